@@ -1,0 +1,115 @@
+"""What was asked: the audit's question and each run's, frozen and serialisable."""
+
+from __future__ import annotations
+
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+
+import msgspec
+
+from fairdesk import __version__
+from fairdesk.data.domain import Domain
+from fairdesk.data.table import Column, Source
+from fairdesk.models.model import Mapping, ModelCard
+
+
+class AuditSpec(msgspec.Struct, frozen=True):
+    """The question of an audit: which data, which model, who is compared with whom.
+
+    Attributes
+    ----------
+    title : str
+        The audit's name.
+    person : str
+        What one row is, in the singular: ``"applicant"``.
+    data : Source
+        The table's file.
+    columns : tuple[Column, ...]
+        All columns of the table.
+    label : str
+        The column with the decision or the truth; no input of the model.
+    favourable : str
+        The label's value that is good for the person, as the file writes it.
+    model : ModelCard
+        The model file.
+    mapping : Mapping
+        How columns become model inputs, and which class is favourable.
+    domain : Domain
+        The attributes, their values and roles.
+    trusted : bool
+        Whether the auditor agreed to run this model file's own code.
+    created : str
+        UTC, ISO 8601, to the second.
+    versions : dict[str, str]
+        Of FairDesk, Python, the operating system and the libraries at hand.
+    """
+
+    title: str
+    person: str
+    data: Source
+    columns: tuple[Column, ...]
+    label: str
+    favourable: str
+    model: ModelCard
+    mapping: Mapping
+    domain: Domain
+    trusted: bool = False
+    created: str = msgspec.field(default_factory=lambda: now())
+    versions: dict[str, str] = msgspec.field(default_factory=lambda: versions())
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """When a run ends by itself, besides when its method is done. ``None``: no limit.
+
+    Attributes
+    ----------
+    seconds : float, optional
+        Wall seconds of search.
+    queries : int, optional
+        Rows sent to the model.
+    """
+
+    seconds: float | None = None
+    queries: int | None = None
+
+
+class RunSpec(msgspec.Struct, frozen=True):
+    """One run of one method.
+
+    Attributes
+    ----------
+    method : str
+        A key of `fairdesk.audit.methods.METHODS`.
+    options : dict[str, int | float]
+        The method's parameters by their names in its paper; those left out have their default.
+    seed : int
+        Of all randomness of the run.
+    budget : Budget
+        When it ends by itself.
+    """
+
+    method: str
+    options: dict[str, int | float] = msgspec.field(default_factory=dict)
+    seed: int = 0
+    budget: Budget = Budget()
+
+
+def now() -> str:
+    """Give the time: UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def versions() -> dict[str, str]:
+    """Give the versions that a result depends on; libraries that are missing are left out."""
+    found = {
+        "FairDesk": __version__,
+        "Python": platform.python_version(),
+        "system": platform.platform(),
+    }
+    for library in ("numpy", "scipy", "pandas", "scikit-learn", "onnxruntime", "keras"):
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,1 @@
+"""What an individual is: columns, tables, attributes and the domain they span."""

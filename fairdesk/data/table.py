@@ -1,0 +1,148 @@
+"""A table in memory: columns that say what their codes mean, and one array of codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import msgspec
+import numpy as np
+
+from fairdesk.errors import DataError
+from fairdesk.events import Rows
+
+
+class Kind(StrEnum):
+    """What the values of a column are."""
+
+    NOMINAL = "nominal"
+    """Names without an order."""
+    ORDINAL = "ordinal"
+    """Names with an order; neighbours in the order are neighbours."""
+    INTEGER = "integer"
+    """Whole numbers."""
+    REAL = "real"
+    """Numbers with fractions."""
+    IGNORED = "ignored"
+    """An identifier, free text, or what the auditor leaves out: kept, never audited."""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether codes are the numbers themselves, not indexes into the column's values."""
+        return self in (Kind.INTEGER, Kind.REAL)
+
+
+class Dialect(msgspec.Struct, frozen=True):
+    """How a CSV file is written.
+
+    Attributes
+    ----------
+    delimiter : str
+        One character.
+    encoding : str
+        A codec name of Python, e.g. ``"utf-8-sig"``.
+    header : bool
+        Whether the first row names the columns.
+    decimal : str
+        ``"."`` or ``","``.
+    missing : tuple[str, ...]
+        Cells that mean "no value", besides the empty cell.
+    """
+
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    header: bool = True
+    decimal: str = "."
+    missing: tuple[str, ...] = ()
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : str
+        The header, unique in the table.
+    kind : Kind
+        What its values are.
+    values : tuple[str, ...]
+        The cell text of code 0, 1, ...; empty for integers and reals, whose code is the number.
+        Nominal values are sorted as text, ordinal ones in their order.
+    low, high : float
+        The range of the codes present; both 0 when every cell is missing.
+    missing : int
+        The number of missing cells.
+    missing_token : str
+        How a missing cell is written in this file (the most frequent way), for exports.
+    """
+
+    name: str
+    kind: Kind
+    values: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    missing: int = 0
+    missing_token: str = ""
+
+    def text(self, code: float) -> str:
+        """Write a code as the file would (with a decimal point); missing as its token."""
+        if np.isnan(code):
+            return self.missing_token
+        if not self.kind.is_number:
+            return self.values[int(code)]
+        return (
+            str(int(code)) if code == int(code) and self.kind is Kind.INTEGER else repr(float(code))
+        )
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Where a table came from: the file, its fingerprint, its size and how it was read."""
+
+    path: str
+    sha256: str
+    rows: int
+    dialect: Dialect
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of codes.
+
+    Attributes
+    ----------
+    source : Source
+        The file it was read from.
+    columns : tuple[Column, ...]
+        One per column of ``codes``.
+    codes : Rows
+        ``(n, len(columns))`` float64; NaN is a missing cell.
+    """
+
+    source: Source
+    columns: tuple[Column, ...]
+    codes: Rows
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in file order."""
+        return tuple(column.name for column in self.columns)
+
+    def index(self, name: str) -> int:
+        """Give a column's position.
+
+        Raises
+        ------
+        DataError
+            When no column has that name; the message lists the names there are.
+        """
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise DataError(
+                f"There is no column “{name}” in the table.",
+                remedy=f"Its columns are: {', '.join(self.names)}.",
+            ) from None
+
+    def column(self, name: str) -> Column:
+        """Give a column by name; raises like `index`."""
+        return self.columns[self.index(name)]

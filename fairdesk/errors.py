@@ -1,0 +1,72 @@
+"""The errors that an auditor sees: what happened, why, and what to do about it."""
+
+from __future__ import annotations
+
+
+class FairDeskError(Exception):
+    """An expected failure, told in the auditor's words.
+
+    Anything else that is raised is a defect: it is logged with its traceback and shown as such.
+
+    Parameters
+    ----------
+    what : str
+        What happened, a whole sentence.
+    why : str
+        The cause, as far as it is known; a whole sentence or empty.
+    remedy : str
+        What the auditor can do next; a whole sentence or empty.
+    """
+
+    def __init__(self, what: str, *, why: str = "", remedy: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.why = why
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.what, self.why, self.remedy) if part)
+
+
+class DataError(FairDeskError):
+    """A table cannot be read, or is not what the audit needs."""
+
+
+class ModelError(FairDeskError):
+    """A model file cannot be opened, fed or asked."""
+
+
+class TrustRequiredError(ModelError):
+    """The file is a program and would run when opened; the auditor has not agreed to that."""
+
+
+class SpecError(FairDeskError):
+    """What was asked for cannot be audited: options, domain or protected attributes do not fit."""
+
+
+class StoreError(FairDeskError):
+    """The audit file cannot be read or written."""
+
+
+class ReportError(FairDeskError):
+    """A report or export cannot be made or written."""
+
+
+class WorkerError(FairDeskError):
+    """The process that holds the model died, hangs, or broke the protocol."""
+
+
+#: By name, for errors that cross from the worker process.
+ERRORS: dict[str, type[FairDeskError]] = {
+    kind.__name__: kind
+    for kind in (
+        FairDeskError,
+        DataError,
+        ModelError,
+        TrustRequiredError,
+        SpecError,
+        StoreError,
+        ReportError,
+        WorkerError,
+    )
+}

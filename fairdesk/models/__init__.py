@@ -1,0 +1,1 @@
+"""One way to ask any model: opening files, feeding them, and what they can do."""
