@@ -14,6 +14,26 @@ from fairdesk.data.table import Column, Source
 from fairdesk.models.model import Mapping, ModelCard
 
 
+def now() -> str:
+    """Give the time: UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def versions() -> dict[str, str]:
+    """Give the versions that a result depends on; libraries that are missing are left out."""
+    found = {
+        "FairDesk": __version__,
+        "Python": platform.python_version(),
+        "system": platform.platform(),
+    }
+    for library in ("numpy", "scipy", "pandas", "scikit-learn", "onnxruntime", "keras"):
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
 class AuditSpec(msgspec.Struct, frozen=True):
     """The question of an audit: which data, which model, who is compared with whom.
 
@@ -55,8 +75,8 @@ class AuditSpec(msgspec.Struct, frozen=True):
     mapping: Mapping
     domain: Domain
     trusted: bool = False
-    created: str = msgspec.field(default_factory=lambda: now())
-    versions: dict[str, str] = msgspec.field(default_factory=lambda: versions())
+    created: str = msgspec.field(default_factory=now)
+    versions: dict[str, str] = msgspec.field(default_factory=versions)
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -93,23 +113,3 @@ class RunSpec(msgspec.Struct, frozen=True):
     options: dict[str, int | float] = msgspec.field(default_factory=dict)
     seed: int = 0
     budget: Budget = Budget()
-
-
-def now() -> str:
-    """Give the time: UTC, ISO 8601, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def versions() -> dict[str, str]:
-    """Give the versions that a result depends on; libraries that are missing are left out."""
-    found = {
-        "FairDesk": __version__,
-        "Python": platform.python_version(),
-        "system": platform.platform(),
-    }
-    for library in ("numpy", "scipy", "pandas", "scikit-learn", "onnxruntime", "keras"):
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:
-            continue
-    return found
