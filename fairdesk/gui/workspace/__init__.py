@@ -1,0 +1,1 @@
+"""The workspace of an open audit: pages, runs and their state."""

@@ -1,0 +1,1 @@
+"""Individual discrimination: searches for people whose decision hangs on a protected attribute."""

@@ -1,0 +1,1 @@
+"""What leaves the app: sentences, charts, the PDF and the exports."""
