@@ -1,0 +1,189 @@
+"""Colours, spacing and type: one look, light and dark, from palettes on Qt's Fusion style.
+
+Widgets take their base colours from the palette and repaint on ``QEvent.PaletteChange``; what a
+palette has no role for (verdicts, quiet text, hairlines) comes from `colours`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+#: Spacing in logical pixels: within a group, between groups, around a page.
+TIGHT, NEAR, GAP, WIDE, PAGE = 4, 8, 12, 20, 28
+
+#: The Okabe-Ito colours, told apart with any kind of colour vision; for series in charts.
+SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+
+
+class Scheme(StrEnum):
+    """Which palette the window uses."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+@dataclass(frozen=True)
+class Colours:
+    """What a palette has no role for.
+
+    Attributes
+    ----------
+    alike, unlike, undecided : str
+        The verdicts; each is shown with a mark or a word beside it, never by colour alone.
+    quiet : str
+        Text that explains, readable (4.5:1) on window and base.
+    line : str
+        Hairlines and borders of cards.
+    card : str
+        The ground of a card.
+    accent : str
+        What is chosen or can be pressed.
+    tint : str
+        The ground of what is chosen.
+    notice : str
+        The ground of a message that needs attention.
+    wrong : str
+        Text that tells of an error or a blocked step.
+    """
+
+    alike: str
+    unlike: str
+    undecided: str
+    quiet: str
+    line: str
+    card: str
+    accent: str
+    tint: str
+    notice: str
+    wrong: str
+
+
+LIGHT = Colours(
+    alike="#0072B2",
+    unlike="#D55E00",
+    undecided="#7F7F7F",
+    quiet="#5A626E",
+    line="#D5DAE1",
+    card="#FFFFFF",
+    accent="#0069A5",
+    tint="#E3F0F9",
+    notice="#FFF4E5",
+    wrong="#A84300",
+)
+DARK = Colours(
+    alike="#4DA8E0",
+    unlike="#F28C43",
+    undecided="#9AA0A8",
+    quiet="#A3ABB6",
+    line="#3A4048",
+    card="#23272D",
+    accent="#6CBBEF",
+    tint="#1F3A4F",
+    notice="#3B2E1E",
+    wrong="#F5A066",
+)
+
+
+def is_dark(palette: QPalette) -> bool:
+    """Tell whether a palette is a dark one."""
+    return palette.color(QPalette.ColorRole.Window).lightness() < 128
+
+
+def colours(palette: QPalette | None = None) -> Colours:
+    """Give the colours that go with a palette; by default the application's."""
+    return DARK if is_dark(palette or QGuiApplication.palette()) else LIGHT
+
+
+def _palette(*, dark: bool) -> QPalette:
+    role = QPalette.ColorRole
+    extra = DARK if dark else LIGHT
+    window, base, alternate, text, button, highlight, placeholder, faint = (
+        ("#1B1E23", "#14171B", "#1D2126", "#E7E9EC", "#2A2F36", "#2C7FBA", "#8D95A0", "#6B727C")
+        if dark
+        else (
+            "#F5F6F8",
+            "#FFFFFF",
+            "#F5F7FA",
+            "#1C2128",
+            "#FBFCFD",
+            "#0072B2",
+            "#6F7782",
+            "#9AA1AB",
+        )
+    )
+    palette = QPalette(QColor(button), QColor(window))
+    for each, colour in {
+        role.Window: window,
+        role.WindowText: text,
+        role.Base: base,
+        role.AlternateBase: alternate,
+        role.Text: text,
+        role.Button: button,
+        role.ButtonText: text,
+        role.BrightText: "#FFFFFF",
+        role.ToolTipBase: extra.card,
+        role.ToolTipText: text,
+        role.PlaceholderText: placeholder,
+        role.Highlight: highlight,
+        role.HighlightedText: "#FFFFFF",
+        role.Accent: highlight,
+        role.Link: extra.accent,
+        role.LinkVisited: extra.accent,
+    }.items():
+        palette.setColor(each, QColor(colour))
+    for each in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+        palette.setColor(QPalette.ColorGroup.Disabled, each, QColor(faint))
+    palette.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(extra.line))
+    return palette
+
+
+class _Theme(QObject):
+    """Remembers the chosen scheme and follows the system when it is `Scheme.SYSTEM`."""
+
+    def __init__(self, app: QApplication) -> None:
+        super().__init__(app)
+        self.scheme = Scheme.SYSTEM
+        app.setStyle("Fusion")
+        app.styleHints().colorSchemeChanged.connect(self.paint)
+
+    def paint(self) -> None:
+        dark = self.scheme is Scheme.DARK or (
+            self.scheme is Scheme.SYSTEM
+            and QGuiApplication.styleHints().colorScheme() is Qt.ColorScheme.Dark
+        )
+        QApplication.setPalette(_palette(dark=dark))
+
+
+def apply(app: QApplication, scheme: str = Scheme.SYSTEM) -> None:
+    """Give the application Fusion and a light or dark palette.
+
+    Parameters
+    ----------
+    app : QApplication
+        The application.
+    scheme : str
+        ``"light"``, ``"dark"`` or ``"system"`` (which follows the system while it runs).
+    """
+    theme = app.findChild(_Theme) or _Theme(app)
+    theme.scheme = Scheme(scheme)
+    theme.paint()
+
+
+def scaled(font: QFont, factor: float, *, strong: bool = False) -> QFont:
+    """Give a font in another size, and in the second of our two weights when it is strong."""
+    other = QFont(font)
+    other.setPointSizeF(font.pointSizeF() * factor)
+    if strong:
+        other.setWeight(QFont.Weight.DemiBold)
+    return other
+
+
+def palette_changed(event: QEvent) -> bool:
+    """Tell whether a ``changeEvent`` asks for new colours."""
+    return event.type() == QEvent.Type.PaletteChange
