@@ -1,0 +1,248 @@
+"""The sentences that the window, the command line and the report share; how numbers look.
+
+One sentence per finding, the number first, in the auditor's own word for a person. A search gives
+examples: its sentences never speak of a rate among people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.data.domain import Domain
+
+#: What a search can show, and what not. Stands wherever findings are counted.
+EXAMPLES = (
+    "Examples prove that discrimination exists; they never tell how common it is. "
+    "The search looks where it expects to find, so the share it finds among those it tried "
+    "is no rate among real people."
+)
+#: Between a number and its unit: no line break.
+_NBSP = "\u00a0"
+_IRREGULAR = {
+    "child": "children",
+    "man": "men",
+    "person": "people",
+    "woman": "women",
+    "staff": "staff",
+}
+_STATES = {
+    "running": "running",
+    "paused": "paused",
+    "done": "done",
+    "stopped": "stopped by the auditor",
+    "failed": "failed",
+}
+
+
+class Counted(Protocol):
+    """What the sentences need of a run: the store's record and the live state both have it."""
+
+    @property
+    def state(self) -> str:
+        """``"running"``, ``"paused"``, ``"stopped"``, ``"done"`` or ``"failed"``."""
+
+    @property
+    def message(self) -> str:
+        """Why it failed or ended early; may be empty."""
+
+    @property
+    def elapsed(self) -> float:
+        """Wall seconds."""
+
+    @property
+    def tried(self) -> int:
+        """Unique inputs checked."""
+
+    @property
+    def found(self) -> int:
+        """Unique discriminatory instances among them."""
+
+    @property
+    def queries(self) -> int:
+        """Rows sent to the model."""
+
+    @property
+    def alone(self) -> tuple[int, ...]:
+        """Per protected attribute, the findings where changing it alone is enough."""
+
+
+def number(value: float, digits: int = 0) -> str:
+    """Write a number with commas between thousands: ``1,305``."""
+    return f"{value:,.{digits}f}"
+
+
+def percent(part: float, whole: float, digits: int = 1) -> str:
+    """Write a share: ``12.5 %``; a dash where there is no whole, never 0 or 100 for what is not."""
+    if not whole:
+        return "–"
+    share = 100 * part / whole
+    text, least = f"{share:.{digits}f}", 10.0**-digits
+    if 0 < part < whole:
+        if float(text) == 0:
+            return f"below {least:.{digits}f}{_NBSP}%"
+        if float(text) == 100:
+            return f"above {100 - least:.{digits}f}{_NBSP}%"
+    return f"{text}{_NBSP}%"
+
+
+def duration(seconds: float) -> str:
+    """Write a time span for people: ``1.7 s``, ``41 s``, ``3 min 5 s``, ``1 h 12 min``."""
+    if seconds < 0.1:
+        return f"{seconds:.2f}{_NBSP}s"
+    if seconds < 9.95:
+        return f"{seconds:.1f}{_NBSP}s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}{_NBSP}s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes}{_NBSP}min" + (f" {rest}{_NBSP}s" if rest else "")
+    hours, minutes = divmod(minutes, 60)
+    return f"{number(hours)}{_NBSP}h" + (f" {minutes}{_NBSP}min" if minutes else "")
+
+
+def score(value: float) -> str:
+    """Write a score: three decimals, more where those would show 0, 0.5 or 1 for what is not."""
+    for digits in (3, 4, 6):
+        text = f"{value:.{digits}f}"
+        if float(text) not in (0.0, 0.5, 1.0) or float(text) == value:
+            return text
+    return f"{value:.9f}"
+
+
+def plural(person: str) -> str:
+    """Give the plural of the auditor's word for a person.
+
+    Examples
+    --------
+    >>> plural("applicant"), plural("person"), plural("member of staff")
+    ('applicants', 'people', 'members of staff')
+    """
+    head, of, tail = person.partition(" of ")
+    before, space, word = head.rpartition(" ")
+    small = word.lower()
+    if small in _IRREGULAR:
+        ending = _IRREGULAR[small]
+        many = (word[0] + ending[1:]) if word[0] == ending[0].upper() else ending
+    elif small.endswith(("man", "woman")) and small not in ("human", "german", "roman"):
+        many = word[:-2] + "en"
+    elif small.endswith("y") and small[-2:-1] not in (*"aeiou", ""):
+        many = word[:-1] + "ies"
+    elif small.endswith(("s", "x", "z", "ch", "sh")):
+        many = word + "es"
+    else:
+        many = word + "s"
+    return before + space + many + of + tail
+
+
+def counted(count: int, person: str) -> str:
+    """Write how many: ``1 applicant``, ``1,305 applicants``."""
+    return f"{number(count)} {person if count == 1 else plural(person)}"
+
+
+def quoted(name: str) -> str:
+    """Give a column's name as a sentence can carry it: in quotes unless it is one plain word."""
+    return name if name.replace("_", "").replace("-", "").isalnum() else f"“{name}”"
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Join names: ``sex, race and age``."""
+    texts = [quoted(name) for name in names]
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} {last} {texts[-1]}"
+
+
+def protected_names(domain: Domain) -> tuple[str, ...]:
+    """Give the names of the protected attributes, in the domain's order."""
+    return tuple(domain.attributes[position].name for position in domain.protected)
+
+
+def when_changes(domain: Domain) -> str:
+    """Say the condition of a finding: ``when only sex or race or both change``."""
+    names = protected_names(domain)
+    if len(names) == 1:
+        return f"when only {quoted(names[0])} changes"
+    if len(names) == 2:
+        return f"when only {listed(names, 'or')} or both change"
+    return f"when only {listed(names, 'or')} change, alone or together"
+
+
+def headline(spec: AuditSpec, run: Counted) -> str:
+    """Say what a run found, the number first, and what that is.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The audit's question: its word for a person and the protected attributes.
+    run : Counted
+        A run's record or its live state.
+    """
+    when = when_changes(spec.domain)
+    if run.found:
+        verb = "gets" if run.found == 1 else "get"
+        kind = "An example" if run.found == 1 else "Examples"
+        sentence = (
+            f"{number(run.found)} invented {spec.person if run.found == 1 else plural(spec.person)}"
+            f" {verb} another decision {when}. {kind}, not a rate."
+        )
+    elif run.state in ("running", "paused"):
+        sentence = (
+            f"0 found so far among {counted(run.tried, f'invented {spec.person}')}: "
+            f"none gets another decision {when}."
+        )
+    elif not run.tried:
+        sentence = "0 found: nobody was tried."
+    else:
+        sentence = (
+            f"0 found: of {counted(run.tried, f'invented {spec.person}')} tried "
+            f"({number(run.queries)} rows sent to the model) none gets another decision {when}. "
+            "That is no proof that nobody does."
+        )
+    return " ".join(part for part in (sentence, ending(run)) if part)
+
+
+def ending(run: Counted) -> str:
+    """Say how a run ended, when not by itself; else empty."""
+    after = duration(run.elapsed)
+    if run.state == "stopped":
+        return f"Stopped by the auditor after {after}; what was found until then is kept."
+    if run.state == "failed":
+        why = f" {run.message}" if run.message else ""
+        return f"Failed after {after}; what was found until then is kept.{why}"
+    return ""
+
+
+def alone_sentences(spec: AuditSpec, run: Counted) -> tuple[str, ...]:
+    """Say for each of several protected attributes how often it is enough by itself.
+
+    Empty with one protected attribute, where the headline says it, and when nothing was found.
+    """
+    names = protected_names(spec.domain)
+    if len(names) < 2 or not run.found:
+        return ()
+    return tuple(
+        f"{number(count)} of the {number(run.found)} ({percent(count, run.found)}) get another "
+        f"decision when {quoted(name)} alone changes."
+        for name, count in zip(names, run.alone, strict=True)
+    )
+
+
+def effort(run: Counted) -> str:
+    """Say what a run spent: inputs tried, rows sent, time."""
+    return (
+        f"{number(run.tried)} tried, {number(run.queries)} rows sent to the model, "
+        f"{duration(run.elapsed)}"
+    )
+
+
+def state_word(state: str) -> str:
+    """Give a run's state in words: ``stopped`` is ``stopped by the auditor``."""
+    return _STATES[state]
+
+
+def decision_word(spec: AuditSpec, decided: int) -> str:
+    """Say what a decision means for the person: ``favourable`` or ``unfavourable``."""
+    return "favourable" if decided == spec.mapping.favourable_class else "unfavourable"
