@@ -1,0 +1,273 @@
+"""MAFT: black-box search for individual discriminatory instances by zero-order gradients.
+
+Wang et al., "MAFT: Efficient Model-Agnostic Fairness Testing for Deep Neural Networks via
+Zero-Order Gradient Search", ICSE 2024. Algorithm numbers are that paper's. All seeds advance in
+lockstep: a step of the search is one batch for the model, never one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain import Domain
+from fairdesk.events import Event, Progress, Rows
+from fairdesk.individual.seeds import clustered_seeds
+from fairdesk.individual.similar import Ledger
+from fairdesk.models.model import Model, labels
+
+#: Keeps attribute probabilities finite where a gradient is nought (the paper's epsilon).
+EPSILON = 1e-6
+#: Findings are re-checked and given out once so many steps of the local search.
+STEPS_PER_BATCH = 20
+
+
+class MaftOptions(msgspec.Struct, frozen=True):
+    """The parameters of MAFT, named as in its paper."""
+
+    global_num: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1, le=1_000_000, title="Seeds",
+            description="How many real people the search starts from.",
+        ),
+    ] = 1_000
+    local_num: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0, le=1_000_000, title="Local steps",
+            description="How many steps are tried around each discriminatory person found.",
+        ),
+    ] = 1_000
+    cluster_num: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1, le=1_000, title="Clusters",
+            description="Into how many groups of alike people the data are divided, "
+            "so that seeds come from all of them in turn.",
+        ),
+    ] = 4
+    max_iter: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0, le=10_000, title="Global steps",
+            description="How many steps a seed may take towards the decision boundary.",
+        ),
+    ] = 10
+    decay: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0, lt=1, title="Momentum",
+            description="How much of the last step's direction is kept; 0 forgets it.",
+        ),
+    ] = 0.5
+    update_interval: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1, le=1_000_000, title="Gradient renewal",
+            description="After how many successful local steps the gradients are asked anew.",
+        ),
+    ] = 5
+    global_step: Annotated[
+        float,
+        msgspec.Meta(
+            gt=0, le=1_000, title="Global step size",
+            description="In codes; for wide ranges in hundredths of the range.",
+        ),
+    ] = 1.0
+    local_step: Annotated[
+        float,
+        msgspec.Meta(
+            gt=0, le=1_000, title="Local step size",
+            description="In codes; for wide ranges in hundredths of the range.",
+        ),
+    ] = 1.0
+    perturbation_size: Annotated[
+        float,
+        msgspec.Meta(
+            gt=0, le=1_000, title="Perturbation size",
+            description="How far an attribute is moved to estimate the gradient; "
+            "in codes, for wide ranges in hundredths of the range.",
+        ),
+    ] = 1.0
+
+
+def search(
+    model: Model,
+    domain: Domain,
+    people: Rows,
+    options: MaftOptions,
+    rng: np.random.Generator,
+) -> Iterator[Event]:
+    """Search for individual discriminatory instances (MAFT, Algorithm 2).
+
+    Parameters
+    ----------
+    model : Model
+        The model under audit; only its answers are used.
+    domain : Domain
+        Who may be asked about.
+    people : Rows
+        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes, seeds are drawn from them.
+    options : MaftOptions
+        The paper's parameters.
+    rng : np.random.Generator
+        All randomness; the same generator gives the same events.
+
+    Yields
+    ------
+    Event
+        A `Progress` for every step of either phase; `Found` as findings arrive.
+    """
+    return _Search(model, domain, options, rng).run(people)
+
+
+class _Search:
+    """One search: what both phases share."""
+
+    def __init__(
+        self, model: Model, domain: Domain, options: MaftOptions, rng: np.random.Generator
+    ) -> None:
+        self.domain, self.options, self.rng = domain, options, rng
+        self.ledger = Ledger(model, domain)
+        self.seconds = {"global": 0.0, "local": 0.0}
+
+    def run(self, people: Rows) -> Iterator[Event]:
+        started = perf_counter()
+        options = self.options
+        seeds = clustered_seeds(people, options.cluster_num, options.global_num, self.rng)
+        rows, combination = self.domain.snap(seeds)
+        instances: list[tuple[Rows, NDArray[np.intp]]] = []
+        for event in self._global(rows, combination, instances):
+            self.seconds["global"] = perf_counter() - started
+            yield event
+        if not instances:
+            return
+        started = perf_counter()
+        starts = np.concatenate([rows for rows, _ in instances])
+        own = np.concatenate([combination for _, combination in instances])
+        for event in self._local(starts, own):
+            self.seconds["local"] = perf_counter() - started
+            yield event
+
+    def _global(
+        self,
+        rows: Rows,
+        combination: NDArray[np.intp],
+        instances: list[tuple[Rows, NDArray[np.intp]]],
+    ) -> Iterator[Event]:
+        """Walk the seeds towards the decision boundary (Algorithm 3)."""
+        domain, options, ledger = self.domain, self.options, self.ledger
+        vary = domain.varying
+        step = _whole_steps(domain, options.global_step)[vary]
+        momentum = np.zeros((2, len(rows), len(vary)))
+        for iteration in range(options.max_iter + 1):
+            hit = ledger.check(rows, combination)
+            instances.append((rows[hit], combination[hit]))
+            rows, combination, momentum = rows[~hit], combination[~hit], momentum[:, ~hit]
+            if found := ledger.take("global"):
+                yield found
+            yield self._progress("global", iteration + 1, options.max_iter + 1)
+            if iteration == options.max_iter or not len(rows):
+                return
+            farthest = ledger.ask(rows).distance(combination).argmax(axis=1)
+            others = rows.copy()
+            others[:, domain.protected] = domain.combinations[farthest]
+            gradients = self._gradient(np.concatenate([rows, others]))
+            momentum = options.decay * momentum + gradients.reshape(momentum.shape)
+            signs = np.sign(momentum)
+            direction = np.where(signs[0] == signs[1], signs[0], 0.0)
+            rows[:, vary] -= direction * step
+            rows = domain.clip(rows)
+
+    def _local(self, starts: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
+        """Walk around each global instance while the decision keeps hanging on P (Algorithm 4)."""
+        domain, options, ledger, rng = self.domain, self.options, self.ledger, self.rng
+        step = _whole_steps(domain, options.local_step)
+        everyone = np.arange(len(starts))
+        rows = starts.copy()
+        first_odds = self._odds(starts, combination)
+        odds = first_odds.copy()
+        successes = np.zeros(len(starts), dtype=np.intp)
+        for iteration in range(options.local_num):
+            due = np.flatnonzero(successes >= options.update_interval)
+            if due.size:
+                odds[due] = self._odds(rows[due], combination[due])
+                successes[due] = 0
+            drawn = (odds < rng.random((len(rows), 1))).sum(axis=1)
+            attribute = domain.varying[drawn]
+            sign = rng.integers(0, 2, len(rows)) * 2 - 1
+            moved = rows[everyone, attribute] + sign * step[attribute]
+            rows[everyone, attribute] = moved.clip(domain.low[attribute], domain.high[attribute])
+            hit = ledger.check(rows, combination)
+            successes += 1
+            rows[~hit], odds[~hit], successes[~hit] = starts[~hit], first_odds[~hit], 0
+            last = iteration + 1 == options.local_num
+            if (last or (iteration + 1) % STEPS_PER_BATCH == 0) and (found := ledger.take("local")):
+                yield found
+            yield self._progress("local", iteration + 1, options.local_num)
+
+    def _odds(self, rows: Rows, combination: NDArray[np.intp]) -> Rows:
+        """Give cumulated probabilities of moving each varying attribute, ``(n, v)``.
+
+        An attribute that hardly moves the score of the person or of a random flipping member of
+        the similar set is moved most often: p_i ~ 1 / (abs(g1_i) + abs(g2_i) + eps).
+        """
+        domain = self.domain
+        answers = self.ledger.ask(rows)
+        flips = answers.labels != answers.of(combination)[:, None]
+        lots = np.where(flips, self.rng.random(flips.shape), -1.0)
+        partners = rows.copy()
+        partners[:, domain.protected] = domain.combinations[lots.argmax(axis=1)]
+        gradients = self._gradient(np.concatenate([rows, partners])).reshape(2, len(rows), -1)
+        weights = 1.0 / (np.abs(gradients).sum(axis=0) + EPSILON)
+        odds = np.cumsum(weights, axis=1)
+        odds /= odds[:, -1:].copy()
+        return odds
+
+    def _gradient(self, rows: Rows) -> Rows:
+        """Estimate the gradient of the decided class's score (ComputeGrad, Algorithm 2).
+
+        All attributes of all rows are perturbed in one batch. At the upper edge of the domain
+        the difference is taken backwards, so that nobody outside is asked about.
+
+        Returns
+        -------
+        Rows
+            ``(n, v)`` per varying attribute, in score per step.
+        """
+        domain, asked = self.domain, self.ledger.asked
+        vary = domain.varying
+        step = _whole_steps(domain, self.options.perturbation_size)[vary]
+        forward = rows[:, vary] + step <= domain.high[vary]
+        moved = np.repeat(rows[:, None, :], len(vary), axis=1)
+        along = np.arange(len(vary))
+        moved[:, along, vary] += np.where(forward, step, -step)
+        moved = domain.clip(moved)
+        here = asked.predict(rows)
+        there = asked.predict(moved.reshape(-1, rows.shape[1])).reshape(*forward.shape, -1)
+        decided = labels(here)
+        if here.shape[1] == 1:
+            sign = np.where(decided == 1, 1.0, -1.0)[:, None]
+            change = sign * (there[:, :, 0] - here)
+        else:
+            people = np.arange(len(rows))
+            change = there[people, :, decided] - here[people, decided, None]
+        return np.asarray(np.where(forward, change, -change), dtype=np.float64)
+
+    def _progress(self, phase: str, done: int, total: int) -> Progress:
+        ledger = self.ledger
+        return Progress(
+            phase, done, total, ledger.tried, ledger.found, ledger.asked.queries, self.seconds
+        )
+
+
+def _whole_steps(domain: Domain, size: float) -> Rows:
+    """Give the step along each attribute, ``(d,)``: whole, and at least 1, for whole codes."""
+    steps = size * domain.unit
+    return np.where(domain.integral, np.maximum(1.0, np.round(steps)), steps)

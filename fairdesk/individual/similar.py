@@ -1,0 +1,142 @@
+"""Similar sets: who else a person could be, and whether that changes the decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain import Domain
+from fairdesk.events import Found, Rows, Scores
+from fairdesk.individual.asked import AskedModel, KeyTable, row_keys
+from fairdesk.models.model import Model, labels
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the model answers to people under every combination of protected values.
+
+    Attributes
+    ----------
+    scores : Scores
+        ``(n, C, k)``.
+    labels : NDArray[np.intp]
+        ``(n, C)``; the decided classes.
+    """
+
+    scores: Scores
+    labels: NDArray[np.intp]
+
+    @property
+    def discriminatory(self) -> NDArray[np.bool_]:
+        """``(n,)``; whether some two members of the similar set are decided differently."""
+        return np.asarray((self.labels != self.labels[:, :1]).any(axis=1))
+
+    def of(self, combination: NDArray[np.intp]) -> NDArray[np.intp]:
+        """``(n,)``; the label of each row's own combination."""
+        return self.labels[np.arange(len(self.labels)), combination]
+
+    def distance(self, combination: NDArray[np.intp]) -> NDArray[np.float32]:
+        """``(n, C)``; how far each member's score is from the row's own.
+
+        The score compared is that of the class decided for the row itself (for two classes it
+        does not matter which).
+        """
+        people = np.arange(len(self.labels))
+        decided = 0 if self.scores.shape[2] == 1 else self.of(combination)
+        scores = self.scores[people, :, decided]
+        return np.abs(scores - scores[people, combination][:, None])
+
+
+class Ledger:
+    """Checks people for individual discrimination, each once, and books what is found.
+
+    "Once" and "unique" are meant on the non-protected attributes: rows that differ in protected
+    attributes only are one person.
+
+    Attributes
+    ----------
+    tried : int
+        Unique people checked.
+    found : int
+        Unique discriminatory instances.
+    """
+
+    def __init__(self, model: Model, domain: Domain) -> None:
+        self.tried = 0
+        self.found = 0
+        self.asked = AskedModel(model)
+        self._domain = domain
+        self._people = KeyTable()
+        self._verdicts = np.zeros(1 << 12, dtype=np.bool_)
+        self._pending: list[tuple[Rows, NDArray[np.intp]]] = []
+
+    def ask(self, rows: Rows) -> Answers:
+        """Ask the model about the similar sets of ``(n, d)`` rows."""
+        everyone = self._domain.similar(rows)
+        n, combinations, width = everyone.shape
+        scores = self.asked.predict(everyone.reshape(-1, width))
+        scores = scores.reshape(n, combinations, -1)
+        return Answers(scores, labels(scores))
+
+    def check(self, rows: Rows, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Tell which rows are discriminatory; book those that were not met before.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``, in the domain.
+        combination : NDArray[np.intp]
+            ``(n,)``; the index of each row's protected values in ``domain.combinations``.
+        """
+        numbers, new = self._people.number(row_keys(rows[:, self._domain.others]))
+        if self._people.size > len(self._verdicts):
+            self._verdicts = np.resize(self._verdicts, 2 * self._people.size)
+        if new.size:
+            verdicts = self.ask(rows[new]).discriminatory
+            self._verdicts[numbers[new]] = verdicts
+            hits = new[verdicts]
+            self.tried += len(new)
+            self.found += len(hits)
+            if hits.size:
+                self._pending.append((rows[hits], combination[hits]))
+        return np.asarray(self._verdicts[numbers])
+
+    def take(self, phase: str) -> Found | None:
+        """Give what was booked since the last call, re-checked; ``None`` when there is nothing.
+
+        Each instance and its partner are sent to the model again, in another batch: what the
+        model does not confirm is struck off.
+        """
+        if not self._pending:
+            return None
+        rows = np.concatenate([rows for rows, _ in self._pending])
+        combination = np.concatenate([combination for _, combination in self._pending])
+        self._pending.clear()
+        answers = self.ask(rows)
+        flips = answers.labels != answers.of(combination)[:, None]
+        partner = np.where(flips, answers.distance(combination), -1).argmax(axis=1)
+        partners = rows.copy()
+        partners[:, self._domain.protected] = self._domain.combinations[partner]
+        again = self.asked.predict_anew(np.concatenate([rows, partners]))
+        row_scores, partner_scores = again[: len(rows)], again[len(rows) :]
+        confirmed = labels(row_scores) != labels(partner_scores)
+        self.found -= int((~confirmed).sum())
+        return Found(
+            rows=rows[confirmed],
+            partners=partners[confirmed],
+            row_scores=row_scores[confirmed],
+            partner_scores=partner_scores[confirmed],
+            alone=self._alone(flips, combination)[confirmed],
+            phase=phase,
+        )
+
+    def _alone(
+        self, flips: NDArray[np.bool_], combination: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
+        """``(n, p)``; whether some change of this one protected attribute flips the decision."""
+        combinations = self._domain.combinations
+        differs = combinations[combination][:, None, :] != combinations
+        only = differs & (differs.sum(axis=2, keepdims=True) == 1)
+        return np.asarray((only & flips[:, :, None]).any(axis=1))
