@@ -1,0 +1,325 @@
+"""Small building blocks that every page shares: words, cards, messages, a fold, a busy line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.errors import FairDeskError
+from fairdesk.gui import theme
+
+
+class Words(QLabel):
+    """Text on the page: plain (never markup, for it may come from a file), wrapped, themed.
+
+    Parameters
+    ----------
+    text : str
+        What it says.
+    tone : str
+        ``""``, ``"quiet"`` or ``"wrong"``: a name of `fairdesk.gui.theme.Colours`.
+    size : float
+        Relative to the application's font.
+    strong : bool
+        Whether it is set in the heavier weight.
+    """
+
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        tone: str = "",
+        size: float = 1.0,
+        strong: bool = False,
+        wrap: bool = True,
+    ) -> None:
+        super().__init__(text)
+        self._tone = tone
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wrap)
+        self.setFont(theme.scaled(self.font(), size, strong=strong))
+        if wrap:
+            policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+            policy.setHeightForWidth(True)
+            self.setSizePolicy(policy)
+        self._tint()
+
+    def set_tone(self, tone: str) -> None:
+        """Change the tone."""
+        self._tone = tone
+        self._tint()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        super().changeEvent(event)
+        if theme.palette_changed(event):
+            self._tint()
+
+    def _tint(self) -> None:
+        if not self._tone:
+            if self.testAttribute(Qt.WidgetAttribute.WA_SetPalette):
+                self.setPalette(QPalette())
+            return
+        wanted = QColor(getattr(theme.colours(), self._tone))
+        palette = self.palette()
+        if palette.color(QPalette.ColorRole.WindowText) != wanted:
+            palette.setColor(QPalette.ColorRole.WindowText, wanted)
+            self.setPalette(palette)
+
+
+def title(text: str) -> Words:
+    """Make a page's title."""
+    return Words(text, size=1.6, strong=True)
+
+
+def heading(text: str) -> Words:
+    """Make the heading of a section."""
+    return Words(text, size=1.12, strong=True)
+
+
+def quiet(text: str = "") -> Words:
+    """Make a text that explains."""
+    return Words(text, tone="quiet")
+
+
+class Card(QFrame):
+    """A rounded ground for what belongs together; ``body`` is its layout."""
+
+    def __init__(self, *, tone: str = "card", margin: int = theme.WIDE) -> None:
+        super().__init__()
+        self._tone = tone
+        self.body = QVBoxLayout(self)
+        self.body.setContentsMargins(margin, margin, margin, margin)
+        self.body.setSpacing(theme.NEAR)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw the ground and its hairline."""
+        colours = theme.colours()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(self.edge()), 1))
+        painter.setBrush(QColor(getattr(colours, self._tone)))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+
+    def edge(self) -> str:
+        """Give the colour of the hairline."""
+        return theme.colours().line
+
+
+class Banner(Card):
+    """A message on the page, where what it tells of arose; hidden until it has one."""
+
+    def __init__(self) -> None:
+        super().__init__(tone="notice", margin=theme.GAP)
+        self._what = Words(strong=True)
+        self._more = Words()
+        self._what.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._more.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(theme.NEAR)
+        self.body.setSpacing(theme.TIGHT)
+        self.body.addWidget(self._what)
+        self.body.addWidget(self._more)
+        self.body.addLayout(self._buttons)
+        self.hide()
+
+    def edge(self) -> str:
+        """Give the colour of the hairline."""
+        return theme.colours().unlike
+
+    def say(
+        self, what: str, more: str = "", actions: Iterable[tuple[str, Callable[[], object]]] = ()
+    ) -> None:
+        """Show a message.
+
+        Parameters
+        ----------
+        what : str
+            What happened, a sentence; an empty one hides the banner.
+        more : str
+            Why, and what to do about it.
+        actions : iterable of (str, callable)
+            Buttons below it.
+        """
+        clear(self._buttons)
+        self._what.setText(what)
+        self._more.setText(more)
+        self._more.setVisible(bool(more))
+        for text, action in actions:
+            button = QPushButton(text)
+            button.clicked.connect(lambda _checked=False, run=action: run())
+            self._buttons.addWidget(button)
+        if self._buttons.count():
+            self._buttons.addStretch(1)
+        self.setAccessibleName(f"{what} {more}".strip())
+        self.setVisible(bool(what))
+
+    def tell(
+        self, error: FairDeskError, actions: Iterable[tuple[str, Callable[[], object]]] = ()
+    ) -> None:
+        """Show an error with its cause and remedy."""
+        self.say(error.what, " ".join(part for part in (error.why, error.remedy) if part), actions)
+
+    def clear(self) -> None:
+        """Take the message away."""
+        self.say("")
+
+
+class Busy(QWidget):
+    """A line that says what is being worked on, with a moving bar and perhaps a way out.
+
+    Signals
+    -------
+    cancelled
+        The auditor pressed Cancel.
+    """
+
+    cancelled = Signal()
+
+    def __init__(self, *, cancel: bool = False) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.GAP)
+        self._words = Words(wrap=False)
+        bar = QProgressBar()
+        bar.setRange(0, 0)
+        bar.setTextVisible(False)
+        bar.setFixedSize(QSize(140, 10))
+        bar.setAccessibleName("Working")
+        row.addWidget(bar)
+        row.addWidget(self._words)
+        if cancel:
+            button = QPushButton("Cancel")
+            button.setAutoDefault(False)
+            button.clicked.connect(self.cancelled)
+            row.addWidget(button)
+        row.addStretch(1)
+        self.hide()
+
+    def say(self, text: str) -> None:
+        """Show what is being worked on; an empty text hides the line."""
+        self._words.setText(text)
+        self.setVisible(bool(text))
+
+
+class Fold(QWidget):
+    """A heading that opens and closes what is below it; ``body`` is the layout of that."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.button = QToolButton()
+        self.button.setText(text)
+        self.button.setCheckable(True)
+        self.button.setAutoRaise(True)
+        self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.button.setArrowType(Qt.ArrowType.RightArrow)
+        self.button.toggled.connect(self._turn)
+        self._inside = QWidget()
+        self._inside.hide()
+        self.body = QVBoxLayout(self._inside)
+        self.body.setContentsMargins(theme.WIDE, 0, 0, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        column.addWidget(self.button)
+        column.addWidget(self._inside)
+
+    def _turn(self, opened: bool) -> None:  # noqa: FBT001 - the signal's argument
+        self.button.setArrowType(Qt.ArrowType.DownArrow if opened else Qt.ArrowType.RightArrow)
+        self._inside.setVisible(opened)
+
+
+class _Column(QScrollArea):
+    """Scrolls up and down only: what is inside takes the width there is."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Keep the inside as wide as the view."""
+        super().resizeEvent(event)
+        if (inside := self.widget()) is not None:
+            inside.setMaximumWidth(self.viewport().width())
+
+
+def scrolled(inside: QWidget) -> QScrollArea:
+    """Put a page into an area that scrolls up and down."""
+    area = _Column()
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(inside)
+    return area
+
+
+class _NoWheel(QObject):
+    """Lets the wheel scroll the page, not change a value that the pointer happens to be over."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        if (
+            event.type() == QEvent.Type.Wheel
+            and isinstance(watched, QWidget)
+            and not watched.hasFocus()
+        ):
+            event.ignore()
+            return True
+        return False
+
+
+def calm(*inputs: QComboBox | QAbstractSpinBox) -> None:
+    """Keep the wheel from changing inputs that are not in use."""
+    for each in inputs:
+        each.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        each.installEventFilter(_NoWheel(each))
+
+
+def labelled(text: str, field: QWidget, hint: str = "") -> QVBoxLayout:
+    """Put a label (with its mnemonic) above a field, a hint below, and name it for all readers."""
+    column = QVBoxLayout()
+    column.setSpacing(theme.TIGHT)
+    label = QLabel(text)
+    label.setBuddy(field)
+    column.addWidget(label)
+    column.addWidget(field)
+    field.setAccessibleName(text.replace("&", ""))
+    if hint:
+        column.addWidget(quiet(hint))
+        field.setAccessibleDescription(hint)
+    return column
+
+
+def clear(layout: QLayout) -> None:
+    """Take everything out of a layout and delete it."""
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.hide()
+            widget.deleteLater()
+        elif (inner := item.layout()) is not None:
+            clear(inner)
+
+
+def action(
+    parent: QWidget, text: str, run: Callable[[], object], shortcut: object = None
+) -> QAction:
+    """Make a menu entry."""
+    made = QAction(text, parent)
+    if shortcut is not None:
+        made.setShortcut(shortcut)  # type: ignore[call-overload]  # a key sequence or its name
+    made.triggered.connect(lambda _checked=False: run())
+    return made
