@@ -1,0 +1,107 @@
+"""The built-in samples: data and models to look around with, and what to ask of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from fairdesk.files import resources
+
+
+class SampleModel(msgspec.Struct, frozen=True):
+    """A model that comes with a sample.
+
+    Attributes
+    ----------
+    file : str
+        Its name in the sample's folder.
+    title : str
+        For people: ``"Keras network"``.
+    sha256 : str
+        Its fingerprint; a file with another one is not this model.
+    """
+
+    file: str
+    title: str
+    sha256: str
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """A data file with models, and the question of a ready audit of them.
+
+    Attributes
+    ----------
+    key : str
+        Its name for programs: ``"adult"``.
+    title : str
+        The audit's title.
+    sentence : str
+        What it is, one sentence.
+    folder : str
+        Its folder in the samples' folder.
+    data : str
+        The CSV file's name in it.
+    rows : int
+        How many rows it has.
+    sha256 : str
+        Its fingerprint.
+    models : tuple[SampleModel, ...]
+        The first one is what a demonstration takes.
+    label : str
+        The column with the outcome.
+    favourable : str
+        The outcome that is good for the person.
+    protected : tuple[str, ...]
+        The columns that are compared.
+    person : str
+        What one row is, in the singular.
+    """
+
+    key: str
+    title: str
+    sentence: str
+    folder: str
+    data: str
+    rows: int
+    sha256: str
+    models: tuple[SampleModel, ...]
+    label: str
+    favourable: str
+    protected: tuple[str, ...]
+    person: str
+
+    @property
+    def data_path(self) -> Path:
+        """Where its CSV file lies."""
+        return self._folder / self.data
+
+    def model_path(self, model: SampleModel) -> Path:
+        """Tell where one of its models lies."""
+        return self._folder / model.file
+
+    @property
+    def source_path(self) -> Path:
+        """Where its source and licence are told."""
+        return self._folder / "SOURCE.md"
+
+    @property
+    def _folder(self) -> Path:
+        return resources() / "samples" / self.folder
+
+
+@cache
+def samples() -> tuple[Sample, ...]:
+    """Give the built-in samples; the first is the one that demonstrations take."""
+    manifest = resources() / "samples" / "samples.json"
+    return msgspec.json.decode(manifest.read_bytes(), type=tuple[Sample, ...])
+
+
+def is_sample_file(sha256: str) -> bool:
+    """Tell by its fingerprint whether a model came with FairDesk.
+
+    Such a file is trusted without a question even where it is a program: FairDesk's own script
+    made it.
+    """
+    return any(sha256 == model.sha256 for sample in samples() for model in sample.models)
