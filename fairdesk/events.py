@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +59,7 @@ class Progress:
     queries : int
         Rows sent to the model.
     seconds : dict[str, float]
-        Wall seconds spent per phase so far.
+        Wall seconds spent in the method so far, per phase; filled in by `timed`.
     """
 
     phase: str
@@ -70,3 +72,16 @@ class Progress:
 
 
 Event = Found | Progress
+
+
+def timed(events: Iterator[Event]) -> Iterator[Event]:
+    """Fill in what each phase took, without the time that the events' reader takes."""
+    seconds: dict[str, float] = {}
+    while True:
+        started = perf_counter()
+        event = next(events, None)
+        if event is None:
+            return
+        spent = perf_counter() - started
+        seconds[event.phase] = seconds.get(event.phase, 0.0) + spent
+        yield replace(event, seconds=dict(seconds)) if isinstance(event, Progress) else event

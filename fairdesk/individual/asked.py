@@ -57,7 +57,7 @@ class KeyTable:
 
     def __init__(self) -> None:
         self.size = 0
-        self._allocate(1 << 16)
+        self._allocate(1 << 18)
 
     def number(self, keys: Keys) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Give the number of each key, new ones included.
@@ -72,42 +72,47 @@ class KeyTable:
         numbers : NDArray[np.intp]
             ``(n,)``.
         new : NDArray[np.intp]
-            Positions in ``keys`` of the first arrival of each key that was not in the table;
-            their numbers are consecutive.
+            Positions in ``keys`` of one arrival of each key that was not in the table; their
+            numbers are consecutive.
         """
         if 2 * (self.size + len(keys)) > len(self._keys):
             self._grow(self.size + len(keys))
         slots = self._slots(keys)
-        fresh = np.flatnonzero(self._numbers[slots] < 0)
-        # of equal new keys the first write wins: write in reverse, read back who is there
-        self._numbers[slots[fresh[::-1]]] = -2 - fresh[::-1]
-        new = fresh[self._numbers[slots[fresh]] == -2 - fresh]
-        self._numbers[slots[new]] = np.arange(self.size, self.size + len(new))
+        places = self._places[slots]
+        fresh = np.flatnonzero(places == 0)
+        if not fresh.size:
+            return places - 1, fresh
+        # of equal new keys one write wins: read back whose it was
+        self._places[slots[fresh]] = -1 - fresh
+        new = fresh[self._places[slots[fresh]] == -1 - fresh]
+        self._places[slots[new]] = np.arange(self.size + 1, self.size + 1 + len(new))
         self.size += len(new)
-        return self._numbers[slots], new
+        return self._places[slots] - 1, new
 
     def _slots(self, keys: Keys) -> NDArray[np.intp]:
         """Find each key's slot, claiming a free one for a key that has none."""
         mask = len(self._keys) - 1
         slots = (keys & np.uint64(mask)).astype(np.intp)
-        looking = np.arange(len(keys))
+        looking = np.flatnonzero(self._keys[slots] != keys)
         while looking.size:
             there, wanted = slots[looking], keys[looking]
             free = self._keys[there] == _EMPTY
             self._keys[there[free]] = wanted[free]
             looking = looking[self._keys[there] != wanted]
             slots[looking] = (slots[looking] + 1) & mask
+            looking = looking[self._keys[slots[looking]] != keys[looking]]
         return slots
 
     def _grow(self, needed: int) -> None:
-        keys, numbers = self._keys, self._numbers
-        used = np.flatnonzero(numbers >= 0)
+        used = np.flatnonzero(self._places)
+        keys, places = self._keys[used], self._places[used]
         self._allocate(1 << int(4 * needed).bit_length())
-        self._numbers[self._slots(keys[used])] = numbers[used]
+        self._places[self._slots(keys)] = places
 
     def _allocate(self, slots: int) -> None:
         self._keys = np.zeros(slots, dtype=np.uint64)
-        self._numbers = np.full(slots, -1, dtype=np.intp)
+        #: A key's number plus one; 0 where there is none.
+        self._places = np.zeros(slots, dtype=np.intp)
 
 
 class AskedModel:

@@ -8,7 +8,6 @@ lockstep: a step of the search is one batch for the model, never one row.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Annotated
 
 import msgspec
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain
-from fairdesk.events import Event, Progress, Rows
+from fairdesk.events import Event, Rows, timed
 from fairdesk.individual.seeds import clustered_seeds
 from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import Model, labels
@@ -33,21 +32,27 @@ class MaftOptions(msgspec.Struct, frozen=True):
     global_num: Annotated[
         int,
         msgspec.Meta(
-            ge=1, le=1_000_000, title="Seeds",
+            ge=1,
+            le=1_000_000,
+            title="Seeds",
             description="How many real people the search starts from.",
         ),
     ] = 1_000
     local_num: Annotated[
         int,
         msgspec.Meta(
-            ge=0, le=1_000_000, title="Local steps",
+            ge=0,
+            le=1_000_000,
+            title="Local steps",
             description="How many steps are tried around each discriminatory person found.",
         ),
     ] = 1_000
     cluster_num: Annotated[
         int,
         msgspec.Meta(
-            ge=1, le=1_000, title="Clusters",
+            ge=1,
+            le=1_000,
+            title="Clusters",
             description="Into how many groups of alike people the data are divided, "
             "so that seeds come from all of them in turn.",
         ),
@@ -55,42 +60,54 @@ class MaftOptions(msgspec.Struct, frozen=True):
     max_iter: Annotated[
         int,
         msgspec.Meta(
-            ge=0, le=10_000, title="Global steps",
+            ge=0,
+            le=10_000,
+            title="Global steps",
             description="How many steps a seed may take towards the decision boundary.",
         ),
     ] = 10
     decay: Annotated[
         float,
         msgspec.Meta(
-            ge=0, lt=1, title="Momentum",
+            ge=0,
+            lt=1,
+            title="Momentum",
             description="How much of the last step's direction is kept; 0 forgets it.",
         ),
     ] = 0.5
     update_interval: Annotated[
         int,
         msgspec.Meta(
-            ge=1, le=1_000_000, title="Gradient renewal",
+            ge=1,
+            le=1_000_000,
+            title="Gradient renewal",
             description="After how many successful local steps the gradients are asked anew.",
         ),
     ] = 5
     global_step: Annotated[
         float,
         msgspec.Meta(
-            gt=0, le=1_000, title="Global step size",
+            gt=0,
+            le=1_000,
+            title="Global step size",
             description="In codes; for wide ranges in hundredths of the range.",
         ),
     ] = 1.0
     local_step: Annotated[
         float,
         msgspec.Meta(
-            gt=0, le=1_000, title="Local step size",
+            gt=0,
+            le=1_000,
+            title="Local step size",
             description="In codes; for wide ranges in hundredths of the range.",
         ),
     ] = 1.0
     perturbation_size: Annotated[
         float,
         msgspec.Meta(
-            gt=0, le=1_000, title="Perturbation size",
+            gt=0,
+            le=1_000,
+            title="Perturbation size",
             description="How far an attribute is moved to estimate the gradient; "
             "in codes, for wide ranges in hundredths of the range.",
         ),
@@ -124,7 +141,7 @@ def search(
     Event
         A `Progress` for every step of either phase; `Found` as findings arrive.
     """
-    return _Search(model, domain, options, rng).run(people)
+    return timed(_Search(model, domain, options, rng).run(people))
 
 
 class _Search:
@@ -135,25 +152,17 @@ class _Search:
     ) -> None:
         self.domain, self.options, self.rng = domain, options, rng
         self.ledger = Ledger(model, domain)
-        self.seconds = {"global": 0.0, "local": 0.0}
 
     def run(self, people: Rows) -> Iterator[Event]:
-        started = perf_counter()
         options = self.options
         seeds = clustered_seeds(people, options.cluster_num, options.global_num, self.rng)
         rows, combination = self.domain.snap(seeds)
         instances: list[tuple[Rows, NDArray[np.intp]]] = []
-        for event in self._global(rows, combination, instances):
-            self.seconds["global"] = perf_counter() - started
-            yield event
-        if not instances:
-            return
-        started = perf_counter()
+        yield from self._global(rows, combination, instances)
         starts = np.concatenate([rows for rows, _ in instances])
         own = np.concatenate([combination for _, combination in instances])
-        for event in self._local(starts, own):
-            self.seconds["local"] = perf_counter() - started
-            yield event
+        if len(starts):
+            yield from self._local(starts, own)
 
     def _global(
         self,
@@ -172,7 +181,7 @@ class _Search:
             rows, combination, momentum = rows[~hit], combination[~hit], momentum[:, ~hit]
             if found := ledger.take("global"):
                 yield found
-            yield self._progress("global", iteration + 1, options.max_iter + 1)
+            yield ledger.progress("global", iteration + 1, options.max_iter + 1)
             if iteration == options.max_iter or not len(rows):
                 return
             farthest = ledger.ask(rows).distance(combination).argmax(axis=1)
@@ -210,7 +219,7 @@ class _Search:
             last = iteration + 1 == options.local_num
             if (last or (iteration + 1) % STEPS_PER_BATCH == 0) and (found := ledger.take("local")):
                 yield found
-            yield self._progress("local", iteration + 1, options.local_num)
+            yield ledger.progress("local", iteration + 1, options.local_num)
 
     def _odds(self, rows: Rows, combination: NDArray[np.intp]) -> Rows:
         """Give cumulated probabilities of moving each varying attribute, ``(n, v)``.
@@ -259,12 +268,6 @@ class _Search:
             people = np.arange(len(rows))
             change = there[people, :, decided] - here[people, decided, None]
         return np.asarray(np.where(forward, change, -change), dtype=np.float64)
-
-    def _progress(self, phase: str, done: int, total: int) -> Progress:
-        ledger = self.ledger
-        return Progress(
-            phase, done, total, ledger.tried, ledger.found, ledger.asked.queries, self.seconds
-        )
 
 
 def _whole_steps(domain: Domain, size: float) -> Rows:

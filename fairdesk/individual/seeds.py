@@ -7,9 +7,7 @@ import numpy as np
 from fairdesk.events import Rows
 
 
-def clustered_seeds(
-    people: Rows, clusters: int, number: int, rng: np.random.Generator
-) -> Rows:
+def clustered_seeds(people: Rows, clusters: int, number: int, rng: np.random.Generator) -> Rows:
     """Draw seeds round-robin from k-means clusters, each person at most once.
 
     Parameters

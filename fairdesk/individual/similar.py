@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain
-from fairdesk.events import Found, Rows, Scores
+from fairdesk.events import Found, Progress, Rows, Scores
 from fairdesk.individual.asked import AskedModel, KeyTable, row_keys
 from fairdesk.models.model import Model, labels
 
@@ -45,8 +45,8 @@ class Answers:
         """
         people = np.arange(len(self.labels))
         decided = 0 if self.scores.shape[2] == 1 else self.of(combination)
-        scores = self.scores[people, :, decided]
-        return np.abs(scores - scores[people, combination][:, None])
+        scores: NDArray[np.float32] = self.scores[people, :, decided]
+        return np.asarray(np.abs(scores - scores[people, combination, None]))
 
 
 class Ledger:
@@ -132,9 +132,11 @@ class Ledger:
             phase=phase,
         )
 
-    def _alone(
-        self, flips: NDArray[np.bool_], combination: NDArray[np.intp]
-    ) -> NDArray[np.bool_]:
+    def progress(self, phase: str, done: int, total: int) -> Progress:
+        """Say how far the search is, with the counts so far."""
+        return Progress(phase, done, total, self.tried, self.found, self.asked.queries)
+
+    def _alone(self, flips: NDArray[np.bool_], combination: NDArray[np.intp]) -> NDArray[np.bool_]:
         """``(n, p)``; whether some change of this one protected attribute flips the decision."""
         combinations = self._domain.combinations
         differs = combinations[combination][:, None, :] != combinations

@@ -1,0 +1,57 @@
+"""Uniform sampling: the yardstick beside which every search must be judged.
+
+People are drawn uniformly from the domain and checked under all protected values, in batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+import numpy as np
+
+from fairdesk.data.domain import Domain
+from fairdesk.events import Event, Rows, timed
+from fairdesk.individual.similar import Ledger
+from fairdesk.models.model import Model
+
+#: People in a batch when their similar sets have two members; fewer where they have more.
+BATCH = 1_000
+
+
+class UniformOptions(msgspec.Struct, frozen=True):
+    """The parameters of uniform sampling."""
+
+    samples: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=1_000_000_000,
+            title="People",
+            description="How many people are drawn from the domain.",
+        ),
+    ] = 100_000
+
+
+def search(
+    model: Model,
+    domain: Domain,
+    people: Rows,  # noqa: ARG001 - every search has this signature
+    options: UniformOptions,
+    rng: np.random.Generator,
+) -> Iterator[Event]:
+    """Draw people uniformly and check each; parameters and events as in `maft.search`."""
+    return timed(_draw(Ledger(model, domain), domain, options.samples, rng))
+
+
+def _draw(
+    ledger: Ledger, domain: Domain, samples: int, rng: np.random.Generator
+) -> Iterator[Event]:
+    batch = max(1, 2 * BATCH // len(domain.combinations))
+    for done in range(0, samples, batch):
+        rows, combination = domain.snap(domain.sample(rng, min(batch, samples - done)))
+        ledger.check(rows, combination)
+        if found := ledger.take("uniform"):
+            yield found
+        yield ledger.progress("uniform", done + len(rows), samples)
