@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain import Domain
 from fairdesk.events import Event, Rows, timed
 from fairdesk.individual.seeds import clustered_seeds
-from fairdesk.individual.similar import Ledger
+from fairdesk.individual.similar import Ledger, in_parts
 from fairdesk.models.model import Model, labels
 
 #: Keeps attribute probabilities finite where a gradient is nought (the paper's epsilon).
@@ -187,8 +187,8 @@ class _Search:
             farthest = ledger.ask(rows).distance(combination).argmax(axis=1)
             others = rows.copy()
             others[:, domain.protected] = domain.combinations[farthest]
-            gradients = self._gradient(np.concatenate([rows, others]))
-            momentum = options.decay * momentum + gradients.reshape(momentum.shape)
+            gradients = self._gradients(rows, others)
+            momentum = options.decay * momentum + gradients
             signs = np.sign(momentum)
             direction = np.where(signs[0] == signs[1], signs[0], 0.0)
             rows[:, vary] -= direction * step
@@ -233,11 +233,16 @@ class _Search:
         lots = np.where(flips, self.rng.random(flips.shape), -1.0)
         partners = rows.copy()
         partners[:, domain.protected] = domain.combinations[lots.argmax(axis=1)]
-        gradients = self._gradient(np.concatenate([rows, partners])).reshape(2, len(rows), -1)
+        gradients = self._gradients(rows, partners)
         weights = 1.0 / (np.abs(gradients).sum(axis=0) + EPSILON)
         odds = np.cumsum(weights, axis=1)
         odds /= odds[:, -1:].copy()
         return odds
+
+    def _gradients(self, rows: Rows, others: Rows) -> Rows:
+        """Estimate the gradients at people and at their counterparts, ``(2, n, v)``."""
+        both = np.concatenate([rows, others])
+        return in_parts(self._gradient, both, len(self.domain.varying)).reshape(2, len(rows), -1)
 
     def _gradient(self, rows: Rows) -> Rows:
         """Estimate the gradient of the decided class's score (ComputeGrad, Algorithm 2).

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,22 @@ from fairdesk.data.domain import Domain
 from fairdesk.events import Found, Progress, Rows, Scores
 from fairdesk.individual.asked import AskedModel, KeyTable, row_keys
 from fairdesk.models.model import Model, labels
+
+#: Rows that are made and asked about in one go; more would be no faster, only larger.
+MOST_ROWS = 200_000
+
+Part = TypeVar("Part", bound=np.generic)
+
+
+def in_parts(ask: Callable[[Rows], NDArray[Part]], rows: Rows, questions: int) -> NDArray[Part]:
+    """Ask about rows part by part, where each row makes so many questions.
+
+    Keeps memory bounded when many people meet many combinations.
+    """
+    size = max(1, MOST_ROWS // questions)
+    if len(rows) <= size:
+        return ask(rows)
+    return np.concatenate([ask(rows[start : start + size]) for start in range(0, len(rows), size)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +92,13 @@ class Ledger:
 
     def ask(self, rows: Rows) -> Answers:
         """Ask the model about the similar sets of ``(n, d)`` rows."""
-        everyone = self._domain.similar(rows)
-        n, combinations, width = everyone.shape
-        scores = self.asked.predict(everyone.reshape(-1, width))
-        scores = scores.reshape(n, combinations, -1)
+        scores = in_parts(self._scores, rows, len(self._domain.combinations))
         return Answers(scores, labels(scores))
+
+    def _scores(self, rows: Rows) -> Scores:
+        everyone = self._domain.similar(rows)
+        scores = self.asked.predict(everyone.reshape(-1, rows.shape[1]))
+        return scores.reshape(*everyone.shape[:2], -1)
 
     def check(self, rows: Rows, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Tell which rows are discriminatory; book those that were not met before.

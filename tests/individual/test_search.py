@@ -119,6 +119,14 @@ def test_maft_finds_most_of_a_small_domain(small_domain):
     assert sum(len(event.rows) for event in found) > 0.9 * truth
 
 
+def test_parts_change_nothing(small_domain, monkeypatch):
+    model = Network(small_domain, np.random.default_rng(2))
+    whole, _ = run(*SEARCHES["maft"], small_domain, model)
+    monkeypatch.setattr("fairdesk.individual.similar.MOST_ROWS", 31)
+    parts, _ = run(*SEARCHES["maft"], small_domain, model)
+    assert [event.rows.tolist() for event in whole] == [event.rows.tolist() for event in parts]
+
+
 def test_a_fair_model_gives_nothing(small_domain):
     model = Network(small_domain, np.random.default_rng(0))
     model.hidden[small_domain.protected] = 0
