@@ -66,8 +66,9 @@ class Column(msgspec.Struct, frozen=True):
     kind : Kind
         What its values are.
     values : tuple[str, ...]
-        The cell text of code 0, 1, ...; empty for integers and reals, whose code is the number.
-        Nominal values are sorted as text, ordinal ones in their order.
+        The cell text of code 0, 1, ...; empty for numbers, whose code is the number itself.
+        Nominal values are sorted as text (those that are all numbers by their size), ordinal
+        ones in their order. An ignored column keeps what it had: values, or numbers.
     low, high : float
         The range of the codes present; both 0 when every cell is missing.
     missing : int
@@ -88,11 +89,11 @@ class Column(msgspec.Struct, frozen=True):
         """Write a code as the file would (with a decimal point); missing as its token."""
         if np.isnan(code):
             return self.missing_token
-        if not self.kind.is_number:
+        if self.values:
             return self.values[int(code)]
-        return (
-            str(int(code)) if code == int(code) and self.kind is Kind.INTEGER else repr(float(code))
-        )
+        if self.kind is not Kind.REAL and code == int(code):
+            return str(int(code))
+        return repr(float(code))
 
 
 class Source(msgspec.Struct, frozen=True):

@@ -1,0 +1,234 @@
+"""What the values of a column are: numbers, an order, names, or nothing to audit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.cells import Texts
+from fairdesk.data.table import Column, Kind
+
+#: Text columns with at most so many different values are never taken for identifiers.
+FEW = 20
+#: From this share of different values among the cells present, texts are identifiers.
+NEARLY_UNIQUE = 0.9
+#: Texts of at least so many characters on average, more than half of them different, are prose.
+PROSE = 40
+#: Beyond this, neighbouring whole numbers fall together in a float.
+EXACT = 2.0**53
+
+_NUMBER = {
+    mark: re.compile(
+        rf"\s*[+-]?(?:\d+(?:{re.escape(mark)}\d*)?|{re.escape(mark)}\d+)(?:[eE][+-]?\d+)?\s*",
+        re.ASCII,
+    )
+    for mark in ".,"
+}
+_SPELT_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+_NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_ID_NAMES = frozenset({"id", "ids", "index", "idx", "unnamed", "rownames", "row", "rownum", "uid"})
+
+#: Words that have an order everywhere.
+_SCALES = (
+    ("very low", "low", "medium", "high", "very high"),
+    ("low", "moderate", "high"),
+    ("low", "mid", "high"),
+    ("low", "middle", "high"),
+    ("none", "low", "medium", "high"),
+    ("very small", "small", "medium", "large", "very large"),
+    ("xs", "s", "m", "l", "xl", "xxl"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("very poor", "poor", "fair", "good", "very good", "excellent"),
+    ("very bad", "bad", "average", "good", "very good"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
+    ("beginner", "intermediate", "advanced", "expert"),
+    ("junior", "mid", "senior"),
+    ("primary", "secondary", "tertiary"),
+    ("bronze", "silver", "gold", "platinum"),
+)
+_PLACE = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_NUM = r"[^\d\w<>=+-]?(\d+(?:\.\d+)?)\s*[a-z%€$£]*"
+_BETWEEN = re.compile(rf"{_NUM}\s*(?:-|–|to|until|\.\.)\s*{_NUM}(?:\s*[a-z.]+)?")
+_BELOW = re.compile(rf"(?:<=?|≤|(?:less than|under|below|up to)\s)\s*{_NUM}(?:\s*[a-z.]+)?")
+_ABOVE = re.compile(
+    rf"(?:>=?|≥|(?:greater than|more than|over|above|at least)\s)\s*{_NUM}(?:\s*[a-z.]+)?"
+)
+_AND_MORE = re.compile(rf"{_NUM}\s*(?:\+|and (?:more|over|older|above)|or (?:more|over|older))")
+
+
+def as_numbers(texts: Sequence[str], decimal: str) -> NDArray[np.float64] | None:
+    """Read texts as numbers, all or none.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Cells, none of them missing; spaces around a number do not matter.
+    decimal : str
+        ``"."`` or ``","``.
+
+    Returns
+    -------
+    NDArray[np.float64] or None
+        ``(len(texts),)``; None when a text is no finite number, or spells a whole number too
+        long to be kept exactly (an account number).
+    """
+    if not all(map(_NUMBER[decimal].fullmatch, texts)):
+        return None
+    pointed = texts if decimal == "." else [text.replace(decimal, ".") for text in texts]
+    numbers = np.array([float(text) for text in pointed], dtype=np.float64)
+    huge = np.flatnonzero(np.abs(numbers) >= EXACT).tolist()
+    if any(np.isinf(numbers[i]) or _SPELT_WHOLE.fullmatch(texts[i]) for i in huge):
+        return None
+    return numbers
+
+
+def in_order(values: Collection[str]) -> tuple[str, ...] | None:
+    """Give values in their order, where they have an obvious one.
+
+    Only three values or more are ordered: words of one well-known scale ("low", "medium",
+    "high"), places ("1st", "2nd", "3rd"), or ranges that do not overlap ("Less than 25",
+    "25 - 45", "Greater than 45").
+    """
+    plain = {value: " ".join(value.lower().replace("_", " ").split()) for value in values}
+    if len(set(plain.values())) != len(plain) or not 3 <= len(plain) <= 50:
+        return None
+    for scale in _SCALES:
+        if set(plain.values()) <= set(scale):
+            return tuple(sorted(values, key=lambda value: scale.index(plain[value])))
+    places = {value: _PLACE.fullmatch(text) for value, text in plain.items()}
+    if all(places.values()):
+        return tuple(sorted(values, key=lambda value: int(plain[value][:-2])))
+    return _ranges_in_order(plain)
+
+
+def _ranges_in_order(plain: dict[str, str]) -> tuple[str, ...] | None:
+    """Order ranges of numbers, where all values are ranges and none overlap."""
+    ranges = {}
+    for value, text in plain.items():
+        span = _range(text)
+        if span is None:
+            return None
+        ranges[value] = span
+    ordered = sorted(ranges, key=lambda value: ranges[value])
+    for before, after in pairwise(ordered):
+        if ranges[before][1] > ranges[after][0]:
+            return None
+    return tuple(ordered)
+
+
+def _range(text: str) -> tuple[float, float] | None:
+    """Read a range; None when it is none."""
+    if found := _BETWEEN.fullmatch(text):
+        low, high = float(found[1]), float(found[2])
+        return (low, high) if low <= high else None
+    if found := _BELOW.fullmatch(text):
+        return -np.inf, float(found[1])
+    if found := _ABOVE.fullmatch(text) or _AND_MORE.fullmatch(text):
+        return float(found[1]), np.inf
+    return None
+
+
+def name_parts(name: str) -> tuple[str, ...]:
+    """Split a column's name into its words, in lower case: "AgeInYears", "age_in_years"."""
+    return tuple(part.lower() for part in _NAME_PARTS.findall(name))
+
+
+def counts_rows(codes: NDArray[np.float64]) -> bool:
+    """Tell whether numbers just count the rows, from 0 or from 1."""
+    return bool(
+        codes.size and codes[0] in (0, 1) and (codes == codes[0] + np.arange(codes.size)).all()
+    )
+
+
+def identifies(column: Column, codes: NDArray[np.float64]) -> bool:
+    """Tell whether a column names rows and does not describe people.
+
+    So do texts that are nearly all different, and whole numbers that are all different or
+    count the rows, in a column named like an identifier.
+    """
+    present = codes[~np.isnan(codes)]
+    if column.values:
+        return len(column.values) > FEW and len(column.values) >= NEARLY_UNIQUE * present.size
+    parts = name_parts(column.name)
+    named = bool(_ID_NAMES.intersection(parts)) or parts[:1] == ("column",)
+    if not named or (present != np.round(present)).any():
+        return False
+    if counts_rows(codes):
+        return True
+    all_different = np.unique(present).size == present.size
+    return parts[:1] != ("column",) and present.size > FEW and all_different
+
+
+def is_prose(column: Column, codes: NDArray[np.float64]) -> bool:
+    """Tell whether a column holds sentences that people wrote, not a list of names."""
+    if len(column.values) <= FEW:
+        return False
+    present = np.count_nonzero(~np.isnan(codes))
+    length = sum(map(len, column.values)) / len(column.values)
+    return length >= PROSE and len(column.values) > present / 2
+
+
+def typed(
+    name: str, texts: Texts, missing: Collection[str], decimal: str
+) -> tuple[Column, NDArray[np.float64]]:
+    """Make a column of texts a typed one.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    texts : Texts
+        Its cells.
+    missing : collection of str
+        What counts as missing, besides the empty cell.
+    decimal : str
+        ``"."`` or ``","``.
+
+    Returns
+    -------
+    column : Column
+        Its kind is inferred; see `as_numbers`, `in_order`, `identifies`, `is_prose`.
+    codes : NDArray[np.float64]
+        ``(n,)``; NaN where missing.
+    """
+    none = {"", *missing}
+    counts = texts.counts()
+    is_missing = np.array([text.strip() in none for text in texts.distinct], dtype=bool)
+    lost = int(counts[is_missing].sum())
+    token = texts.distinct[int(np.where(is_missing, counts, -1).argmax())] if lost else ""
+    present = [text for text, gone in zip(texts.distinct, is_missing, strict=True) if not gone]
+    lookup = np.full(len(texts.distinct), np.nan)
+    numbers = as_numbers(present, decimal)
+    values: tuple[str, ...] = ()
+    kind = Kind.IGNORED
+    if not present:
+        pass
+    elif numbers is not None:
+        lookup[~is_missing] = numbers
+        whole = (numbers == np.round(numbers)).all() and (np.abs(numbers) < EXACT).all()
+        kind = Kind.INTEGER if whole else Kind.REAL
+    else:
+        ordered = in_order(present)
+        values = ordered or tuple(sorted(present))
+        position = {value: i for i, value in enumerate(values)}
+        lookup[~is_missing] = [position[text] for text in present]
+        kind = Kind.ORDINAL if ordered else Kind.NOMINAL
+    codes = lookup[texts.codes]
+    column = Column(
+        name=name,
+        kind=kind,
+        values=values,
+        low=float(np.nanmin(lookup)) if present else 0.0,
+        high=float(np.nanmax(lookup)) if present else 0.0,
+        missing=lost,
+        missing_token=token,
+    )
+    if identifies(column, codes) or is_prose(column, codes):
+        column = msgspec.structs.replace(column, kind=Kind.IGNORED)
+    return column, codes

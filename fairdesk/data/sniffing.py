@@ -1,0 +1,221 @@
+"""How a CSV file is written, found by looking at it."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from fairdesk.data.cells import Cells, excel_delimiter, lines, readable
+from fairdesk.data.kinds import FEW, PROSE, as_numbers
+from fairdesk.data.table import Dialect
+from fairdesk.errors import DataError
+
+#: What is taken for "no value" wherever it is found.
+MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null")
+#: What is taken for "no value" unless a column would then say nothing, or holds "+" as well.
+PERHAPS_MISSING = ("None", "-", "--", ".")
+
+#: From the surest sign of a delimiter to the weakest, with the least columns it must give.
+_DELIMITERS = {"\t": 2, ";": 2, "|": 2, ",": 2, "^": 2, "~": 2, ":": 3, " ": 3}
+_SAMPLE_LINES = 1_000
+_BLOCK = 1 << 20
+_MARKS = (  # UTF-32 first: its mark begins with that of UTF-16
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_UNDEFINED_IN_CP1252 = b"\x81\x8d\x8f\x90\x9d"
+_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*")
+
+
+def guess_layout(path: Path) -> Dialect:
+    """Find a file's encoding, delimiter and whether it has a header, from its first lines.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, is no text, or is empty.
+    """
+    with readable(path):
+        encoding = guess_encoding(path)
+        with path.open(encoding=encoding, newline="") as stream:
+            named = excel_delimiter(stream.readline())
+            stream.seek(0)
+            sample = list(islice(lines(stream), _SAMPLE_LINES))
+            cut = bool(stream.readline())
+    if not any(line.strip() for line in sample):
+        raise DataError(
+            f"The file “{path.name}” is empty.", remedy="Choose a file with a table in it."
+        )
+    delimiter = named or guess_delimiter(sample, cut=cut)
+    return Dialect(
+        delimiter=delimiter,
+        encoding=encoding,
+        header=guess_header(_split(sample, delimiter, cut=cut)),
+    )
+
+
+def guess_content(layout: Dialect, cells: Cells) -> Dialect:
+    """Find the missing-value tokens and the decimal mark, in all cells."""
+    missing = find_missing(cells)
+    return Dialect(
+        delimiter=layout.delimiter,
+        encoding=layout.encoding,
+        header=layout.header,
+        decimal=guess_decimal(cells, layout.delimiter, missing),
+        missing=missing,
+    )
+
+
+def guess_encoding(path: Path) -> str:
+    """Find an encoding in which every byte of the file has a meaning.
+
+    A byte-order mark decides; else UTF-8 where the whole file is; else Windows-1252, and
+    Latin-1 where bytes occur that Windows-1252 does not know.
+
+    Raises
+    ------
+    DataError
+        When the file is a workbook or has NUL bytes and is not UTF-16.
+    """
+    utf8 = codecs.getincrementaldecoder("utf-8")()
+    is_utf8 = is_cp1252 = True
+    with path.open("rb") as stream:
+        head = stream.read(4096)
+        for mark, name in _MARKS:
+            if head.startswith(mark):
+                return name
+        if head.startswith(b"PK\x03\x04"):
+            raise DataError(
+                f"“{path.name}” is a workbook or an archive, not a CSV file.",
+                remedy="Open it in its program and save the table as CSV.",
+            )
+        if b"\0" in head:
+            return _utf16(head, path)
+        stream.seek(0)
+        for block in iter(partial(stream.read, _BLOCK), b""):
+            if b"\0" in block:
+                raise _binary(path)
+            if is_utf8:
+                try:
+                    utf8.decode(block)
+                except UnicodeDecodeError:
+                    is_utf8 = False
+            is_cp1252 = is_cp1252 and not any(byte in block for byte in _UNDEFINED_IN_CP1252)
+    if is_utf8 and not utf8.getstate()[0]:
+        return "utf-8"
+    return "cp1252" if is_cp1252 else "latin-1"
+
+
+def _utf16(head: bytes, path: Path) -> str:
+    """Tell UTF-16 without a mark by the zero half of its characters."""
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if odd > 0.4 * len(head) / 2 and not even:
+        return "utf-16-le"
+    if even > 0.4 * len(head) / 2 and not odd:
+        return "utf-16-be"
+    raise _binary(path)
+
+
+def _binary(path: Path) -> DataError:
+    return DataError(
+        f"“{path.name}” has NUL bytes, so it is not a text file.",
+        remedy="Save the table as CSV and choose that file.",
+    )
+
+
+def guess_delimiter(sample: Sequence[str], *, cut: bool = False) -> str:
+    """Find the character that splits all lines into equally many cells.
+
+    Where several do, the one that is less usual inside cells: a semicolon goes before a comma,
+    which may be a decimal mark. Where none does, the one that comes nearest; a comma where the
+    file has one column.
+    """
+    best, best_share = ",", 0.0
+    for delimiter, least in _DELIMITERS.items():
+        widths = [len(row) for row in _split(sample, delimiter, cut=cut)]
+        if not widths or widths[0] < least:
+            continue
+        width, lines_of_it = Counter(widths).most_common(1)[0]
+        share = lines_of_it / len(widths)
+        if width >= least and share > best_share:
+            best, best_share = delimiter, share
+    return best
+
+
+def _split(sample: Sequence[str], delimiter: str, *, cut: bool) -> list[list[str]]:
+    """Split sample lines into rows; the last is left out where the sample may have cut it."""
+    try:
+        rows = [row for row in csv.reader(sample, delimiter=delimiter) if row]
+    except csv.Error:
+        return []
+    return rows[:-1] if cut and len(rows) > 1 else rows
+
+
+def guess_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first row names the columns."""
+    if not rows:
+        return True
+    first = [cell.strip() for cell in rows[0]]
+    columns = list(zip(*(row for row in rows[1:] if len(row) == len(first)), strict=True))
+    named = [cell for cell in first if cell]
+    if len(named) > 3 and named == [str(i) for i in range(len(named))]:
+        return True  # a data frame without names
+    numbers = [as_numbers([cell], ".") is not None for cell in first]
+    if not columns:
+        return not any(numbers)
+    texts = 0
+    recurring = 0
+    for cell, is_number, column in zip(first, numbers, columns, strict=True):
+        if not cell or is_number or cell in MISSING or cell in PERHAPS_MISSING:
+            continue
+        values = {value.strip() for value in column} - {"", *MISSING, *PERHAPS_MISSING}
+        if values and as_numbers(list(values), ".") is not None:
+            return True  # a name above numbers
+        if len(values) > FEW and sum(map(len, values)) / len(values) > PROSE > 2 * len(cell):
+            return True  # a word above sentences
+        texts += 1
+        recurring += cell in values
+    if any(numbers):
+        return False
+    return recurring * 3 < texts or not texts
+
+
+def find_missing(cells: Cells) -> tuple[str, ...]:
+    """Find the tokens that stand for "no value" in a file."""
+    values = [{text.strip() for text in column.distinct} for column in cells.columns]
+    found = {token for token in MISSING if any(token in column for column in values)}
+    known = {"", *MISSING, *PERHAPS_MISSING}
+    for token in PERHAPS_MISSING:
+        where = [column - known for column in values if token in column]
+        if where and all(len(others) != 1 and "+" not in others for others in where):
+            found.add(token)
+    return tuple(token for token in (*MISSING, *PERHAPS_MISSING) if token in found)
+
+
+def guess_decimal(cells: Cells, delimiter: str, missing: tuple[str, ...]) -> str:
+    """Tell whether fractions are written with a point or a comma, by what more columns use.
+
+    Where a comma is the delimiter, "1,234" (in quotes) is no sign of a decimal comma: it may
+    well be a thousand.
+    """
+    votes = {".": 0, ",": 0}
+    none = {"", *missing}
+    for column in cells.columns:
+        texts = [text for text in column.distinct if text.strip() not in none]
+        for mark in votes:
+            fractions = [text for text in texts if mark in text]
+            if not fractions or as_numbers(texts, mark) is None:
+                continue
+            if mark == "," == delimiter and all(map(_THOUSANDS.fullmatch, fractions)):
+                continue
+            votes[mark] += 1
+    return "," if votes[","] > votes["."] else "."
