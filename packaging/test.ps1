@@ -1,0 +1,8 @@
+# Sets FairDesk up with what its tests need and runs them all. Arguments go to pytest.
+. (Join-Path $PSScriptRoot "setup.ps1")
+Initialize-FairDesk "requirements-test.txt"
+
+Set-Location $Repo
+$env:QT_QPA_PLATFORM = "offscreen"
+& (Join-Path $Scripts "python.exe") -m pytest @args
+exit $LASTEXITCODE
