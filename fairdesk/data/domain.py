@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.data.kinds import EXACT
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError
 from fairdesk.events import Rows
@@ -84,6 +85,14 @@ class Attribute(msgspec.Struct, frozen=True):
         if self.kind is Kind.INTEGER:
             return max(1.0, float(round(share)))
         return share or 1.0
+
+    def fits(self, column: Column) -> bool:
+        """Tell whether a column's codes can be read as this attribute's."""
+        if self.kind is Kind.INTEGER:
+            return column.kind is Kind.INTEGER
+        if self.kind is Kind.REAL or self.numeric:
+            return column.kind.is_number
+        return column.kind in (Kind.NOMINAL, Kind.ORDINAL)
 
     def text(self, code: float) -> str:
         """Write a code in the auditor's terms."""
@@ -254,11 +263,24 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         -------
         Rows
             ``(rows of the table, d)``; NaN where a cell is missing or its value is not allowed.
+
+        Raises
+        ------
+        DataError
+            When the table lacks a column.
+        SpecError
+            When a column is of another kind than its attribute was made from.
         """
         encoded = np.empty((len(table.codes), len(self.attributes)))
         for position, attribute in enumerate(self.attributes):
             index = table.index(attribute.name)
             codes, column = table.codes[:, index], table.columns[index]
+            if not attribute.fits(column):
+                raise SpecError(
+                    f"The column “{column.name}” is {column.kind}, but was {attribute.kind} "
+                    "when the audit was set up.",
+                    remedy="Give it that kind again, or set up a new audit.",
+                )
             if attribute.values and attribute.values != column.values:
                 codes = _recode(codes, column, attribute)
             encoded[:, position] = codes
@@ -364,11 +386,13 @@ def _limited(attribute: Attribute, column: Column, limits: Sequence[float | str]
         return msgspec.structs.replace(attribute, values=kept)
     try:
         numbers = [float(value) for value in limits]
-    except ValueError:
+    except (TypeError, ValueError):
         raise wrong from None
     if not np.isfinite(numbers).all():
         raise wrong
-    if column.kind is Kind.INTEGER and any(number != int(number) for number in numbers):
+    if column.kind is Kind.INTEGER and any(
+        number != int(number) or abs(number) >= EXACT for number in numbers
+    ):
         raise wrong
     if len(numbers) == 2:
         if numbers[0] > numbers[1]:
@@ -383,6 +407,12 @@ def _compared(attribute: Attribute, *, every_value: bool) -> tuple[float, ...]:
     if attribute.values:
         return tuple(float(code) for code in range(len(attribute.values)))
     span = attribute.high - attribute.low
+    if every_value and attribute.kind is Kind.INTEGER and span >= MOST_COMBINATIONS:
+        raise SpecError(
+            f"The protected attribute “{attribute.name}” has {span + 1:,.0f} values; "
+            f"at most {MOST_COMBINATIONS:,} can be compared.",
+            remedy="Group its values into bins, or narrow its range.",
+        )
     if attribute.kind is Kind.INTEGER and (every_value or span + 1 <= EVERY_VALUE_UP_TO):
         return tuple(float(code) for code in range(int(attribute.low), int(attribute.high) + 1))
     if span == 0:

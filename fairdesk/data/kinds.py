@@ -157,11 +157,11 @@ def identifies(column: Column, codes: NDArray[np.float64]) -> bool:
         return len(column.values) > FEW and len(column.values) >= NEARLY_UNIQUE * present.size
     parts = name_parts(column.name)
     named = bool(_ID_NAMES.intersection(parts)) or parts[:1] == ("column",)
-    if not named or (present != np.round(present)).any():
+    if not named or bool((present != np.round(present)).any()):
         return False
     if counts_rows(codes):
         return True
-    all_different = np.unique(present).size == present.size
+    all_different = bool(np.unique(present).size == present.size)
     return parts[:1] != ("column",) and present.size > FEW and all_different
 
 
@@ -169,7 +169,7 @@ def is_prose(column: Column, codes: NDArray[np.float64]) -> bool:
     """Tell whether a column holds sentences that people wrote, not a list of names."""
     if len(column.values) <= FEW:
         return False
-    present = np.count_nonzero(~np.isnan(codes))
+    present = int(np.count_nonzero(~np.isnan(codes)))
     length = sum(map(len, column.values)) / len(column.values)
     return length >= PROSE and len(column.values) > present / 2
 

@@ -7,6 +7,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
+from enum import Enum, auto
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -161,32 +162,51 @@ def _split(sample: Sequence[str], delimiter: str, *, cut: bool) -> list[list[str
 
 
 def guess_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first row names the columns."""
-    if not rows:
-        return True
-    first = [cell.strip() for cell in rows[0]]
-    columns = list(zip(*(row for row in rows[1:] if len(row) == len(first)), strict=True))
+    """Tell whether the first row names the columns.
+
+    It does when one of its cells stands above numbers and is none, or is a word above
+    sentences; it does not when a cell is a number, or when the cells come again as values below.
+    """
+    first = [cell.strip() for cell in rows[0]] if rows else []
+    below = [row for row in rows[1:] if len(row) == len(first)]
+    columns = list(zip(*below, strict=True)) or [()] * len(first)
     named = [cell for cell in first if cell]
-    if len(named) > 3 and named == [str(i) for i in range(len(named))]:
-        return True  # a data frame without names
-    numbers = [as_numbers([cell], ".") is not None for cell in first]
-    if not columns:
-        return not any(numbers)
-    texts = 0
-    recurring = 0
-    for cell, is_number, column in zip(first, numbers, columns, strict=True):
-        if not cell or is_number or cell in MISSING or cell in PERHAPS_MISSING:
-            continue
-        values = {value.strip() for value in column} - {"", *MISSING, *PERHAPS_MISSING}
-        if values and as_numbers(list(values), ".") is not None:
-            return True  # a name above numbers
-        if len(values) > FEW and sum(map(len, values)) / len(values) > PROSE > 2 * len(cell):
-            return True  # a word above sentences
-        texts += 1
-        recurring += cell in values
-    if any(numbers):
+    counted = len(named) > 3 and named == [str(i) for i in range(len(named))]
+    signs = Counter(_sign(cell, column) for cell, column in zip(first, columns, strict=True))
+    if counted or signs[_Sign.NAME]:
+        return True
+    if signs[_Sign.NUMBER]:
         return False
-    return recurring * 3 < texts or not texts
+    return signs[_Sign.VALUE] * 3 < signs[_Sign.VALUE] + signs[_Sign.TEXT] or not signs[_Sign.VALUE]
+
+
+class _Sign(Enum):
+    """What the first cell of a column looks like."""
+
+    NOTHING = auto()
+    NUMBER = auto()
+    NAME = auto()
+    VALUE = auto()
+    TEXT = auto()
+
+
+def _sign(cell: str, column: Sequence[str]) -> _Sign:
+    """Judge a first cell by those below it."""
+    if not cell or cell in MISSING or cell in PERHAPS_MISSING:
+        return _Sign.NOTHING
+    if _are_numbers([cell]):
+        return _Sign.NUMBER
+    values = {value.strip() for value in column} - {"", *MISSING, *PERHAPS_MISSING}
+    if values and _are_numbers(list(values)):
+        return _Sign.NAME
+    if len(values) > FEW and sum(map(len, values)) / len(values) > PROSE > 2 * len(cell):
+        return _Sign.NAME
+    return _Sign.VALUE if cell in values else _Sign.TEXT
+
+
+def _are_numbers(texts: Sequence[str]) -> bool:
+    """Tell whether texts are numbers, with whichever decimal mark."""
+    return any(as_numbers(texts, mark) is not None for mark in ".,")
 
 
 def find_missing(cells: Cells) -> tuple[str, ...]:
