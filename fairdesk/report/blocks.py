@@ -1,0 +1,174 @@
+"""What a report is made of, before it has a look: the template draws each kind of block.
+
+Everything in a block is plain data. No text is read as markup.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Text(msgspec.Struct, frozen=True, tag="text"):
+    """A paragraph."""
+
+    text: str
+
+
+class Heading(msgspec.Struct, frozen=True, tag="heading"):
+    """A heading inside a section; listed in the contents."""
+
+    text: str
+
+
+class Statement(msgspec.Struct, frozen=True, tag="statement"):
+    """One finding: its number large, the sentence that goes on from it, the details small."""
+
+    number: str
+    sentence: str
+    detail: str = ""
+
+
+class Callout(msgspec.Struct, frozen=True, tag="callout"):
+    """A paragraph that must not be missed, with a word that says what it is."""
+
+    word: str
+    text: str
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """A name and its value; ``exact`` values (hashes, paths) are set in a fixed-width type."""
+
+    name: str
+    value: str
+    exact: bool = False
+
+
+class Facts(msgspec.Struct, frozen=True, tag="facts"):
+    """Names with their values."""
+
+    facts: tuple[Fact, ...]
+
+
+class Grid(msgspec.Struct, frozen=True, tag="grid"):
+    """A table.
+
+    Attributes
+    ----------
+    header : tuple[str, ...]
+        Repeated on every page.
+    rows : tuple[tuple[str, ...], ...]
+        As many cells each as the header has.
+    widths : tuple[float, ...]
+        Relative; 0 is as wide as the content needs.
+    right : tuple[int, ...]
+        The columns of numbers, set flush right.
+    caption : str
+        What the table shows.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    widths: tuple[float, ...]
+    right: tuple[int, ...] = ()
+    caption: str = ""
+
+
+class Chart(msgspec.Struct, frozen=True, tag="chart"):
+    """A drawing (SVG), the same in words, and what it shows."""
+
+    svg: str
+    alt: str
+    caption: str
+
+
+class PairRow(msgspec.Struct, frozen=True):
+    """An attribute of two people; ``changed`` when they differ in it."""
+
+    name: str
+    first: str
+    second: str
+    changed: bool
+
+
+class PairCard(msgspec.Struct, frozen=True, tag="pair"):
+    """Two people side by side.
+
+    Attributes
+    ----------
+    title, detail, note : str
+        Which finding it is; how it came about; what the auditor noted.
+    first, second : str
+        What the two people are called.
+    rows : tuple[PairRow, ...]
+        Their attributes.
+    outcome : tuple[PairRow, ...]
+        What the model answered, set below.
+    """
+
+    title: str
+    detail: str
+    note: str
+    first: str
+    second: str
+    rows: tuple[PairRow, ...]
+    outcome: tuple[PairRow, ...]
+
+
+class Formula(msgspec.Struct, frozen=True, tag="formula"):
+    """A quantity of the report: its formula (a key of the template's), and what it means."""
+
+    key: str
+    name: str
+    alt: str
+    text: str
+
+
+class Code(msgspec.Struct, frozen=True, tag="code"):
+    """Lines to be copied exactly."""
+
+    text: str
+
+
+Block = Text | Heading | Statement | Callout | Facts | Grid | Chart | PairCard | Formula | Code
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A numbered part of the report. Starts on a new page when ``fresh``."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    fresh: bool = False
+
+
+class Report(msgspec.Struct, frozen=True):
+    """A whole report.
+
+    Attributes
+    ----------
+    title, header : str
+        The audit's title; the same, cut to fit the top of a page.
+    kind : str
+        What the document is.
+    status : str
+        ``"Draft"`` until it is signed off.
+    identity : str
+        The audit's id, on every page.
+    cover : tuple[Fact, ...]
+        What stands on the first page.
+    promise : str
+        The sentence below them: what this document can show.
+    sections : tuple[Section, ...]
+        The rest.
+    manifest : str
+        JSON, attached to the document.
+    """
+
+    title: str
+    header: str
+    kind: str
+    status: str
+    identity: str
+    cover: tuple[Fact, ...]
+    promise: str
+    sections: tuple[Section, ...]
+    manifest: str

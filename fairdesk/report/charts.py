@@ -1,0 +1,245 @@
+"""Charts as SVG: vector, always light, Okabe-Ito colours, direct labels, and the same in words.
+
+One unit of the drawing is one point on paper, so that type in a chart is as large as in tables.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.report import words
+
+#: The width of every chart: the text width of the report's page.
+WIDTH = 460.0
+#: Okabe and Ito's colours for series, in this order; black and yellow are left out.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+_DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 2", "1 2")
+_INK, _QUIET, _LINE = "#1a1a1a", "#555555", "#d9d9d9"
+_FONT = "Libertinus Serif, Georgia, serif"
+_SIZE = 9.0
+#: The width of an average character, in the size of the type.
+_CHARACTER = 0.5
+#: More points than a line on paper can show.
+_MOST_POINTS = 300
+
+
+class Picture(NamedTuple):
+    """A chart: its SVG, and the same in words."""
+
+    svg: str
+    alt: str
+
+
+class Series(NamedTuple):
+    """One line of a chart: its name and its points."""
+
+    name: str
+    x: Sequence[float] | NDArray[np.float64]
+    y: Sequence[float] | NDArray[np.float64]
+
+
+def ticks(high: float, most: int = 6) -> tuple[float, ...]:
+    """Choose round axis values from 0 that reach ``high``.
+
+    Parameters
+    ----------
+    high : float
+        The greatest value to show; not negative.
+    most : int
+        At most so many steps.
+
+    Returns
+    -------
+    tuple[float, ...]
+        0, s, 2s, ... with s in {1, 2, 5} times a power of ten and not below 1; the last is at
+        least ``high``.
+    """
+    least = max(high, 1.0) / most
+    power = 10.0 ** math.floor(math.log10(least)) if least > 1 else 1.0
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least)
+    return tuple(step * i for i in range(math.ceil(max(high, 1.0) / step) + 1))
+
+
+def line_chart(
+    series: Sequence[Series], *, x_title: str, y_title: str, height: float = 210.0
+) -> Picture:
+    """Draw counts against counts, one line per series, each named at its end.
+
+    Parameters
+    ----------
+    series : sequence of Series
+        At least one; points in order of x. Each line starts at the origin.
+    x_title, y_title : str
+        What the axes count, with the unit.
+    height : float
+        In points.
+    """
+    ends = [
+        (float(line.x[-1]), float(line.y[-1])) if len(line.x) else (0.0, 0.0) for line in series
+    ]
+    x_ticks = ticks(max(x for x, _ in ends))
+    y_ticks = ticks(max(float(max(line.y, default=0)) for line in series), 5)
+    labels = [
+        [*textwrap.wrap(line.name, 20), f"{words.number(y)} of {words.number(x)}"]
+        for line, (x, y) in zip(series, ends, strict=True)
+    ]
+    right = 10 + max(_extent(text) for lines in labels for text in lines)
+    frame = _Frame(
+        left=_extent(words.number(y_ticks[-1])) + 10,
+        right=WIDTH - right,
+        top=22.0,
+        bottom=height - 34.0,
+        x_high=x_ticks[-1],
+        y_high=y_ticks[-1],
+    )
+    parts = [_text(0, _SIZE, y_title, colour=_QUIET)]
+    for value in y_ticks:
+        y = frame.y(value)
+        parts.append(_stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", _LINE, 0.6))
+        parts.append(_text(frame.left - 5, y + 3, words.number(value), anchor="end"))
+    for value in x_ticks:
+        x = frame.x(value)
+        parts.append(_stroke(f"M{x:.1f} {frame.bottom:.1f}v4", _QUIET, 0.6))
+        parts.append(_text(x, frame.bottom + 14, words.number(value), anchor="middle"))
+    parts.append(_stroke(f"M{frame.left:.1f} {frame.bottom:.1f}H{frame.right:.1f}", _QUIET, 0.8))
+    middle = (frame.left + frame.right) / 2
+    parts.append(_text(middle, height - 6, x_title, colour=_QUIET, anchor="middle"))
+    heights = _apart(
+        [frame.y(y) for _, y in ends], [len(lines) * (_SIZE + 2) + 3 for lines in labels]
+    )
+    for i, line in enumerate(series):
+        colour, dash = COLOURS[i % len(COLOURS)], _DASHES[i % len(_DASHES)]
+        points = _thinned(line)
+        path = "M" + "L".join(f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in points)
+        parts.append(_stroke(path, colour, 1.6, dash))
+        x, y = points[-1]
+        parts.append(
+            f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="2.6" fill="{colour}"/>'
+        )
+        for j, text in enumerate(labels[i]):
+            parts.append(
+                _text(
+                    frame.right + 10,
+                    heights[i] + 3 + j * (_SIZE + 2),
+                    text,
+                    weight="bold" if j < len(labels[i]) - 1 else "normal",
+                )
+            )
+    said = "; ".join(
+        f"{line.name}: {words.number(y)} after {words.number(x)}"
+        for line, (x, y) in zip(series, ends, strict=True)
+    )
+    alt = f"Line chart of {y_title} against {x_title}. {said}."
+    return _drawing(height, parts, alt)
+
+
+def bar_chart(bars: Sequence[tuple[str, float]], *, whole: float, unit: str) -> Picture:
+    """Draw counts as horizontal bars, each with its name, its count and its share of a whole.
+
+    Parameters
+    ----------
+    bars : sequence of (name, count)
+        At least one, in the order to be drawn.
+    whole : float
+        The count of a full-width bar; positive.
+    unit : str
+        What is counted, for the text: ``"findings"``.
+    """
+    values = [f"{words.number(n)} ({words.percent(n, whole)})" for _, n in bars]
+    room = WIDTH - 8 - max(_extent(value) for value in values)
+    parts, y = [], 0.0
+    for i, (name, count) in enumerate(bars):
+        for line in textwrap.wrap(name, int(WIDTH / (_SIZE * _CHARACTER))) or [""]:
+            y += _SIZE + 3
+            parts.append(_text(0, y, line))
+        y += 4
+        length = max(room * count / whole, 0.75 if count else 0.0)
+        parts.append(
+            f'<rect x="0" y="{y:.1f}" width="{room:.1f}" height="11" fill="none" '
+            f'stroke="{_LINE}" stroke-width="0.6"/>'
+            f'<rect x="0" y="{y:.1f}" width="{length:.1f}" height="11" fill="{COLOURS[0]}"/>'
+        )
+        parts.append(_text(room + 8, y + 9, values[i]))
+        y += 15
+    alt = f"Bar chart of {unit}. " + "; ".join(
+        f"{name}: {value}" for (name, _), value in zip(bars, values, strict=True)
+    )
+    return _drawing(y + 4, parts, alt + ".")
+
+
+class _Frame(NamedTuple):
+    """The plot's box and its scales."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+    x_high: float
+    y_high: float
+
+    def x(self, value: float) -> float:
+        return self.left + (self.right - self.left) * value / self.x_high
+
+    def y(self, value: float) -> float:
+        return self.bottom - (self.bottom - self.top) * value / self.y_high
+
+
+def _thinned(line: Series) -> list[tuple[float, float]]:
+    """Give the origin, at most `_MOST_POINTS` evenly picked points, and the last one."""
+    stride = max(1, math.ceil(len(line.x) / _MOST_POINTS))
+    picked = [*range(0, len(line.x), stride), len(line.x) - 1] if len(line.x) else []
+    return [(0.0, 0.0), *((float(line.x[i]), float(line.y[i])) for i in picked)]
+
+
+def _apart(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
+    """Move labels apart: each as near to its wanted height as the one above it allows."""
+    placed = [0.0] * len(wanted)
+    free = 0.0
+    for i in sorted(range(len(wanted)), key=lambda i: wanted[i]):
+        placed[i] = max(wanted[i], free)
+        free = placed[i] + sizes[i]
+    return placed
+
+
+def _extent(text: str) -> float:
+    """Estimate a text's width."""
+    return len(text) * _SIZE * _CHARACTER + 2
+
+
+def _text(
+    x: float,
+    y: float,
+    text: str,
+    *,
+    colour: str = _INK,
+    anchor: str = "start",
+    weight: str = "normal",
+) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" '
+        f'font-weight="{weight}">{escape(text)}</text>'
+    )
+
+
+def _stroke(path: str, colour: str, width: float, dash: str = "") -> str:
+    dashed = f' stroke-dasharray="{dash}"' if dash else ""
+    return (
+        f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}" '
+        f'stroke-linejoin="round"{dashed}/>'
+    )
+
+
+def _drawing(height: float, parts: Sequence[str], alt: str) -> Picture:
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH:.0f}pt" height="{height:.1f}pt" '
+        f'viewBox="0 0 {WIDTH:.0f} {height:.1f}" font-family="{_FONT}" font-size="{_SIZE}" '
+        f'role="img"><title>{escape(alt)}</title>{"".join(parts)}</svg>'
+    )
+    return Picture(svg, alt)

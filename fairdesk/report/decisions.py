@@ -1,0 +1,62 @@
+"""What decisions and codes are called in the data: label values, cell texts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.data.domain import Attribute
+from fairdesk.data.table import Column, Table
+
+
+def label_counts(spec: AuditSpec, table: Table) -> dict[str, int]:
+    """Count the values of the label column, as the file writes them; missing cells left out."""
+    column = table.column(spec.label)
+    codes = table.codes[:, table.index(spec.label)]
+    values, counts = np.unique(codes[~np.isnan(codes)], return_counts=True)
+    return {
+        column.text(value): int(count)
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True)
+    }
+
+
+def is_value(text: str, value: str) -> bool:
+    """Tell whether two texts are the same value: equal, or equal as numbers (``1`` and ``1.0``)."""
+    if text == value:
+        return True
+    try:
+        return float(text) == float(value)
+    except ValueError:
+        return False
+
+
+def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
+    """Give the label value that each of the model's classes means.
+
+    The favourable class means the favourable value. With a label of two values any other class
+    means the other one; with more, a class means the value that has its name, else none.
+    """
+    values = tuple(label_counts(spec, table))
+    others = [value for value in values if not is_value(value, spec.favourable)]
+    meant: list[str | None] = []
+    for position, name in enumerate(spec.model.classes):
+        if position == spec.mapping.favourable_class:
+            meant.append(spec.favourable)
+        elif len(others) == 1:
+            meant.append(others[0])
+        else:
+            meant.append(next((value for value in values if is_value(value, name)), None))
+    return tuple(meant)
+
+
+def class_texts(spec: AuditSpec, table: Table) -> tuple[str, ...]:
+    """Name each class for people: by its label value, else as the model calls it."""
+    return tuple(
+        name if label is None else label
+        for name, label in zip(spec.model.classes, class_labels(spec, table), strict=True)
+    )
+
+
+def file_text(code: float, attribute: Attribute, column: Column) -> str:
+    """Write a code of an attribute as its column's file would, with a decimal point."""
+    return attribute.values[int(code)] if attribute.values else column.text(code)

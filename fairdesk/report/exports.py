@@ -1,0 +1,275 @@
+"""The files that leave an audit: findings as CSV and JSON, and data to retrain the model with."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.audit.store import Pair, PairQuery, Store
+from fairdesk.data.table import Column, Dialect, Table
+from fairdesk.errors import ReportError
+from fairdesk.report.decisions import class_labels, class_texts, file_text
+from fairdesk.report.words import protected_names
+from fairdesk.report.writing import replacing
+
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?")
+_STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: Rows of a table turned into text at a time.
+_CHUNK = 10_000
+
+
+def guarded(text: str) -> str:
+    """Keep a spreadsheet from running a text cell as a formula.
+
+    A text that starts like a formula gets an apostrophe before it (OWASP, CWE-1236); numbers,
+    also negative ones, are left alone.
+    """
+    if text.startswith(_STARTS_A_FORMULA) and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text
+
+
+def write_findings_csv(store: Store, path: Path) -> None:
+    """Write every pair as one row, for a spreadsheet: UTF-8 with a byte order mark, commas.
+
+    Columns: ``finding``, ``run``, ``method``, ``phase``, every attribute of the person in the
+    data's own values, for each protected attribute ``"<name> (other)"`` with the value of the
+    other person of the pair, ``decision``, ``decision (other)``, ``score``, ``score (other)`` (of
+    the favourable outcome), ``enough alone`` (the protected attributes of which one change is
+    enough), ``mark``, ``note``. Cells that a spreadsheet would run are guarded.
+
+    Raises
+    ------
+    ReportError
+        When the file cannot be written.
+    """
+    spec = store.spec
+    methods = {run.id: run.spec.method for run in store.runs()}
+    decisions = class_texts(spec, store.table())
+    protected = protected_names(spec.domain)
+    own = _beside(
+        spec.domain.names,
+        [
+            *("finding", "run", "method", "phase"),
+            *(f"{name} (other)" for name in protected),
+            *("decision", "decision (other)", "score", "score (other)"),
+            *("enough alone", "mark", "note"),
+        ],
+    )
+    header = [*own[:4], *spec.domain.names, *own[4:]]
+    with replacing(path) as draft, draft.open("w", encoding="utf-8-sig", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([guarded(name) for name in header])
+        for pair in store.each_pair(PairQuery(run=None)):
+            texts = [
+                *(pair.id, pair.run, methods[pair.run], pair.phase),
+                *_people_texts(spec, pair.row),
+                *(_people_texts(spec, pair.partner)[i] for i in spec.domain.protected),
+                *(decisions[pair.row_class], decisions[pair.partner_class]),
+                *(f"{pair.row_score:.9g}", f"{pair.partner_score:.9g}"),
+                ", ".join(name for name, alone in zip(protected, pair.alone, strict=True) if alone),
+                *(pair.mark, pair.note),
+            ]
+            writer.writerow([guarded(str(text)) for text in texts])
+
+
+def write_findings_json(store: Store, path: Path) -> None:
+    """Write the question, the runs and every pair as one JSON object; pairs are streamed.
+
+    Its members: ``spec``, ``runs``, ``pairs``. A pair has ``id``, ``run``, ``phase``, ``person``
+    (attribute to value: a number, or the data's own text), ``other`` (the protected values of the
+    other person), ``decision`` and ``score`` (of the favourable outcome), each as
+    ``[person's, other's]``, ``enough_alone``, ``mark`` and ``note``.
+
+    Raises
+    ------
+    ReportError
+        When the file cannot be written.
+    """
+    spec = store.spec
+    decisions = class_texts(spec, store.table())
+    encode = msgspec.json.Encoder(order="deterministic").encode
+    with replacing(path) as draft, draft.open("wb") as stream:
+        stream.write(b'{"spec":' + encode(spec))
+        stream.write(b',"runs":' + encode(store.runs()))
+        stream.write(b',"pairs":[')
+        for i, pair in enumerate(store.each_pair(PairQuery(run=None))):
+            stream.write(b"\n" if i == 0 else b",\n")
+            stream.write(encode(_pair_object(spec, pair, decisions)))
+        stream.write(b"\n]}\n")
+
+
+def write_retraining_csv(store: Store, path: Path, *, share: float = 0.10) -> None:
+    """Write the data with discriminatory pairs added, to retrain the model with.
+
+    The file has the columns of the audited one, in their order and written in the same way: first
+    its rows with their labels, then both members of discriminatory pairs. Both get one label: the
+    decision on the member of whom the model is surer (whose score of the decided outcome is
+    greater; the found person's where both are equal), so that the two are treated alike. Columns
+    that the search does not know hold the missing token.
+
+    Flagged pairs come first, then pairs spread evenly over all others in the order in which they
+    were found; dismissed ones never. The choice is the same each time. Cells are exact: nothing
+    is guarded against spreadsheets.
+
+    Parameters
+    ----------
+    store : Store
+        The audit.
+    path : Path
+        The file to write.
+    share : float
+        At most so many rows are added, as a share of the data's rows.
+
+    Raises
+    ------
+    ReportError
+        When the file cannot be written, or a decision means no value of the label.
+    """
+    spec, table = store.spec, store.table()
+    dialect = spec.data.dialect
+    added = _retraining_rows(store, table, int(share * len(table.codes)) // 2)
+    with (
+        replacing(path) as draft,
+        draft.open("w", encoding=dialect.encoding, newline="") as stream,
+    ):
+        _write_table(stream, table, dialect, added)
+
+
+def _write_table(
+    stream: TextIO, table: Table, dialect: Dialect, added: Iterable[list[str]]
+) -> None:
+    writer = csv.writer(stream, delimiter=dialect.delimiter, lineterminator="\n")
+    if dialect.header:
+        writer.writerow(table.names)
+    for start in range(0, len(table.codes), _CHUNK):
+        codes = table.codes[start : start + _CHUNK]
+        texts = [
+            _column_texts(column, codes[:, i], dialect) for i, column in enumerate(table.columns)
+        ]
+        writer.writerows(zip(*texts, strict=True))
+    writer.writerows(added)
+
+
+def _column_texts(column: Column, codes: NDArray[np.float64], dialect: Dialect) -> list[str]:
+    """Write a column's codes as the file does; each distinct code is written once."""
+    distinct, positions = np.unique(codes, return_inverse=True)
+    texts = [_localised(column.text(code), column, dialect) for code in distinct.tolist()]
+    return [texts[position] for position in positions.tolist()]
+
+
+def _localised(text: str, column: Column, dialect: Dialect) -> str:
+    """Give a number the file's decimal mark."""
+    if column.kind.is_number and text != column.missing_token:
+        return text.replace(".", dialect.decimal)
+    return text
+
+
+def _retraining_rows(store: Store, table: Table, room: int) -> Iterator[list[str]]:
+    """Write both members of up to ``room`` pairs as rows of the file."""
+    spec, dialect = store.spec, store.spec.data.dialect
+    labels = class_labels(spec, table)
+    for pair in _chosen(store, room):
+        surer = pair.row_class
+        if _certainty(spec, pair.partner_score, pair.partner_class) > _certainty(
+            spec, pair.row_score, pair.row_class
+        ):
+            surer = pair.partner_class
+        label = labels[surer]
+        if label is None:
+            raise ReportError(
+                "The retraining file could not be made.",
+                why=f"The model decides “{spec.model.classes[surer]}”, which is no value of the "
+                f"label “{spec.label}”.",
+                remedy="Use a model whose classes are named like the label's values.",
+            )
+        for person in (pair.row, pair.partner):
+            cells = {column.name: column.missing_token for column in table.columns}
+            cells[spec.label] = _localised(label, table.column(spec.label), dialect)
+            for attribute, code in zip(spec.domain.attributes, person.tolist(), strict=True):
+                column = table.column(attribute.name)
+                cells[attribute.name] = _localised(
+                    file_text(code, attribute, column), column, dialect
+                )
+            yield list(cells.values())
+
+
+def _certainty(spec: AuditSpec, score: float, decided: int) -> float:
+    """Tell how sure the model is of a decision, from the score of the favourable outcome."""
+    return score if decided == spec.mapping.favourable_class else 1.0 - score
+
+
+def _chosen(store: Store, room: int) -> Iterator[Pair]:
+    """Choose pairs: flagged ones, then unmarked ones spread evenly; what two runs found, once."""
+    others = store.spec.domain.others
+    seen: set[bytes] = set()
+    for mark in ("flagged", ""):
+        query = PairQuery(run=None, mark=mark)
+        count = store.count(query)
+        take = min(room, count)
+        wanted = frozenset((np.arange(take) * count // max(take, 1)).tolist())
+        for position, pair in enumerate(store.each_pair(query)):
+            key = pair.row[others].tobytes()
+            if position in wanted and key not in seen:
+                seen.add(key)
+                yield pair
+        room -= take
+        if not room:
+            return
+
+
+def _people_texts(spec: AuditSpec, row: NDArray[np.float64]) -> list[str]:
+    """Write a person's codes, a cell per attribute: exact, with a decimal point."""
+    return [str(value) for value in _values(spec, row).values()]
+
+
+def _values(spec: AuditSpec, row: NDArray[np.float64]) -> dict[str, str | int | float]:
+    """Give a person's values: numbers as numbers, names as the data's own text."""
+    values: dict[str, str | int | float] = {}
+    for attribute, code in zip(spec.domain.attributes, row.tolist(), strict=True):
+        if attribute.numeric:
+            text = attribute.text(code)
+            values[attribute.name] = int(text) if text.lstrip("-").isdigit() else float(text)
+        elif attribute.values:
+            values[attribute.name] = attribute.text(code)
+        else:
+            values[attribute.name] = int(code) if attribute.integral else code
+    return values
+
+
+def _pair_object(spec: AuditSpec, pair: Pair, decisions: tuple[str, ...]) -> dict[str, Any]:
+    names = protected_names(spec.domain)
+    other = _values(spec, pair.partner)
+    return {
+        "id": pair.id,
+        "run": pair.run,
+        "phase": pair.phase,
+        "person": _values(spec, pair.row),
+        "other": {name: other[name] for name in names},
+        "decision": [decisions[pair.row_class], decisions[pair.partner_class]],
+        "score": [pair.row_score, pair.partner_score],
+        "enough_alone": [name for name, alone in zip(names, pair.alone, strict=True) if alone],
+        "mark": pair.mark,
+        "note": pair.note,
+    }
+
+
+def _beside(taken: tuple[str, ...], names: list[str]) -> list[str]:
+    """Make header names distinct from the attributes' own and from each other."""
+    used = set(taken)
+    distinct: list[str] = []
+    for name in names:
+        free = name
+        while free in used:
+            free += " (FairDesk)"
+        used.add(free)
+        distinct.append(free)
+    return distinct

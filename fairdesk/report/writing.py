@@ -1,0 +1,66 @@
+"""Files that are either whole or not there, and plain words when they cannot be written."""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fairdesk.errors import ReportError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary file beside ``path``; it takes its place when the block ends well.
+
+    What was at ``path`` stays as it was when the block raises.
+
+    Raises
+    ------
+    ReportError
+        When the folder is missing, may not be written to, or the disk is full.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix=".fairdesk-", dir=path.parent) as folder:
+            draft = Path(folder) / "draft"
+            yield draft
+            draft.replace(path)
+    except OSError as error:
+        raise _told(path, error) from error
+
+
+def _told(path: Path, error: OSError) -> ReportError:
+    """Say in plain words why a file could not be written."""
+    what = f"“{path.name}” could not be written."
+    if error.errno in _FULL:
+        return ReportError(
+            what,
+            why=f"The disk that holds {path.parent} is full.",
+            remedy="Free some space there, or choose a folder on another disk.",
+        )
+    if isinstance(error, IsADirectoryError) or path.is_dir():
+        return ReportError(
+            what, why=f"{path} is a folder.", remedy="Choose another name for the file."
+        )
+    if not path.parent.is_dir():
+        return ReportError(
+            what,
+            why=f"There is no folder {path.parent}.",
+            remedy="Make the folder, or choose another one.",
+        )
+    if error.errno in _FORBIDDEN:
+        return ReportError(
+            what,
+            why=f"You may not write to {path}, or another program has it open.",
+            remedy="Close the file where it is open, or choose another folder.",
+        )
+    return ReportError(
+        what,
+        why=f"The system says: {error.strerror or error}.",
+        remedy="Choose another folder and try again.",
+    )
