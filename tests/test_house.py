@@ -1,0 +1,117 @@
+"""The house is in order: imports, lock files, scripts and what the papers say of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from fairdesk import __version__
+
+HOUSE = Path(__file__).resolve().parents[1]
+LOCKS = ("requirements.txt", "requirements-test.txt", "requirements-uv.txt")
+SCRIPTS = (".ci/run", "packaging/lock", "packaging/run", "packaging/test")
+HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
+
+
+def text(name: str) -> str:
+    return (HOUSE / name).read_text(encoding="utf-8")
+
+
+def locked(name: str) -> dict[str, str]:
+    """Read a lock file: the package, with version and marker, and its hashes."""
+    joined = text(f"packaging/{name}").replace("\\\n", " ")
+    lines = [line for line in joined.splitlines() if line and not line.startswith("#")]
+    return {line.partition(" --hash")[0].strip(): line for line in lines}
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_locked_package_has_a_version_and_hashes(name):
+    requirements = locked(name)
+    assert requirements
+    for requirement, line in requirements.items():
+        assert re.match(r"[a-z0-9-]+==[^ ]+( ; .+)?$", requirement)
+        assert HASH.search(line)
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_lock_files_name_no_place(name):
+    content = text(f"packaging/{name}")
+    assert "http" not in content
+    assert "file:" not in content
+    assert not re.search(r"(^|\s)(/|--(extra-)?index-url|--find-links)", content)
+
+
+def test_test_lock_holds_the_whole_run_lock():
+    assert locked("requirements.txt").items() <= locked("requirements-test.txt").items()
+
+
+def test_locks_hold_what_pyproject_asks_for():
+    project = tomllib.loads(text("pyproject.toml"))
+    groups = project["dependency-groups"]
+    asked = [
+        *project["project"]["dependencies"],
+        *project["project"]["optional-dependencies"]["tensorflow"],
+        *groups["build"],
+        *groups["test"],
+    ]
+    names = {re.match(r"[A-Za-z0-9-]+", requirement)[0].lower() for requirement in asked}
+    assert names <= {requirement.split("==")[0] for requirement in locked("requirements-test.txt")}
+
+
+def test_packaging_is_no_package():
+    assert not (HOUSE / "packaging" / "__init__.py").exists()
+
+
+def test_version_is_told_once():
+    assert tomllib.loads(text("pyproject.toml"))["project"]["version"] == __version__
+
+
+def test_imports_run_one_way():
+    ran = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        cwd=HOUSE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps no executable bit")
+def test_scripts_can_be_started(name):
+    script = HOUSE / name
+    assert os.access(script, os.X_OK)
+    first, *_ = script.read_text(encoding="utf-8").splitlines()
+    assert first == "#!/usr/bin/env bash"
+    assert "set -euo pipefail" in script.read_text(encoding="utf-8")
+
+
+def test_readme_tells_the_two_commands():
+    readme = text("README.md")
+    for command in (
+        "packaging/run ",
+        "packaging/test ",
+        r"packaging\run.ps1",
+        r"packaging\test.ps1",
+    ):
+        assert command in readme
+
+
+@pytest.mark.parametrize("paper", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"])
+def test_links_in_papers_lead_somewhere(paper):
+    links = re.findall(r"\]\(([^)#]+)", text(paper))
+    assert [link for link in links if "://" not in link and not (HOUSE / link).exists()] == []
+
+
+def test_checks_before_a_commit_are_those_of_ci():
+    before_commit = text(".pre-commit-config.yaml")
+    for check in ("ruff check", "ruff format --check", "mypy", "lint-imports", "shellcheck"):
+        assert f"check {check}" in text(".ci/run")
+        assert check in before_commit
