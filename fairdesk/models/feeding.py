@@ -1,0 +1,204 @@
+"""The model under audit, asked in the domain's codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain import Attribute
+from fairdesk.errors import ModelError
+from fairdesk.events import Rows, Scores
+from fairdesk.models.model import (
+    How,
+    Input,
+    Inputs,
+    Mapping,
+    MatrixModel,
+    OpenedModel,
+    Takes,
+)
+
+Codes = NDArray[np.float64]
+Values = NDArray[np.float64] | NDArray[np.object_]
+
+
+class FedModel:
+    """An opened model behind a mapping: what the searches ask.
+
+    Parameters
+    ----------
+    opened : OpenedModel
+        The model.
+    mapping : Mapping
+        How attributes become its inputs.
+    attributes : tuple[Attribute, ...]
+        What the columns of the rows are.
+
+    Attributes
+    ----------
+    opened, mapping, attributes
+        As given.
+    queries : int
+        The number of rows sent to the model so far.
+
+    Raises
+    ------
+    ModelError
+        When an input is made from an attribute that is not there, or from one with a value that
+        the mapping has no number for.
+    """
+
+    def __init__(
+        self, opened: OpenedModel, mapping: Mapping, attributes: tuple[Attribute, ...]
+    ) -> None:
+        self.opened = opened
+        self.mapping = mapping
+        self.attributes = attributes
+        self.queries = 0
+        positions = {attribute.name: i for i, attribute in enumerate(attributes)}
+        strangers = [item for item in mapping.inputs if item.attribute not in positions]
+        if strangers:
+            raise ModelError(
+                f"The model's input “{strangers[0].name}” is made from the column "
+                f"“{strangers[0].attribute}”, which is not among the attributes.",
+                remedy="Give that column a kind other than “ignored”, or make the input from "
+                "another column.",
+            )
+        self._positions = [positions[item.attribute] for item in mapping.inputs]
+        self._makers = [
+            _maker(item, attributes[position])
+            for item, position in zip(mapping.inputs, self._positions, strict=True)
+        ]
+        self._matrix = opened.card.takes is Takes.MATRIX
+        self._in_order = self._positions == list(range(len(attributes)))
+
+    def predict(self, rows: Rows) -> Scores:
+        """Answer for ``(n, d)`` rows of codes: ``(n, k)`` as `OpenedModel.scores`.
+
+        Raises
+        ------
+        ModelError
+            When the model refuses the rows, or answers without a number for some.
+        """
+        self.queries += len(rows)
+        if self._matrix:
+            scores = cast("MatrixModel", self.opened).matrix_scores(self.matrix(rows))
+        else:
+            scores = self.opened.scores(self.columns(rows))
+        return _valid(scores, len(rows), len(self.opened.card.classes))
+
+    def matrix(self, rows: Rows) -> Codes:
+        """Make the matrix ``(n, inputs)`` that a model of `Takes.MATRIX` is given.
+
+        It is ``rows`` itself, not a copy, where nothing has to be changed.
+        """
+        matrix = rows if self._in_order else rows[:, self._positions]
+        for column, maker in enumerate(self._makers):
+            if maker is not None:
+                if matrix is rows:
+                    matrix = rows.copy()
+                matrix[:, column] = maker(rows[:, self._positions[column]])
+        return matrix
+
+    def columns(self, rows: Rows) -> Inputs:
+        """Make the arrays that a model of `Takes.COLUMNS` is given, one per input."""
+        return [
+            np.ascontiguousarray(rows[:, position]) if maker is None else maker(rows[:, position])
+            for position, maker in zip(self._positions, self._makers, strict=True)
+        ]
+
+
+def _maker(item: Input, attribute: Attribute) -> Callable[[Codes], Values] | None:
+    """Give the function that makes an input from an attribute's codes; none for the code itself."""
+    match item.how:
+        case How.LABEL:
+            if attribute.values:
+                return _lookup(np.array([*attribute.values, np.nan], dtype=object))
+            return _texts(attribute)
+        case How.CODE:
+            if not attribute.values:
+                return _numbers_by_text(item, attribute)
+            numbers = [_code(item, value) for value in attribute.values]
+        case How.AS_IS if attribute.numeric:
+            numbers = [float(value) for value in attribute.values]
+        case How.AS_IS:
+            return None
+    if numbers == list(range(len(numbers))):
+        return None
+    return _lookup(np.array([*numbers, np.nan]))
+
+
+def _code(item: Input, value: str) -> float:
+    try:
+        return item.codes[value]
+    except KeyError:
+        raise ModelError(
+            f"The model's input “{item.name}” has no number for “{value}” of “{item.attribute}”.",
+            remedy="Give it one in the mapping, or leave that value out of the audit.",
+        ) from None
+
+
+def _lookup(values: Values) -> Callable[[Codes], Values]:
+    """Look codes up in ``values``, whose last entry stands for a missing one."""
+
+    def make(codes: Codes) -> Values:
+        missing = np.isnan(codes)
+        if missing.any():
+            codes = np.where(missing, len(values) - 1, codes)
+        return cast("Values", values.take(codes.astype(np.intp)))
+
+    return make
+
+
+def _texts(attribute: Attribute) -> Callable[[Codes], Values]:
+    """Write numbers as text, for a model that takes them so."""
+
+    def make(codes: Codes) -> Values:
+        distinct, where = np.unique(codes, return_inverse=True)
+        return _written(distinct, attribute).take(where)
+
+    return make
+
+
+def _numbers_by_text(item: Input, attribute: Attribute) -> Callable[[Codes], Values]:
+    """Replace numbers by the numbers that the mapping has for their texts."""
+
+    def make(codes: Codes) -> Values:
+        distinct, where = np.unique(codes, return_inverse=True)
+        texts = _written(distinct, attribute)
+        numbers = [_code(item, text) if isinstance(text, str) else np.nan for text in texts]
+        return np.array(numbers).take(where)
+
+    return make
+
+
+def _written(numbers: Codes, attribute: Attribute) -> NDArray[np.object_]:
+    texts = [np.nan if np.isnan(number) else attribute.text(number) for number in numbers]
+    return np.array(texts, dtype=object)
+
+
+def _valid(scores: Scores, rows: int, classes: int) -> Scores:
+    """Refuse answers that are no scores."""
+    width = 1 if classes == 2 else classes
+    if scores.shape != (rows, width):
+        raise ModelError(
+            f"The model answered {_shape(scores.shape)} for {rows:,} rows and {classes} classes.",
+            why="An answer for each row was expected, and a score for each class.",
+            remedy="Check that the file is a classifier.",
+        )
+    if not np.isfinite(scores).all():
+        bad = int((~np.isfinite(scores)).any(axis=1).sum())
+        raise ModelError(
+            f"The model answered with no number for {bad:,} of {rows:,} rows.",
+            why="This happens where a cell is missing and the model cannot deal with that, or "
+            "where its arithmetic overflows.",
+            remedy="Leave out rows with missing cells, or check the model.",
+        )
+    return scores
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return " × ".join(f"{length:,}" for length in shape) + " numbers"
