@@ -1,0 +1,37 @@
+"""The process that holds the model under audit: ``python -m fairdesk.audit.guest``.
+
+Its standard input and output are the pipes of `fairdesk.audit.wire`. Before any library or model
+gets to run they are moved to private descriptors: what a model prints goes to standard error
+(the app's log), what it would read is empty.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import BinaryIO
+
+
+def main() -> None:
+    """Serve until the app closes the pipe."""
+    # Ctrl-C in a shared terminal is for the app, which then stops the search
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    incoming, outgoing = _claim_pipes()
+    # only now: whatever is imported may print
+    from fairdesk.audit.serving import serve  # noqa: PLC0415
+
+    serve(incoming, outgoing)
+
+
+def _claim_pipes() -> tuple[BinaryIO, BinaryIO]:
+    incoming = os.fdopen(os.dup(0), "rb")
+    outgoing = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return incoming, outgoing
+
+
+if __name__ == "__main__":
+    main()

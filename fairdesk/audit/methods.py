@@ -1,0 +1,150 @@
+"""The methods there are: what each finds, what it cannot tell, and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from fairdesk.data.domain import Domain
+from fairdesk.errors import SpecError
+from fairdesk.events import Event, Rows
+from fairdesk.individual import maft, uniform
+from fairdesk.models.model import Model
+
+#: ``search(model, domain, people, options, rng)``; the options are of the method's own class.
+Search = Callable[[Model, Domain, Rows, Any, np.random.Generator], Iterator[Event]]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to search for discrimination.
+
+    Attributes
+    ----------
+    key : str
+        Its name on the command line and in files.
+    title : str
+        Its name for people.
+    sentence : str
+        What it does, one plain sentence.
+    paper : str
+        Where it comes from.
+    cannot : str
+        What its results cannot tell the auditor.
+    options : type[msgspec.Struct]
+        Its parameters: annotated with limits, a title and a description each.
+    search : Search
+        The generator of its events.
+    """
+
+    key: str
+    title: str
+    sentence: str
+    paper: str
+    cannot: str
+    options: type[msgspec.Struct]
+    search: Search
+
+
+METHODS: dict[str, Method] = {
+    method.key: method
+    for method in (
+        Method(
+            key="maft",
+            title="MAFT",
+            sentence="Starts from real people of the data, walks towards the edge between two "
+            "decisions, and searches around every discriminatory person it finds.",
+            paper="Wang et al., “MAFT: Efficient Model-Agnostic Fairness Testing for Deep Neural "
+            "Networks via Zero-Order Gradient Search”, ICSE 2024",
+            cannot="It proves that discrimination exists and shows examples. It does not tell how "
+            "common it is, nor that there is none where it found none.",
+            options=maft.MaftOptions,
+            search=maft.search,
+        ),
+        Method(
+            key="uniform",
+            title="Uniform sampling",
+            sentence="Invents people at random, each as likely as any other, and checks every one "
+            "of them.",
+            paper="The yardstick beside which every search is judged",
+            cannot="Its share holds for people invented at random, most of whom are unlike "
+            "anybody real; rare discrimination may be missed altogether.",
+            options=uniform.UniformOptions,
+            search=uniform.search,
+        ),
+    )
+}
+
+
+def method_named(key: str) -> Method:
+    """Give a method.
+
+    Raises
+    ------
+    SpecError
+        When there is none of that name; the message lists those there are.
+    """
+    try:
+        return METHODS[key]
+    except KeyError:
+        raise SpecError(
+            f"There is no method “{key}”.", remedy=f"The methods are: {', '.join(METHODS)}."
+        ) from None
+
+
+def parse_options(method: str, raw: AnyMapping[str, object]) -> msgspec.Struct:
+    """Make a method's options of names and values; those left out have their default.
+
+    Parameters
+    ----------
+    method : str
+        A key of `METHODS`.
+    raw : mapping
+        Numbers, or texts that are numbers.
+
+    Raises
+    ------
+    SpecError
+        For an unknown method or name, or a value that does not fit, with what would.
+    """
+    options = method_named(method).options
+    fields = {field.name: field for field in msgspec.structs.fields(options)}
+    values: dict[str, object] = {}
+    for name, value in raw.items():
+        if name not in fields:
+            raise SpecError(
+                f"The method “{method}” has no option “{name}”.",
+                remedy=f"Its options are: {', '.join(fields)}.",
+            )
+        try:
+            values[name] = msgspec.convert(value, type=fields[name].type, strict=False)
+        except msgspec.ValidationError:
+            raise SpecError(
+                f"The option “{name}” cannot be “{value}”.",
+                remedy=f"Give {limits(fields[name].type)}.",
+            ) from None
+    return options(**values)
+
+
+def limits(kind: object) -> str:
+    """Say which numbers an annotated type takes: ``a whole number from 1 to 1,000``."""
+    info = msgspec.inspect.type_info(kind)
+    if isinstance(info, msgspec.inspect.Metadata):
+        info = info.type
+    if not isinstance(info, msgspec.inspect.IntType | msgspec.inspect.FloatType):
+        raise TypeError(f"an option is a number, not {kind}")
+    text = "a whole number" if isinstance(info, msgspec.inspect.IntType) else "a number"
+    if info.ge is not None:
+        text += f" from {info.ge:,}"
+    if info.gt is not None:
+        text += f" above {info.gt:,}"
+    if info.le is not None:
+        text += f" to {info.le:,}" if info.ge is not None else f", at most {info.le:,}"
+    if info.lt is not None:
+        text += f", below {info.lt:,}"
+    return text

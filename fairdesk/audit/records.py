@@ -1,0 +1,149 @@
+"""What the audit file remembers, as its readers see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.audit.spec import RunSpec
+
+
+class RunRecord(msgspec.Struct, frozen=True):
+    """One run as the file remembers it.
+
+    Attributes
+    ----------
+    id : int
+        From 1, in the order of their beginning.
+    spec : RunSpec
+        What was asked.
+    state : str
+        ``"running"``, ``"stopped"``, ``"done"`` or ``"failed"``.
+    message : str
+        Why it failed, or ended early; whole sentences or empty.
+    started, ended : str
+        UTC, ISO 8601; ``ended`` is empty while it runs.
+    elapsed : float
+        Wall seconds, pauses left out.
+    tried, found, queries : int
+        As in `fairdesk.events.Progress`; ``found`` counts the findings that are kept.
+    seconds : dict[str, float]
+        Seconds of search per phase.
+    alone : tuple[int, ...]
+        Per protected attribute: findings where changing it alone changes the decision.
+    """
+
+    id: int
+    spec: RunSpec
+    state: str
+    message: str
+    started: str
+    ended: str
+    elapsed: float
+    tried: int
+    found: int
+    queries: int
+    seconds: dict[str, float]
+    alone: tuple[int, ...]
+
+
+class RunState(msgspec.Struct, frozen=True):
+    """How a run stands, told while it runs.
+
+    Attributes
+    ----------
+    run_id : int
+        Of the run in the store.
+    method : str
+        A key of `fairdesk.audit.methods.METHODS`.
+    state : str
+        ``"running"``, ``"paused"``, ``"stopped"``, ``"done"`` or ``"failed"``.
+    phase, done, total
+        As in `fairdesk.events.Progress`; the rest as in `RunRecord`.
+    """
+
+    run_id: int
+    method: str
+    state: str
+    phase: str = ""
+    done: int = 0
+    total: int = 0
+    tried: int = 0
+    found: int = 0
+    queries: int = 0
+    elapsed: float = 0.0
+    seconds: dict[str, float] = msgspec.field(default_factory=dict)
+    alone: tuple[int, ...] = ()
+    message: str = ""
+
+
+class LogEntry(msgspec.Struct, frozen=True):
+    """What happened in the audit, and when (UTC, ISO 8601)."""
+
+    at: str
+    what: str
+
+
+class PairQuery(msgspec.Struct, frozen=True):
+    """Which pairs, in which order.
+
+    Attributes
+    ----------
+    run : int, optional
+        Of one run only.
+    order : str
+        ``"id"``, ``"row_score"``, ``"partner_score"``, ``"difference"`` (of the two scores),
+        ``"mark"``, or an attribute's name. The first mean themselves even where an attribute is
+        called the same. Equal ones are in the order they were found.
+    descending : bool
+        The order turned round.
+    where : dict[str, str | tuple[float, float]]
+        Per attribute's name the text of the one value wanted, or a range of codes, inclusive.
+    mark : str, optional
+        With this mark only; ``""`` is unmarked.
+    """
+
+    run: int | None = None
+    order: str = "id"
+    descending: bool = False
+    where: dict[str, str | tuple[float, float]] = msgspec.field(default_factory=dict)
+    mark: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One finding: an individual discriminatory instance and its partner.
+
+    Attributes
+    ----------
+    id, run : int
+        Of the finding and its run.
+    phase : str
+        Of the method.
+    row, partner : NDArray[np.float64]
+        ``(d,)`` codes of the domain; different in protected attributes only.
+    row_score, partner_score : float
+        The model's score of the favourable class.
+    row_class, partner_class : int
+        The decided classes: positions in the model card's classes.
+    alone : tuple[bool, ...]
+        Per protected attribute: whether changing it alone changes the decision.
+    mark, note : str
+        The auditor's: ``""``, ``"flagged"`` or ``"dismissed"``; any text.
+    """
+
+    id: int
+    run: int
+    phase: str
+    row: NDArray[np.float64]
+    partner: NDArray[np.float64]
+    row_score: float
+    partner_score: float
+    row_class: int
+    partner_class: int
+    alone: tuple[bool, ...]
+    mark: str
+    note: str

@@ -1,0 +1,184 @@
+"""One run from its beginning to its end: a method's events go into the audit file."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from time import monotonic
+
+import msgspec
+import numpy as np
+
+from fairdesk.audit.methods import method_named, parse_options
+from fairdesk.audit.records import RunState
+from fairdesk.audit.spec import Budget, RunSpec
+from fairdesk.audit.store import Store
+from fairdesk.audit.worker import Worker
+from fairdesk.errors import FairDeskError, SpecError, StoreError
+from fairdesk.events import Found, Progress
+
+log = logging.getLogger(__name__)
+
+
+def run(worker: Worker, store: Store, spec: RunSpec) -> Iterator[RunState]:
+    """Run a method, keep what it finds, and tell how it goes.
+
+    Closing the generator stops the run. Whatever goes wrong, what was found so far is kept.
+
+    Parameters
+    ----------
+    worker : Worker
+        With the audit's model open. Its `Worker.stop`, `Worker.pause` and `Worker.resume`
+        control the run from any other thread.
+    store : Store
+        Opened in this thread.
+    spec : RunSpec
+        What to run.
+
+    Yields
+    ------
+    RunState
+        One when it begins, then at most about 20 a second. The last has the state ``"done"``,
+        ``"stopped"`` or ``"failed"``; a failure is told in its message, not raised.
+
+    Raises
+    ------
+    SpecError
+        Before it begins, when there is no such method or its options do not fit.
+    StoreError
+        Before it begins, when the audit file cannot be written.
+    """
+    parse_options(spec.method, spec.options)
+    keeper = _Keeper(worker, store, spec)
+    yield keeper.state
+    try:
+        yield from keeper.search()
+    except FairDeskError as error:
+        keeper.end("failed", str(error))
+    except GeneratorExit:
+        keeper.end("stopped")
+        raise
+    except BaseException as error:
+        keeper.end("failed", f"{type(error).__name__}: {error}")
+        raise
+    yield keeper.state
+
+
+class _Keeper:
+    """Writes down what a search yields.
+
+    Attributes
+    ----------
+    state : RunState
+        How the run stands.
+    """
+
+    def __init__(self, worker: Worker, store: Store, spec: RunSpec) -> None:
+        self._worker, self._store, self._spec = worker, store, spec
+        self._clock = _Clock()
+        self._kept = 0
+        self._alone = np.zeros(len(store.spec.domain.protected), dtype=np.int64)
+        self.state = RunState(
+            run_id=store.begin_run(spec),
+            method=spec.method,
+            state="running",
+            alone=tuple(self._alone.tolist()),
+        )
+
+    def search(self) -> Iterator[RunState]:
+        """Search to the end, telling the state at every progress."""
+        audit = self._store.spec
+        self._log(f"was started: {method_named(self._spec.method).title}")
+        people = audit.domain.people(self._store.table())
+        if not len(people):
+            raise SpecError(
+                "No row of the table lies in the audit’s domain, so there is nobody to start from.",
+                why="Every row has a missing value, or one outside the allowed ranges.",
+                remedy="Allow more values in the domain.",
+            )
+        search = self._worker.search(audit.mapping, audit.domain, people, self._spec)
+        try:
+            for event in search:
+                if isinstance(event, Found):
+                    self._keep(event)
+                else:
+                    yield self._advance(event)
+        finally:
+            search.close()
+        if search.ending == "budget":
+            self.end("done", _budget_message(self._spec.budget))
+        else:
+            self.end(search.ending or "stopped")
+
+    def end(self, state: str, message: str = "") -> None:
+        """Write down how the run ended; on a full disk at least tell it."""
+        self.state = msgspec.structs.replace(
+            self.state,
+            state=state,
+            message=message,
+            found=self._kept,
+            alone=tuple(self._alone.tolist()),
+            elapsed=self._clock.tick(paused=False),
+        )
+        log.info("run %d ended: %s %s", self.state.run_id, state, message)
+        try:
+            self._store.end_run(self.state.run_id, state, message)
+            self._log(f"ended: {state}. {message}".strip())
+        except StoreError as error:
+            log.warning("the end of run %d is not written down: %s", self.state.run_id, error)
+            self.state = msgspec.structs.replace(
+                self.state, state="failed", message=message or str(error)
+            )
+
+    def _keep(self, found: Found) -> None:
+        self._store.add(self.state.run_id, found)
+        self._kept += len(found.rows)
+        self._alone += found.alone.sum(axis=0)
+
+    def _advance(self, progress: Progress) -> RunState:
+        paused = self._worker.paused
+        elapsed = self._clock.tick(paused=paused)
+        self._store.add_progress(self.state.run_id, elapsed, progress)
+        self.state = msgspec.structs.replace(
+            self.state,
+            state="paused" if paused else "running",
+            phase=progress.phase,
+            done=progress.done,
+            total=progress.total,
+            tried=progress.tried,
+            found=progress.found,
+            queries=progress.queries,
+            seconds=progress.seconds,
+            elapsed=elapsed,
+            alone=tuple(self._alone.tolist()),
+        )
+        return self.state
+
+    def _log(self, what: str) -> None:
+        self._store.log(f"Run {self.state.run_id} {what}")
+
+
+class _Clock:
+    """Counts seconds, pauses left out."""
+
+    def __init__(self) -> None:
+        self._elapsed = 0.0
+        self._last = monotonic()
+        self._paused = False
+
+    def tick(self, *, paused: bool) -> float:
+        """Count the time since the last tick, unless that one began a pause."""
+        now = monotonic()
+        if not self._paused:
+            self._elapsed += now - self._last
+        self._last, self._paused = now, paused
+        return self._elapsed
+
+
+def _budget_message(budget: Budget) -> str:
+    limits = []
+    if budget.seconds is not None:
+        limits.append(f"{budget.seconds:g} seconds")
+    if budget.queries is not None:
+        limits.append(f"{budget.queries:,} rows sent to the model")
+    return f"It ended because its budget was used up: {' or '.join(limits)}."

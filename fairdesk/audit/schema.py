@@ -1,0 +1,209 @@
+"""The inside of the audit file: its tables, its versions, and SQLite's errors in plain words."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from fairdesk.audit.spec import AuditSpec, now
+from fairdesk.data.table import Table
+from fairdesk.errors import StoreError
+
+#: "FDsk" in the file's header says that this SQLite database is an audit.
+APPLICATION_ID = 0x4644736B
+#: The version of the schema that this FairDesk writes.
+VERSION = 1
+#: ``MIGRATIONS[n]`` brings a file of version ``n`` to ``n + 1``, inside a transaction.
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+#: Seconds to wait while another thread or program writes.
+BUSY_SECONDS = 10.0
+
+_TABLES = (
+    """
+    CREATE TABLE audit (spec TEXT NOT NULL, codes BLOB NOT NULL)
+    """,
+    """
+    CREATE TABLE run (
+        id INTEGER PRIMARY KEY,
+        spec TEXT NOT NULL,
+        state TEXT NOT NULL,
+        message TEXT NOT NULL DEFAULT '',
+        started TEXT NOT NULL,
+        ended TEXT NOT NULL DEFAULT '',
+        elapsed REAL NOT NULL DEFAULT 0,
+        tried INTEGER NOT NULL DEFAULT 0,
+        found INTEGER NOT NULL DEFAULT 0,
+        queries INTEGER NOT NULL DEFAULT 0,
+        seconds TEXT NOT NULL DEFAULT '{}',
+        alone TEXT NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE progress (
+        run INTEGER NOT NULL,
+        elapsed REAL NOT NULL,
+        tried INTEGER NOT NULL,
+        found INTEGER NOT NULL,
+        queries INTEGER NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE log (at TEXT NOT NULL, what TEXT NOT NULL)
+    """,
+)
+
+
+def beside(path: Path) -> tuple[Path, Path]:
+    """Give the two files that SQLite keeps beside an open database."""
+    return Path(f"{path}-wal"), Path(f"{path}-shm")
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a connection to an existing file."""
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?mode=rw", uri=True, timeout=BUSY_SECONDS, isolation_level=None
+    )
+    # the file may come from anywhere: its schema may call no functions with side effects
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit what happens inside, or nothing of it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -> None:
+    """Make the tables of a new audit and write down its question and its data.
+
+    Findings have a column ``x<i>`` per attribute of the domain and ``y<i>`` per protected one
+    (the partner's), so that SQL can sort and filter by any of them.
+    """
+    domain = spec.domain
+    names = [f"x{i}" for i in range(len(domain.attributes))]
+    names += [f"y{i}" for i in domain.protected.tolist()]
+    findings = f"""
+    CREATE TABLE finding (
+        id INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL,
+        phase TEXT NOT NULL,
+        {", ".join(f"{name} REAL NOT NULL" for name in names)},
+        row_score REAL NOT NULL,
+        partner_score REAL NOT NULL,
+        row_class INTEGER NOT NULL,
+        partner_class INTEGER NOT NULL,
+        alone INTEGER NOT NULL,
+        mark TEXT NOT NULL DEFAULT '',
+        note TEXT NOT NULL DEFAULT ''
+    )
+    """
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    for statement in (*_TABLES, findings):
+        connection.execute(statement)
+    by_column = np.asarray(table.codes, dtype="<f8").tobytes(order="F")
+    question = msgspec.json.encode(spec).decode()
+    connection.execute("INSERT INTO audit VALUES (?, ?)", (question, zlib.compress(by_column)))
+    connection.execute("INSERT INTO log VALUES (?, ?)", (now(), "The audit was begun."))
+
+
+def check_file(path: Path) -> None:
+    """Refuse a file that is missing or read-only, before SQLite does so darkly."""
+    if not path.is_file():
+        raise StoreError(
+            f"There is no audit file “{path}”.", remedy="It may have been moved or deleted."
+        )
+    if not (os.access(path, os.R_OK | os.W_OK) and os.access(path.parent, os.W_OK)):
+        raise StoreError(
+            f"The audit file “{path}” cannot be opened for writing.",
+            why="The file or its folder is read-only for you.",
+            remedy="Copy it to a folder where you may write, and open the copy.",
+        )
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Check that the file is an audit, and bring it to this version."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID or version < 1:
+        raise StoreError(
+            f"The file “{path}” is no FairDesk audit.",
+            remedy="Choose a file that FairDesk made; its name ends in .fairdesk.",
+        )
+    if version > VERSION:
+        raise StoreError(
+            f"The audit “{path}” was made by a newer FairDesk.",
+            why=f"Its format has version {version}; this FairDesk knows versions up to {VERSION}.",
+            remedy="Install the newest FairDesk to open it.",
+        )
+    for step in range(version, VERSION):
+        with transaction(connection):
+            MIGRATIONS[step](connection)
+            connection.execute(f"PRAGMA user_version = {step + 1}")
+
+
+@contextmanager
+def plainly(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into what the auditor can do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise plain_error(error, path) from error
+
+
+def plain_error(error: sqlite3.Error, path: Path) -> StoreError:
+    """Say an SQLite error in plain words."""
+    kind = getattr(error, "sqlite_errorname", "")
+    if kind == "SQLITE_FULL":
+        return StoreError(
+            f"The disk is full: the audit file “{path}” cannot grow.",
+            remedy="Make room on the disk; what was found so far is kept.",
+        )
+    if kind in ("SQLITE_CORRUPT", "SQLITE_NOTADB") or kind.startswith("SQLITE_CORRUPT"):
+        return damaged(path)
+    if kind.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+        return StoreError(
+            f"The audit file “{path}” cannot be opened for writing.",
+            why="The file, its folder or the disk is read-only, or it is gone.",
+            remedy="Copy it to a folder where you may write, and open the copy.",
+        )
+    if kind.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return StoreError(
+            f"The audit file “{path}” is in use by another program.",
+            remedy="Close it there, then try again.",
+        )
+    if kind.startswith("SQLITE_IOERR"):
+        return StoreError(
+            f"The disk failed while the audit file “{path}” was read or written.",
+            why=f"SQLite says: {error}.",
+            remedy="Check the disk and its free space; copy the file to another one.",
+        )
+    return StoreError(
+        f"The audit file “{path}” cannot be read or written.",
+        why=f"SQLite says: {error}.",
+        remedy="It may be damaged, or changed by another program.",
+    )
+
+
+def damaged(path: Path) -> StoreError:
+    """Say that the file is no audit, or a damaged one."""
+    return StoreError(
+        f"The file “{path}” is no FairDesk audit, or it is damaged.",
+        remedy="Choose another file, or take a copy from before it was damaged.",
+    )

@@ -1,0 +1,335 @@
+"""What the guest process does: answers one request after another, searches included."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import traceback
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, BinaryIO, Literal
+
+import numpy as np
+
+from fairdesk.audit import wire
+from fairdesk.audit.methods import method_named, parse_options
+from fairdesk.audit.spec import Budget
+from fairdesk.data.domain import Attribute, attribute_of
+from fairdesk.data.table import Table
+from fairdesk.errors import FairDeskError, ModelError, WorkerError
+from fairdesk.events import Event, Found, Progress, Rows
+from fairdesk.models.model import Mapping, OpenedModel
+
+if TYPE_CHECKING:
+    from fairdesk.models.proof import Proof
+    from fairdesk.models.feeding import FedModel
+
+Request = wire.Frame[wire.ToGuest]
+Send = Callable[[wire.FromGuest, Sequence[wire.Array]], None]
+Ending = Literal["done", "stopped", "budget"]
+
+#: Imported while there is nothing to do, in this order: what a first request is likely to need.
+WARM_UP = ("pandas", "fairdesk.models.open", "fairdesk.models.feeding", "scipy.cluster.vq")
+#: Events are gathered for so many seconds before they are sent.
+GATHER_SECONDS = 0.05
+#: Findings without a progress event are held back for at most so many seconds.
+MOST_GATHER_SECONDS = 0.5
+#: Texts of errors are cut here.
+MOST_TEXT = 2_000
+
+
+class Controls:
+    """Whether a call is to pause or stop; set by the thread that reads the pipe."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._paused = 0
+        self._stopped = 0
+
+    def obey(self, call: int, message: wire.Control) -> None:
+        """Take a control message for a call."""
+        with self._changed:
+            if isinstance(message, wire.Stop):
+                self._stopped = call
+            else:
+                self._paused = call if isinstance(message, wire.Pause) else 0
+            self._changed.notify_all()
+
+    def stopped(self, call: int) -> bool:
+        """Tell whether the call is to end."""
+        return self._stopped == call
+
+    def paused(self, call: int) -> bool:
+        """Tell whether the call is to wait."""
+        return self._paused == call and not self.stopped(call)
+
+    def wait(self, call: int) -> None:
+        """Wait until the call may go on or is to end."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self.paused(call))
+
+
+class Outbox:
+    """Gathers the events of a search and sends them at most about 20 times a second."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._found: list[Found] = []
+        self._sent = perf_counter()
+        self.count = 0
+        self.last = Progress(phase="", done=0, total=0, tried=0, found=0, queries=0)
+
+    def add(self, event: Event) -> None:
+        """Take an event; send what was gathered when it is time."""
+        waited = perf_counter() - self._sent
+        if isinstance(event, Found):
+            self._found.append(event)
+            self.count += len(event.rows)
+            if waited >= MOST_GATHER_SECONDS:
+                self.flush()
+        else:
+            self.last = event
+            if waited >= GATHER_SECONDS:
+                self.flush()
+
+    def flush(self) -> None:
+        """Send all findings, and then the latest progress."""
+        for phase, group in groupby(self._found, key=lambda found: found.phase):
+            batch = list(group)
+            self._send(
+                wire.SearchFound(phase),
+                [
+                    np.concatenate([getattr(found, name) for found in batch])
+                    for name in ("rows", "partners", "row_scores", "partner_scores", "alone")
+                ],
+            )
+        self._found.clear()
+        last = self.last = replace(self.last, found=max(self.last.found, self.count))
+        self._send(
+            wire.SearchProgress(
+                last.phase,
+                last.done,
+                last.total,
+                last.tried,
+                last.found,
+                last.queries,
+                last.seconds,
+            ),
+            (),
+        )
+        self._sent = perf_counter()
+
+
+def drive(
+    events: Iterator[Event], budget: Budget, controls: Controls, call: int, send: Send
+) -> Ending:
+    """Take a search's events until it is done, stopped, or out of budget, and send them.
+
+    Parameters
+    ----------
+    events : Iterator[Event]
+        A method's generator; closed at the end.
+    budget : Budget
+        Seconds are those spent in the method, pauses and sending left out.
+    controls : Controls
+        Looked at between two events.
+    call : int
+        The number of the search.
+    send : Send
+        Where events go, gathered by an `Outbox`. The last is always a progress, also when the
+        search fails.
+
+    Returns
+    -------
+    str
+        How it ended.
+    """
+    outbox = Outbox(send)
+    spent = 0.0
+    try:
+        while not controls.stopped(call):
+            if controls.paused(call):
+                outbox.flush()
+                controls.wait(call)
+                continue
+            started = perf_counter()
+            event = next(events, None)
+            spent += perf_counter() - started
+            if event is None:
+                return "done"
+            outbox.add(event)
+            if budget.seconds is not None and spent >= budget.seconds:
+                return "budget"
+            if budget.queries is not None and outbox.last.queries >= budget.queries:
+                return "budget"
+        return "stopped"
+    finally:
+        if isinstance(events, Generator):
+            events.close()
+        outbox.flush()
+
+
+class Guest:
+    """Answers requests.
+
+    Parameters
+    ----------
+    outgoing : BinaryIO
+        Where answers are written.
+    """
+
+    def __init__(self, outgoing: BinaryIO) -> None:
+        self.controls = Controls()
+        self._outgoing = outgoing
+        self._opened: OpenedModel | None = None
+
+    def answer(self, request: Request) -> None:
+        """Answer one request; whatever goes wrong is answered too."""
+
+        def send(message: wire.FromGuest, arrays: Sequence[wire.Array] = ()) -> None:
+            wire.write(self._outgoing, request.call, message, arrays)
+
+        try:
+            self._serve(request, send)
+        except FairDeskError as error:
+            send(_failed(error))
+        except BrokenPipeError:
+            raise  # the app is gone
+        except MemoryError:
+            send(
+                _failed(
+                    WorkerError(
+                        "There is not enough memory for this.",
+                        remedy="Close other programs, or audit with fewer rows or seeds.",
+                    )
+                )
+            )
+        except (SystemExit, KeyboardInterrupt):
+            send(_failed(ModelError("The model’s own code asked to end the program.")))
+        except Exception as error:  # noqa: BLE001 - the boundary: a defect must not end the guest
+            traceback.print_exc()
+            send(
+                _failed(
+                    WorkerError(
+                        "Something unexpected went wrong in the process that holds the model.",
+                        why=f"{type(error).__name__}: {error}.",
+                        remedy="The log file tells more.",
+                    )
+                )
+            )
+
+    def _serve(self, request: Request, send: Send) -> None:
+        # the readers and libraries are imported when they are needed, or while the guest is idle
+        match request.message:
+            case wire.ReadTable(path, dialect):
+                from fairdesk.data.reading import read_table  # noqa: PLC0415
+
+                table = read_table(Path(path), dialect)
+                send(wire.TableRead(table.source, table.columns), (table.codes,))
+            case wire.OpenModel(path, trusted):
+                from fairdesk.models.open import open_model  # noqa: PLC0415
+
+                self._opened = None
+                self._opened = open_model(Path(path), trusted=trusted)
+                send(wire.ModelOpened(self._opened.card), ())
+            case wire.Prove() as asked:
+                (codes,) = request.arrays
+                send(wire.Proved(self._prove(asked, codes)), ())
+            case wire.Predict(mapping, attributes):
+                (rows,) = request.arrays
+                send(wire.Predicted(), (self._fed(mapping, attributes).predict(rows),))
+            case wire.Search() as asked:
+                (people,) = request.arrays
+                send(wire.SearchEnded(self._search(asked, people, request.call, send)), ())
+            case _:
+                raise WorkerError("This message is no request.")
+
+    def _fed(self, mapping: Mapping, attributes: tuple[Attribute, ...]) -> FedModel:
+        from fairdesk.models.feeding import FedModel  # noqa: PLC0415 - see above
+
+        return FedModel(self._model, mapping, attributes)
+
+    @property
+    def _model(self) -> OpenedModel:
+        if self._opened is None:
+            raise WorkerError("No model is open.", remedy="Open the model file first.")
+        return self._opened
+
+    def _prove(self, asked: wire.Prove, codes: Rows) -> Proof:
+        from fairdesk.models.proof import check  # noqa: PLC0415 - see above
+
+        table = Table(asked.source, asked.columns, codes)
+        names = dict.fromkeys(made.attribute for made in asked.mapping.inputs)
+        fed = self._fed(asked.mapping, tuple(attribute_of(table.column(name)) for name in names))
+        card = self._model.card
+        return check(fed, table, asked.mapping, card, asked.label, asked.favourable)
+
+    def _search(self, asked: wire.Search, people: Rows, call: int, send: Send) -> Ending:
+        run = asked.run
+        events = method_named(run.method).search(
+            self._fed(asked.mapping, asked.domain.attributes),
+            asked.domain,
+            people,
+            parse_options(run.method, run.options),
+            np.random.default_rng(run.seed),
+        )
+        return drive(events, run.budget, self.controls, call, send)
+
+
+def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:
+    """Answer requests until the app closes the pipe; then end the process.
+
+    Parameters
+    ----------
+    incoming, outgoing : BinaryIO
+        Nobody else reads or writes them.
+    """
+    guest = Guest(outgoing)
+    requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
+    reader = threading.Thread(target=_read, args=(incoming, guest.controls, requests), daemon=True)
+    reader.start()
+    idle = iter(WARM_UP)
+    while True:
+        try:
+            request = requests.get_nowait()
+        except queue.Empty:
+            if (module := next(idle, None)) is not None:
+                # a library that is missing is told when it is needed
+                with suppress(ImportError):
+                    import_module(module)
+                continue
+            request = requests.get()
+        guest.answer(request)
+        del request
+
+
+def _read(incoming: BinaryIO, controls: Controls, requests: queue.SimpleQueue[Request]) -> None:
+    """Sort what arrives; at the end of the stream end the process, whatever it is doing."""
+    code = 0
+    try:
+        while (frame := wire.read_to_guest(incoming)) is not None:
+            if isinstance(frame.message, wire.Control):
+                controls.obey(frame.call, frame.message)
+            else:
+                requests.put(frame)
+            del frame
+    except FairDeskError:
+        traceback.print_exc()
+        code = 3
+    # the model's code may be anywhere: there is nothing to tidy up, and nothing may delay this
+    os._exit(code)
+
+
+def _failed(error: FairDeskError) -> wire.Failed:
+    return wire.Failed(
+        kind=type(error).__name__,
+        what=error.what[:MOST_TEXT],
+        why=error.why[:MOST_TEXT],
+        remedy=error.remedy[:MOST_TEXT],
+    )

@@ -1,0 +1,470 @@
+"""The audit file: one SQLite database that holds everything an audit asked and found."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.audit.records import LogEntry, Pair, PairQuery, RunRecord, RunState
+from fairdesk.audit.schema import (
+    beside,
+    check_file,
+    connect,
+    damaged,
+    make_schema,
+    migrate,
+    plainly,
+    transaction,
+)
+from fairdesk.audit.spec import AuditSpec, RunSpec, now
+from fairdesk.data.table import Table
+from fairdesk.errors import StoreError
+from fairdesk.events import Found, Progress, Scores
+from fairdesk.models.model import labels
+
+T = TypeVar("T")
+
+#: Findings of one transaction: small enough that the window never waits for it.
+CHUNK = 2_000
+#: From so many findings on, an order is worth an index.
+INDEX_FROM = 20_000
+MARKS = ("", "flagged", "dismissed")
+
+
+class Store:
+    """An open audit file. Made by `create` or `open`; one instance per thread of use.
+
+    Everything that cannot be read or written raises `StoreError`; what was written before stays
+    readable. Use it as a context manager, or call `close`.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, spec: AuditSpec) -> None:
+        self.path = path
+        self.spec = spec
+        self._connection = connection
+        domain = spec.domain
+        self._columns = {name: f"x{i}" for i, name in enumerate(domain.names)}
+        self._partner_columns = [f"y{i}" for i in domain.protected.tolist()]
+        self._finding_columns = [
+            *self._columns.values(),
+            *self._partner_columns,
+            "row_score",
+            "partner_score",
+            "row_class",
+            "partner_class",
+            "alone",
+        ]
+
+    @classmethod
+    def create(cls, path: Path, spec: AuditSpec, table: Table) -> Self:
+        """Begin an audit file.
+
+        Raises
+        ------
+        StoreError
+            When there is a file already (nothing is overwritten), or it cannot be written.
+        """
+        path = path.absolute()
+        try:
+            path.open("xb").close()
+        except FileExistsError:
+            raise StoreError(
+                f"There is already a file “{path}”.",
+                remedy="Choose another name; an audit is never overwritten.",
+            ) from None
+        except OSError as error:
+            raise StoreError(
+                f"The audit file “{path}” cannot be made.",
+                why=f"The system says: {error.strerror or error}.",
+                remedy="Choose a folder that exists and where you may write.",
+            ) from error
+        try:
+            with plainly(path):
+                connection = connect(path)
+                connection.execute("PRAGMA journal_mode = WAL")
+                with transaction(connection):
+                    make_schema(connection, spec, table)
+        except BaseException:
+            for leftover in (path, *beside(path)):
+                leftover.unlink(missing_ok=True)
+            raise
+        return cls(path, connection, spec)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open an audit file, brought to the current version when it is older.
+
+        Raises
+        ------
+        StoreError
+            When it is missing, no audit, made by a newer FairDesk, damaged, or not writable.
+        """
+        path = path.absolute()
+        check_file(path)
+        with plainly(path):
+            connection = connect(path)
+            try:
+                migrate(connection, path)
+                (text,) = connection.execute("SELECT spec FROM audit").fetchone()
+                spec = msgspec.json.decode(text, type=AuditSpec)
+            except (msgspec.MsgspecError, TypeError) as error:
+                connection.close()
+                raise damaged(path) from error
+            except BaseException:
+                connection.close()
+                raise
+        return cls(path, connection, spec)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the file go. May be repeated."""
+        with suppress(sqlite3.Error):
+            self._connection.close()
+
+    def table(self) -> Table:
+        """Give the audited table, as it was read."""
+        (packed,) = self._one("SELECT codes FROM audit")
+        source, columns = self.spec.data, self.spec.columns
+        size = source.rows * len(columns) * 8
+        try:
+            raw = zlib.decompressobj().decompress(packed, size + 1)
+            codes = np.frombuffer(raw, "<f8").reshape(len(columns), source.rows).T
+        except (zlib.error, ValueError) as error:
+            raise damaged(self.path) from error
+        return Table(source, columns, np.ascontiguousarray(codes, dtype=np.float64))
+
+    def begin_run(self, run: RunSpec) -> int:
+        """Note that a run begins; gives its number."""
+        nobody = [0] * len(self.spec.domain.protected)
+        with self._writing():
+            cursor = self._connection.execute(
+                "INSERT INTO run (spec, state, started, alone) VALUES (?, 'running', ?, ?)",
+                (_json(run), now(), _json(nobody)),
+            )
+        assert cursor.lastrowid is not None, "an INSERT gives a row number"  # noqa: S101 - mypy
+        return cursor.lastrowid
+
+    def add(self, run_id: int, found: Found) -> None:
+        """Keep findings of a run, in transactions of at most `CHUNK`."""
+        values = self._values(found)
+        insert = (
+            f"INSERT INTO finding (run, phase, {', '.join(self._finding_columns)})"  # noqa: S608
+            f" VALUES (?, ?{', ?' * len(self._finding_columns)})"
+        )
+        for start in range(0, len(values), CHUNK):
+            chunk = values[start : start + CHUNK].tolist()
+            with self._writing():
+                self._connection.executemany(insert, [[run_id, found.phase, *row] for row in chunk])
+                (text,) = self._one("SELECT alone FROM run WHERE id = ?", run_id)
+                alone = np.add(
+                    msgspec.json.decode(text), found.alone[start : start + CHUNK].sum(axis=0)
+                )
+                self._connection.execute(
+                    "UPDATE run SET found = found + ?, alone = ? WHERE id = ?",
+                    (len(chunk), _json(alone.tolist()), run_id),
+                )
+
+    def add_progress(self, run_id: int, elapsed: float, progress: Progress) -> None:
+        """Keep how far a run is after ``elapsed`` wall seconds."""
+        with self._writing():
+            self._connection.execute(
+                "INSERT INTO progress VALUES (?, ?, ?, ?, ?)",
+                (run_id, elapsed, progress.tried, progress.found, progress.queries),
+            )
+            self._connection.execute(
+                "UPDATE run SET elapsed = ?, tried = ?, queries = ?, seconds = ? WHERE id = ?",
+                (elapsed, progress.tried, progress.queries, _json(progress.seconds), run_id),
+            )
+
+    def end_run(self, run_id: int, state: str, message: str = "") -> None:
+        """Note how a run ended: ``"done"``, ``"stopped"`` or ``"failed"``, and why."""
+        with self._writing():
+            self._connection.execute(
+                "UPDATE run SET state = ?, message = ?, ended = ? WHERE id = ?",
+                (state, message, now(), run_id),
+            )
+
+    def settle(self) -> None:
+        """Mark runs that were cut off when FairDesk itself ended. Call it while nothing runs."""
+        with self._writing():
+            self._connection.execute(
+                "UPDATE run SET state = 'failed', ended = ?, message = ? WHERE state = 'running'",
+                (now(), "FairDesk was closed or ended while it ran."),
+            )
+
+    def runs(self) -> list[RunRecord]:
+        """Give all runs, in the order of their beginning."""
+        rows = self._all(
+            "SELECT spec, seconds, alone, id, state, message, started, ended, elapsed, tried,"
+            " found, queries FROM run ORDER BY id"
+        )
+        return [
+            RunRecord(
+                id=id_,
+                spec=self._decoded(spec, RunSpec),
+                state=state,
+                message=message,
+                started=started,
+                ended=ended,
+                elapsed=elapsed,
+                tried=tried,
+                found=found,
+                queries=queries,
+                seconds=self._decoded(seconds, dict[str, float]),
+                alone=self._decoded(alone, tuple[int, ...]),
+            )
+            for (
+                spec,
+                seconds,
+                alone,
+                id_,
+                state,
+                message,
+                started,
+                ended,
+                elapsed,
+                tried,
+                found,
+                queries,
+            ) in rows
+        ]
+
+    def progress(self, run_id: int) -> NDArray[np.float64]:
+        """Give a run's course: ``(m, 4)``, elapsed seconds, tried, found, queries."""
+        rows = self._all(
+            "SELECT elapsed, tried, found, queries FROM progress WHERE run = ? ORDER BY rowid",
+            run_id,
+        )
+        return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+    def count(self, query: PairQuery) -> int:
+        """Count the pairs of a query."""
+        where, values = self._where(query)
+        (count,) = self._one(f"SELECT count(*) FROM finding{where}", *values)  # noqa: S608
+        return int(count)
+
+    def pairs(self, query: PairQuery, offset: int, limit: int) -> list[Pair]:
+        """Give at most ``limit`` pairs of a query from the ``offset``-th on (from 0)."""
+        where, values = self._where(query)
+        order = self._order(query)
+        self._index(query.order)
+        # only the chosen findings are read whole: an index skips the ones before
+        rows = self._all(
+            f"SELECT {self._pair_columns} FROM finding WHERE id IN"  # noqa: S608
+            f" (SELECT id FROM finding{where} ORDER BY {order} LIMIT ? OFFSET ?)"
+            f" ORDER BY {order}",
+            *values,
+            limit,
+            offset,
+        )
+        return [self._pair(row) for row in rows]
+
+    def pair(self, pair_id: int) -> Pair:
+        """Give one pair.
+
+        Raises
+        ------
+        StoreError
+            When there is none of that number.
+        """
+        rows = self._all(
+            f"SELECT {self._pair_columns} FROM finding WHERE id = ?",  # noqa: S608
+            pair_id,
+        )
+        if not rows:
+            raise StoreError(f"There is no pair {pair_id} in this audit.")
+        return self._pair(rows[0])
+
+    def each_pair(self, query: PairQuery) -> Iterator[Pair]:
+        """Give all pairs of a query, one after the other, without holding them all."""
+        where, values = self._where(query)
+        sql = (
+            f"SELECT {self._pair_columns} FROM finding{where}"  # noqa: S608
+            f" ORDER BY {self._order(query)}"
+        )
+        with plainly(self.path):
+            cursor = self._connection.execute(sql, values)
+            while rows := cursor.fetchmany(CHUNK):
+                yield from map(self._pair, rows)
+
+    def mark(self, pair_id: int, mark: str) -> None:
+        """Set the auditor's mark of a pair, one of `MARKS`."""
+        if mark not in MARKS:
+            raise StoreError(f"There is no mark “{mark}”.", remedy=f"Marks: {', '.join(MARKS)}.")
+        with self._writing():
+            self._connection.execute("UPDATE finding SET mark = ? WHERE id = ?", (mark, pair_id))
+
+    def note(self, pair_id: int, text: str) -> None:
+        """Set the auditor's note on a pair."""
+        with self._writing():
+            self._connection.execute("UPDATE finding SET note = ? WHERE id = ?", (text, pair_id))
+
+    def log(self, what: str) -> None:
+        """Write down what happened, with the time."""
+        with self._writing():
+            self._connection.execute("INSERT INTO log VALUES (?, ?)", (now(), what))
+
+    def log_entries(self) -> list[LogEntry]:
+        """Give what was written down, in order."""
+        return [LogEntry(at, what) for at, what in self._all("SELECT * FROM log ORDER BY rowid")]
+
+    @property
+    def _pair_columns(self) -> str:
+        return ", ".join(("id", "run", "phase", "mark", "note", *self._finding_columns))
+
+    def _values(self, found: Found) -> NDArray[np.float64]:
+        """Give the columns of findings side by side, ``(n, columns)``."""
+        domain = self.spec.domain
+        return np.column_stack(
+            (
+                found.rows,
+                found.partners[:, domain.protected],
+                self._favourable_score(found.row_scores),
+                self._favourable_score(found.partner_scores),
+                labels(found.row_scores),
+                labels(found.partner_scores),
+                found.alone @ (1 << np.arange(len(domain.protected))),
+            )
+        )
+
+    def _favourable_score(self, scores: Scores) -> NDArray[np.float64]:
+        favourable = self.spec.mapping.favourable_class
+        if scores.shape[1] > 1:
+            return scores[:, favourable].astype(np.float64)
+        second = scores[:, 0].astype(np.float64)
+        return second if favourable == 1 else 1.0 - second
+
+    def _pair(self, row: Sequence[Any]) -> Pair:
+        domain = self.spec.domain
+        d, p = len(domain.attributes), len(domain.protected)
+        id_, run, phase, mark, note, *values = row
+        codes = np.array(values[:d], dtype=np.float64)
+        partner = codes.copy()
+        partner[domain.protected] = values[d : d + p]
+        row_score, partner_score, row_class, partner_class, alone = values[d + p :]
+        return Pair(
+            id=id_,
+            run=run,
+            phase=phase,
+            row=codes,
+            partner=partner,
+            row_score=row_score,
+            partner_score=partner_score,
+            row_class=row_class,
+            partner_class=partner_class,
+            alone=tuple(bool(alone >> i & 1) for i in range(p)),
+            mark=mark,
+            note=note,
+        )
+
+    def _where(self, query: PairQuery) -> tuple[str, list[Any]]:
+        """Give the WHERE clause, and the values that are bound to it."""
+        terms: list[str] = []
+        values: list[Any] = []
+        if query.run is not None:
+            terms.append("run = ?")
+            values.append(query.run)
+        if query.mark is not None:
+            terms.append("mark = ?")
+            values.append(query.mark)
+        for name, wanted in query.where.items():
+            column = self._column(name)
+            if isinstance(wanted, str):
+                terms.append(f"{column} = ?")
+                values.append(self._code(name, wanted))
+            else:
+                terms.append(f"{column} BETWEEN ? AND ?")
+                values.extend(wanted)
+        return (" WHERE " + " AND ".join(terms) if terms else ""), values
+
+    def _order(self, query: PairQuery) -> str:
+        direction = " DESC" if query.descending else ""
+        if query.order == "id":
+            return f"id{direction}"
+        return f"{self._order_term(query.order)}{direction}, id{direction}"
+
+    def _order_term(self, order: str) -> str:
+        if order == "difference":
+            return "abs(row_score - partner_score)"
+        if order in ("row_score", "partner_score", "mark"):
+            return order
+        return self._column(order)
+
+    def _column(self, name: str) -> str:
+        try:
+            return self._columns[name]
+        except KeyError:
+            raise StoreError(
+                f"There is no attribute “{name}” in this audit.",
+                remedy=f"Its attributes are: {', '.join(self._columns)}.",
+            ) from None
+
+    def _code(self, name: str, text: str) -> float | None:
+        """Give the code of a value's text; ``None``, which nothing equals, for a stranger."""
+        attribute = self.spec.domain.attributes[self.spec.domain.names.index(name)]
+        try:
+            return float(attribute.values.index(text) if attribute.values else text)
+        except ValueError:
+            return None
+
+    def _index(self, order: str) -> None:
+        """Make sure of an index for an order, once there is enough to sort.
+
+        Without it a page near the end of 300,000 findings takes a second, with it a blink.
+        """
+        if order == "id":
+            return
+        name = f"finding_{order if order in ('difference', 'mark') else self._order_term(order)}"
+        (size, exists) = self._one(
+            "SELECT (SELECT max(id) FROM finding),"
+            " EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?)",
+            name,
+        )
+        if exists or (size or 0) < INDEX_FROM:
+            return
+        # a full disk must not keep anybody from looking: then it is merely slow
+        with suppress(StoreError), self._writing():
+            self._connection.execute(
+                f"CREATE INDEX IF NOT EXISTS {name} ON finding ({self._order_term(order)})"
+            )
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with plainly(self.path), transaction(self._connection):
+            yield
+
+    def _all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - SQL values
+        with plainly(self.path):
+            return self._connection.execute(sql, values).fetchall()
+
+    def _one(self, sql: str, *values: Any) -> tuple[Any, ...]:  # noqa: ANN401 - SQL values
+        rows = self._all(sql, *values)
+        if not rows:
+            raise damaged(self.path)
+        return rows[0]
+
+    def _decoded(self, text: str, kind: type[T]) -> T:
+        try:
+            return msgspec.json.decode(text, type=kind)
+        except msgspec.MsgspecError as error:
+            raise damaged(self.path) from error
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+__all__ = ["MARKS", "LogEntry", "Pair", "PairQuery", "RunRecord", "RunState", "Store"]
