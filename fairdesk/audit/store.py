@@ -380,6 +380,9 @@ class Store:
         if query.mark is not None:
             terms.append("mark = ?")
             values.append(query.mark)
+        if query.upto is not None:
+            terms.append("id <= ?")
+            values.append(query.upto)
         for name, wanted in query.where.items():
             column = self._column(name)
             if isinstance(wanted, str):

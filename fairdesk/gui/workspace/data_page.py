@@ -1,0 +1,222 @@
+"""The facts of the data and the model: what was audited, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFormLayout,
+    QHeaderView,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.data.domain import Attribute, Role
+from fairdesk.gui import parts, theme
+from fairdesk.models.model import How, Input
+from fairdesk.report import words
+
+_ROLES = {
+    Role.PROTECTED: "◆ protected",
+    Role.VARIES: "may vary",
+    Role.FIXED: "fixed",
+}
+_HOWS = {
+    How.AS_IS: "the number itself",
+    How.LABEL: "the text itself",
+    How.CODE: "a number for each value",
+}
+#: Values of a column that are listed before “and n more”.
+_LISTED = 6
+
+
+def data_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
+    """Say what the data are."""
+    data, dialect = spec.data, spec.data.dialect
+    between = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
+    return (
+        ("File", data.path),
+        ("SHA-256", data.sha256),
+        ("Rows", f"{words.number(data.rows)}, each {_a(spec.person)}"),
+        (
+            "Read with",
+            f"{between.get(dialect.delimiter, dialect.delimiter)} between cells, encoding "
+            f"{dialect.encoding}, {'a' if dialect.header else 'no'} header row, decimal mark "
+            f"“{dialect.decimal}”",
+        ),
+        ("Decision or truth", f"{spec.label}; “{spec.favourable}” is favourable"),
+    )
+
+
+def model_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
+    """Say what the model is."""
+    model, mapping = spec.model, spec.mapping
+    classes = ", ".join(
+        f"{name} (favourable)" if i == mapping.favourable_class else name
+        for i, name in enumerate(model.classes)
+    )
+    if model.read_as_data:
+        run = "Read as plain numbers; nothing of the file was run"
+    elif spec.trusted:
+        run = "The file is a program; you agreed to run it"
+    else:
+        run = "Opened by its library, in a process of its own"
+    facts = (
+        ("File", model.path),
+        ("SHA-256", model.sha256),
+        ("Format", model.format),
+        ("Saved with", model.saved_with),
+        ("Inside", model.summary),
+        ("Answers", f"{model.scores}; classes: {classes}"),
+        ("Opened", run),
+        ("Columns matched", mapping.matched),
+    )
+    return tuple((name, text) for name, text in facts if text)
+
+
+def _a(person: str) -> str:
+    return f"an {person}" if person[:1].lower() in "aeiou" else f"a {person}"
+
+
+def values_text(attribute: Attribute) -> str:
+    """Say which values of an attribute the search may use."""
+    if attribute.values:
+        shown = ", ".join(attribute.values[:_LISTED])
+        more = len(attribute.values) - _LISTED
+        return f"{shown} and {more} more" if more > 0 else shown
+    return f"{attribute.text(attribute.low)} to {attribute.text(attribute.high)}"
+
+
+def compared_text(attribute: Attribute) -> str:
+    """Say which values of a protected attribute are compared."""
+    texts = [attribute.text(code) for code in attribute.compared]
+    return ", ".join(texts[:12]) + (f" and {len(texts) - 12} more" if len(texts) > 12 else "")
+
+
+def input_text(entry: Input) -> str:
+    """Say how a model input is made."""
+    if entry.how is not How.CODE:
+        return _HOWS[entry.how]
+    shown = list(entry.codes.items())[:_LISTED]
+    codes = ", ".join(f"{text} → {code:g}" for text, code in shown)
+    more = len(entry.codes) - len(shown)
+    return f"{codes} and {more} more" if more > 0 else codes
+
+
+class DataPage(QWidget):
+    """Data and model."""
+
+    def __init__(self, spec: AuditSpec, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addWidget(parts.title("Data and model"))
+        column.addWidget(
+            parts.quiet(
+                "What was audited, exactly. It is frozen with the audit; to ask about other data "
+                "or another model, begin a new audit."
+            )
+        )
+        column.addWidget(_facts(f"Data: {Path(spec.data.path).name}", data_facts(spec)))
+        column.addWidget(parts.heading("Attributes of a person"))
+        column.addWidget(
+            _table(
+                "Attributes of a person",
+                ("Attribute", "Kind", "Role", "Values or range", "Compared"),
+                [
+                    (
+                        each.name,
+                        each.kind.value,
+                        _ROLES[each.role],
+                        values_text(each),
+                        compared_text(each),
+                    )
+                    for each in spec.domain.attributes
+                ],
+            )
+        )
+        left = [
+            each.name
+            for each in spec.columns
+            if each.name not in spec.domain.names and each.name != spec.label
+        ]
+        if left:
+            column.addWidget(parts.quiet(f"Left out of the audit: {words.listed(left)}."))
+        column.addSpacing(theme.NEAR)
+        column.addWidget(_facts(f"Model: {Path(spec.model.path).name}", model_facts(spec)))
+        for warning in spec.model.warnings:
+            banner = parts.Banner()
+            banner.say(warning)
+            column.addWidget(banner)
+        column.addWidget(parts.heading("How columns become model inputs"))
+        column.addWidget(
+            _table(
+                "How columns become model inputs",
+                ("Model input", "Made from", "How"),
+                [(each.name, each.attribute, input_text(each)) for each in spec.mapping.inputs],
+            )
+        )
+        column.addStretch(1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(parts.scrolled(inside))
+
+
+def _facts(name: str, facts: Sequence[tuple[str, str]]) -> parts.Card:
+    card = parts.Card()
+    card.body.addWidget(parts.heading(name))
+    form = QFormLayout()
+    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+    form.setHorizontalSpacing(theme.WIDE)
+    form.setVerticalSpacing(theme.TIGHT)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    for label, text in facts:
+        said = parts.Words(text)
+        said.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        said.setAccessibleName(f"{label}: {text}")
+        form.addRow(parts.Words(label, tone="quiet", wrap=False), said)
+    card.body.addLayout(form)
+    return card
+
+
+def _table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> QTableWidget:
+    """Make a short table that is as high as its rows: the page scrolls, not the table."""
+    table = QTableWidget(len(rows), len(header))
+    table.setAccessibleName(name)
+    table.setHorizontalHeaderLabels(list(header))
+    table.verticalHeader().hide()
+    table.setShowGrid(False)
+    table.setAlternatingRowColors(True)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setTabKeyNavigation(False)
+    table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    for row, texts in enumerate(rows):
+        for place, text in enumerate(texts):
+            item = QTableWidgetItem(text)
+            item.setToolTip(text)
+            table.setItem(row, place, item)
+    line = table.fontMetrics().height() + 9
+    table.verticalHeader().setDefaultSectionSize(line)
+    head = table.horizontalHeader()
+    head.setHighlightSections(False)
+    head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    head.setSectionResizeMode(min(3, len(header) - 1), QHeaderView.ResizeMode.Stretch)
+    if rows:
+        table.setCurrentCell(0, 0)
+        table.clearSelection()
+    table.setFixedHeight(line * len(rows) + head.sizeHint().height() + 2 * table.frameWidth() + 2)
+    return table

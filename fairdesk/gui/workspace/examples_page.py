@@ -1,0 +1,362 @@
+"""The examples that a search found: how it goes, the pairs, and the two people of each."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QHBoxLayout,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.methods import METHODS
+from fairdesk.audit.spec import RunSpec
+from fairdesk.audit.store import RunRecord, RunState
+from fairdesk.gui import parts, theme
+from fairdesk.gui.chart import Drawing, Line, LineChart
+from fairdesk.gui.workspace.bars import Bars
+from fairdesk.gui.workspace.pair_detail import PairDetail
+from fairdesk.gui.workspace.pairs_view import PairsView
+from fairdesk.gui.workspace.session import Session
+from fairdesk.gui.workspace.steps import OF_STATE
+from fairdesk.report import words
+
+Curve = NDArray[np.float64]
+#: Milliseconds between two drawings of the chart of a run that goes on.
+_REDRAW = 300
+
+
+def over_time(curve: Curve, many: str) -> Drawing:
+    """Draw found and tried over time, from a run's ``(m, 4)`` progress."""
+    return Drawing(
+        title="Found and tried over time",
+        x_title="seconds",
+        y_title=many,
+        lines=(
+            Line("tried", curve[:, 0], curve[:, 1], "undecided", dashed=True),
+            Line("found", curve[:, 0], curve[:, 2], "unlike"),
+        )
+        if len(curve)
+        else (),
+        x_digits=1,
+    )
+
+
+def against_tried(curves: tuple[tuple[str, Curve], ...]) -> Drawing:
+    """Draw found against tried, a line per run, so that searches can be compared."""
+    return Drawing(
+        title="Found against tried",
+        x_title="tried",
+        y_title="found",
+        lines=tuple(
+            Line(name, curve[:, 1], curve[:, 2], theme.SERIES[i % len(theme.SERIES)], dashed=i > 0)
+            for i, (name, curve) in enumerate(curves)
+            if len(curve)
+        ),
+    )
+
+
+def run_name(number: int, run: RunSpec) -> str:
+    """Name a run for people."""
+    return f"Run {number}: {METHODS[run.method].title}, seed {run.seed}"
+
+
+class ExamplesPage(QWidget):
+    """Found examples.
+
+    Signals
+    -------
+    start : None
+        A run is wanted.
+    """
+
+    start = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._shown: int | None = None
+        self._curves: dict[int, Curve] = {}
+        self._headline = parts.Words(size=1.25, strong=True)
+        self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._effort = parts.quiet()
+        self._runs = QComboBox()
+        self._runs.setAccessibleName("Run whose examples are shown")
+        self._runs.currentIndexChanged.connect(self._choose_run)
+        self._banner = parts.Banner()
+        self.chart = LineChart()
+        self.chart.said.connect(session.said)
+        self.chart.failed.connect(session.failed)
+        self._bars = Bars("Found, per protected attribute that is enough by itself")
+        self.pairs = PairsView(session)
+        self.detail = PairDetail(session)
+        self.pairs.chosen.connect(self.detail.show_pair)
+        self.detail.left.connect(self.pairs.table.setFocus)
+
+        head = QHBoxLayout()
+        head.setSpacing(theme.GAP)
+        text = QVBoxLayout()
+        text.setSpacing(theme.TIGHT)
+        text.addWidget(self._headline)
+        text.addWidget(self._effort)
+        head.addLayout(text, 1)
+        head.addWidget(self._runs, 0, Qt.AlignmentFlag.AlignTop)
+
+        people = QSplitter(Qt.Orientation.Horizontal)
+        people.addWidget(self.pairs)
+        people.addWidget(self.detail)
+        people.setStretchFactor(0, 5)
+        people.setStretchFactor(1, 4)
+        people.setChildrenCollapsible(False)
+        people.setHandleWidth(theme.WIDE)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self._make_watching())
+        split.addWidget(people)
+        split.setStretchFactor(0, 0)
+        split.setStretchFactor(1, 1)
+        split.setHandleWidth(theme.GAP)
+        split.setSizes([180, 420])
+
+        full = QWidget()
+        column = QVBoxLayout(full)
+        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.GAP)
+        column.setSpacing(theme.GAP)
+        column.addLayout(head)
+        column.addWidget(self._banner)
+        column.addWidget(split, 1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._make_empty())
+        self._stack.addWidget(full)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._stack)
+
+        self._redraw = QTimer(self)
+        self._redraw.setSingleShot(True)
+        self._redraw.setInterval(_REDRAW)
+        self._redraw.timeout.connect(self._draw)
+        session.runs_changed.connect(self._take_runs)
+        session.live_changed.connect(self._go_on)
+        self._make_shortcuts(people)
+
+    def open_run(self, number: int) -> None:
+        """Show a run by its number."""
+        position = self._runs.findData(number)
+        if position >= 0:
+            self._runs.setCurrentIndex(position)
+
+    def showEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw what has changed while the page was hidden."""
+        super().showEvent(event)  # type: ignore[arg-type]  # the stub asks for QShowEvent
+        self._draw()
+
+    # Parts
+
+    def _make_watching(self) -> QWidget:
+        """Make the upper part: the chart and the counts per attribute."""
+        self._over_time = QToolButton()
+        self._over_time.setText("Over time")
+        self._against = QToolButton()
+        self._against.setText("Against tried")
+        group = QButtonGroup(self)
+        for button, name in (
+            (self._over_time, "Show found and tried over time"),
+            (self._against, "Show found against tried, for every run"),
+        ):
+            button.setCheckable(True)
+            button.setToolTip(name)
+            button.setAccessibleName(name)
+            group.addButton(button)
+            self.chart.tools.addWidget(button)
+        self._over_time.setChecked(True)
+        group.buttonClicked.connect(lambda _button: self._draw())
+        counts = QWidget()
+        column = QVBoxLayout(counts)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        column.addWidget(parts.heading("Enough by itself"))
+        column.addWidget(self._bars)
+        self._alone_words = parts.quiet(
+            "Of the found, how many get another decision when this attribute alone changes."
+        )
+        column.addWidget(self._alone_words)
+        column.addStretch(1)
+        counts.setMinimumWidth(210)
+        inside = parts.scrolled(counts)
+        watching = QWidget()
+        row = QHBoxLayout(watching)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.WIDE)
+        row.addWidget(self.chart, 5)
+        row.addWidget(inside, 2)
+        return watching
+
+    def _make_empty(self) -> QWidget:
+        """Make what is shown before the first run."""
+        empty = QWidget()
+        column = QVBoxLayout(empty)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addStretch(2)
+        name = parts.title("No examples yet")
+        name.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        what = parts.quiet(
+            f"A search invents {self._session.many} and looks for two that are alike in everything "
+            "but a protected attribute and yet get different decisions. They will be listed here."
+        )
+        what.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        button = QPushButton("Find &examples…")
+        button.clicked.connect(self.start)
+        column.addWidget(name)
+        column.addWidget(what)
+        column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+        return empty
+
+    def _make_shortcuts(self, people: QWidget) -> None:
+        # single letters only where no text is typed: not in the filters above the table
+        for keys, widget, run in (
+            ("F", self.pairs.table, self.detail.flag),
+            ("D", self.pairs.table, self.detail.dismiss),
+            ("N", self.pairs.table, self.detail.edit_note),
+            ("T", self.pairs.table, self.chart.toggle_table),
+            ("F", self.detail, self.detail.flag),
+            ("D", self.detail, self.detail.dismiss),
+            ("N", self.detail, self.detail.edit_note),
+            ("T", self.detail, self.chart.toggle_table),
+            ("Alt+Down", people, lambda: self.pairs.step(1)),
+            ("Alt+Up", people, lambda: self.pairs.step(-1)),
+        ):
+            QShortcut(
+                QKeySequence(keys),
+                widget,
+                run,
+                context=Qt.ShortcutContext.WidgetWithChildrenShortcut,
+            )
+        QShortcut(
+            QKeySequence(QKeySequence.StandardKey.Find),
+            self,
+            self.pairs.filters.take_focus,
+            context=Qt.ShortcutContext.WidgetWithChildrenShortcut,
+        )
+
+    # What happens
+
+    def _take_runs(self) -> None:
+        """List the runs; the newest is shown unless the auditor chose another."""
+        runs = self._session.runs
+        if not runs:
+            return
+        newest_shown = self._shown is None or self._runs.currentIndex() == self._runs.count() - 1
+        with QSignalBlocker(self._runs):
+            self._runs.clear()
+            for record in runs:
+                self._runs.addItem(run_name(record.id, record.spec), record.id)
+            wanted = runs[-1].id if newest_shown else self._shown
+            self._runs.setCurrentIndex(self._runs.findData(wanted))
+        self._runs.setVisible(len(runs) > 1)
+        self._choose_run()
+
+    def _choose_run(self) -> None:
+        number = self._runs.currentData()
+        if number is None:
+            return
+        self._shown = number
+        self._stack.setCurrentIndex(1)
+        self.pairs.show_run(number)
+        record = self._record(number)
+        if record is not None:
+            self._tell(record)
+        self._session.store.ask(
+            lambda store: (number, store.progress(number)), self._take_curve, key=("curve", number)
+        )
+
+    def _record(self, number: int) -> RunRecord | None:
+        return next((each for each in self._session.runs if each.id == number), None)
+
+    def _take_curve(self, answer: tuple[int, Curve]) -> None:
+        number, curve = answer
+        self._curves[number] = curve
+        self._draw()
+
+    def _go_on(self, state: RunState) -> None:
+        """Follow the run that is under way, unless an older one is being read."""
+        if state.run_id and state.run_id != self._shown and not self._knows(state.run_id):
+            self._follow(state)
+        if state.run_id == self._shown:
+            self._tell(state)
+            if not self._redraw.isActive():
+                self._redraw.start()
+
+    def _knows(self, number: int) -> bool:
+        return self._runs.findData(number) >= 0
+
+    def _follow(self, state: RunState) -> None:
+        """Begin to show a new run."""
+        run = self._session.live_spec
+        if run is None:
+            return
+        with QSignalBlocker(self._runs):
+            self._runs.addItem(run_name(state.run_id, run), state.run_id)
+            self._runs.setCurrentIndex(self._runs.count() - 1)
+        self._runs.setVisible(self._runs.count() > 1)
+        self._shown = state.run_id
+        self._stack.setCurrentIndex(1)
+        self.pairs.show_run(state.run_id)
+
+    def _tell(self, run: words.Counted) -> None:
+        """Say how a run stands, in words and numbers."""
+        spec = self._session.spec
+        self._headline.setText(words.headline(spec, run))
+        sign = OF_STATE[run.state].value
+        self._effort.setText(
+            f"{sign} {words.state_word(run.state).capitalize()}: {words.effort(run)}, "
+            f"{words.percent(run.found, run.tried)} of those tried"
+        )
+        names = words.protected_names(spec.domain)
+        self._bars.show_counts(
+            tuple(zip(names, run.alone, strict=False)) if run.alone else (), run.found
+        )
+        if run.state == "failed":
+            self._banner.say(
+                "The run failed; what it found until then is kept.",
+                run.message,
+                (("Run again…", self.start.emit),),
+            )
+        else:
+            self._banner.clear()
+
+    def _draw(self) -> None:
+        if not self.isVisible() or self._shown is None:
+            return
+        live = self._session.live
+        if live is not None and live.run_id:
+            self._curves[live.run_id] = self._session.driver.progress()
+        if self._over_time.isChecked():
+            curve = self._curves.get(self._shown, np.empty((0, 4)))
+            self.chart.draw(over_time(curve, self._session.many))
+        else:
+            for record in self._session.runs:
+                if record.id not in self._curves:
+                    self._curves[record.id] = np.empty((0, 4))
+                    self._session.store.ask(
+                        lambda store, number=record.id: (number, store.progress(number)),
+                        self._take_curve,
+                    )
+            self.chart.draw(
+                against_tried(
+                    tuple(
+                        (f"run {number}", curve)
+                        for number, curve in sorted(self._curves.items())
+                    )
+                )
+            )

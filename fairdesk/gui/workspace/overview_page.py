@@ -1,0 +1,196 @@
+"""Where the audit stands: what is shown, what is not known, and the next sensible step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from fairdesk.audit.methods import METHODS
+from fairdesk.gui import parts, theme
+from fairdesk.gui.workspace.bars import Bars
+from fairdesk.gui.workspace.session import Session
+from fairdesk.report import words
+
+
+@dataclass(frozen=True)
+class Next:
+    """The next sensible step.
+
+    Attributes
+    ----------
+    words : str
+        What it is, and why.
+    button : str
+        What the button says; empty when there is nothing to press.
+    page : str
+        The page that the button opens; empty for a new run.
+    """
+
+    words: str
+    button: str
+    page: str
+
+
+def next_step(run: words.Counted | None, many: str) -> Next:
+    """Say what an auditor would do next."""
+    if run is None:
+        return Next(
+            f"Let FairDesk look for {many} who are treated differently.", "Find examples…", ""
+        )
+    if run.state in ("running", "paused"):
+        return Next(
+            "The search is under way. You can read the examples while it goes on.",
+            "See the examples",
+            "Examples",
+        )
+    if run.state == "failed":
+        return Next(
+            "The last run failed; what it found is kept. Run it again, or read what there is.",
+            "Run again…",
+            "",
+        )
+    if run.found:
+        return Next(
+            "Read some of the examples, flag those that matter and note why. Then export the "
+            "report: it shows the flagged ones first.",
+            "Read the examples",
+            "Examples",
+        )
+    return Next(
+        "Nothing was found. Search longer, or with another seed or method, before you conclude "
+        "anything from it.",
+        "Run again…",
+        "",
+    )
+
+
+class _Statement(parts.Card):
+    """A card with a kind of statement, its mark, and sentences."""
+
+    def __init__(self, mark: str, kind: str) -> None:
+        super().__init__()
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        sign = parts.Words(mark, tone="accent", size=1.12, wrap=False)
+        row.addWidget(sign)
+        row.addWidget(parts.heading(kind), 1)
+        self.body.addLayout(row)
+        self.said = parts.Words()
+        self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.body.addWidget(self.said)
+
+
+class OverviewPage(QWidget):
+    """The audit at a glance.
+
+    Signals
+    -------
+    go : str
+        A page is to be shown.
+    start
+        A run is wanted.
+    """
+
+    go = Signal(str)
+    start = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        spec = session.spec
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addWidget(parts.title(spec.title))
+        names = words.listed(words.protected_names(spec.domain))
+        column.addWidget(
+            parts.quiet(
+                f"Are {session.many} who differ only in {names} treated alike? Good for the "
+                f"{spec.person}: {spec.label} is “{spec.favourable}”."
+            )
+        )
+        column.addSpacing(theme.NEAR)
+
+        self._shown = _Statement("◆", "Shown by examples")
+        self._shown.said.setFont(theme.scaled(self._shown.said.font(), 1.2, strong=True))
+        self._effort = parts.quiet()
+        self._shown.body.addWidget(self._effort)
+        self._ranked = Bars("Protected attributes, by how often each is enough by itself")
+        self._ranked_words = parts.quiet(
+            "How many of the found get another decision when this attribute alone changes:"
+        )
+        self._shown.body.addSpacing(theme.TIGHT)
+        self._shown.body.addWidget(self._ranked_words)
+        self._shown.body.addWidget(self._ranked)
+        self._unknown = _Statement("?", "Not known yet")
+        self._next = _Statement("→", "Next step")
+        self._button = QPushButton()
+        self._button.clicked.connect(self._press)
+        row = QHBoxLayout()
+        row.addWidget(self._button)
+        row.addStretch(1)
+        self._next.body.addStretch(1)
+        self._next.body.addLayout(row)
+        self._unknown.body.addStretch(1)
+        column.addWidget(self._shown)
+        grid = QGridLayout()
+        grid.setSpacing(theme.GAP)
+        grid.addWidget(self._unknown, 0, 0)
+        grid.addWidget(self._next, 0, 1)
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(1, 1)
+        column.addLayout(grid)
+        column.addStretch(1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(parts.scrolled(inside))
+        self._following: Callable[[], None] = self.start.emit
+        session.runs_changed.connect(self._tell)
+        session.live_changed.connect(lambda _state: self._tell())
+        self._tell()
+
+    def _tell(self) -> None:
+        session = self._session
+        run = session.latest()
+        names = words.protected_names(session.spec.domain)
+        if run is None:
+            self._shown.said.setText(
+                "Nothing yet. What a search finds will be said here in one sentence."
+            )
+            self._effort.setText("")
+        else:
+            self._shown.said.setText(words.headline(session.spec, run))
+            self._effort.setText(f"{words.effort(run)}.")
+        several = run is not None and bool(run.found) and len(run.alone) > 1
+        if run is not None and several:
+            ranked = sorted(zip(names, run.alone, strict=False), key=lambda each: -each[1])
+            self._ranked.show_counts(tuple(ranked), run.found)
+        self._ranked.setVisible(several)
+        self._ranked_words.setVisible(several)
+        self._effort.setVisible(run is not None)
+        self._unknown.said.setText(self._not_known())
+        following = next_step(run, session.many)
+        self._next.said.setText(following.words)
+        self._button.setText(following.button)
+        self._following = (
+            (lambda: self.go.emit(following.page)) if following.page else self.start.emit
+        )
+
+    def _not_known(self) -> str:
+        session = self._session
+        said = [words.EXAMPLES]
+        if session.live is None and session.runs:
+            said = [METHODS[session.runs[-1].spec.method].cannot]
+        said.append(
+            f"Whether the model is right about anybody, and whether other attributes stand in "
+            f"for {words.listed(words.protected_names(session.spec.domain), 'or')}, is not "
+            "looked at here."
+        )
+        return "\n\n".join(said)
+
+    def _press(self) -> None:
+        self._following()

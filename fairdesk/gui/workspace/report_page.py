@@ -1,0 +1,210 @@
+"""What the auditor leaves with: the report, the findings, data to retrain with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from fairdesk.audit.store import Store
+from fairdesk.errors import FairDeskError
+from fairdesk.gui import parts, theme
+from fairdesk.gui.background import in_background
+from fairdesk.gui.workspace.session import Session
+from fairdesk.report.document import write_pdf
+from fairdesk.report.exports import (
+    write_findings_csv,
+    write_findings_json,
+    write_retraining_csv,
+)
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file that can be written.
+
+    Attributes
+    ----------
+    title : str
+        What it is called.
+    holds : str
+        What is inside, a sentence.
+    button : str
+        What its button says.
+    name : str
+        The name that is suggested, with its suffix.
+    kind : str
+        What the file dialog calls such files.
+    write : callable
+        Writes it.
+    """
+
+    title: str
+    holds: str
+    button: str
+    name: str
+    kind: str
+    write: Callable[[Store, Path], None]
+
+
+EXPORTS = (
+    Export(
+        "Report",
+        "For readers: what was asked, what was found and how, the examples side by side, and the "
+        "evidence to check it by (fingerprints, versions, seeds, times).",
+        "Export PDF &report…",
+        "report.pdf",
+        "PDF document (*.pdf)",
+        write_pdf,
+    ),
+    Export(
+        "Findings as a table",
+        "For a spreadsheet: one row per pair, both people in the words of your data, their "
+        "decisions and scores, your marks and notes.",
+        "Export findings &CSV…",
+        "findings.csv",
+        "CSV table (*.csv)",
+        write_findings_csv,
+    ),
+    Export(
+        "Findings for programs",
+        "For other programs: the whole question, the runs and every pair, as JSON.",
+        "Export findings &JSON…",
+        "findings.json",
+        "JSON file (*.json)",
+        write_findings_json,
+    ),
+    Export(
+        "Data to retrain with",
+        "For whoever trains the model: your data, with pairs added that get one and the same "
+        "label, so that the next model can learn to treat them alike.",
+        "Export retraining CSV (&training data)…",
+        "retraining.csv",
+        "CSV table (*.csv)",
+        write_retraining_csv,
+    ),
+)
+
+
+class ReportPage(QWidget):
+    """Exports.
+
+    Signals
+    -------
+    start
+        A run is wanted, for there is nothing to export yet.
+    """
+
+    start = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._folder = session.path.parent
+        self._busy = parts.Busy()
+        self._banner = parts.Banner()
+        self._note = parts.quiet()
+        self._buttons: list[QPushButton] = []
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addWidget(parts.title("Report"))
+        column.addWidget(self._note)
+        column.addWidget(self._banner)
+        column.addWidget(self._busy)
+        for export in EXPORTS:
+            column.addWidget(self._card(export))
+        column.addStretch(1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(parts.scrolled(inside))
+        session.runs_changed.connect(self._tell)
+        session.live_changed.connect(lambda _state: self._tell())
+        self._tell()
+
+    def export(self, export: Export, path: Path | None = None) -> None:
+        """Write a file; asks where, unless it is told."""
+        if path is None:
+            name, _kind = QFileDialog.getSaveFileName(
+                self, export.title, str(self._folder / export.name), export.kind
+            )
+            if not name:
+                return
+            path = Path(name)
+            if not path.suffix:
+                path = path.with_suffix(Path(export.name).suffix)
+        target, source = path, self._session.path
+        self._folder = target.parent
+        self._banner.clear()
+        self._set_busy(f"Writing {target.name}…")
+
+        def write() -> Path:
+            store = Store.open(source)
+            try:
+                export.write(store, target)
+                store.log(f"Exported {export.title.lower()} to {target}.")
+            finally:
+                store.close()
+            return target
+
+        in_background(self, write, self._written, self._failed)
+
+    def export_report(self) -> None:
+        """Write the PDF report; for the main window's menu."""
+        self.export(EXPORTS[0])
+
+    def _card(self, export: Export) -> parts.Card:
+        card = parts.Card()
+        row = QHBoxLayout()
+        row.setSpacing(theme.WIDE)
+        text = QVBoxLayout()
+        text.setSpacing(theme.TIGHT)
+        text.addWidget(parts.heading(export.title))
+        text.addWidget(parts.quiet(export.holds))
+        row.addLayout(text, 1)
+        button = QPushButton(export.button)
+        button.setMinimumWidth(210)
+        button.setAccessibleDescription(export.holds)
+        button.clicked.connect(lambda: self.export(export))
+        self._buttons.append(button)
+        row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        card.body.addLayout(row)
+        return card
+
+    def _tell(self) -> None:
+        running = self._session.live is not None
+        if running:
+            text = "A run is under way. What is exported now holds what was found so far."
+        elif not self._session.runs:
+            text = "No run was made yet: a report would only hold the question."
+        else:
+            text = "Everything is made from the audit file, and can be made again from it alone."
+        self._note.setText(text)
+
+    def _set_busy(self, text: str) -> None:
+        self._busy.say(text)
+        for button in self._buttons:
+            button.setEnabled(not text)
+
+    def _written(self, path: Path) -> None:
+        self._set_busy("")
+        self._session.log_changed.emit()
+        self._session.said.emit(f"Saved {path.name}.")
+        self._banner.say(
+            f"Saved {path.name}.",
+            str(path),
+            (("Open file", lambda: _open(path)), ("Open folder", lambda: _open(path.parent))),
+        )
+
+    def _failed(self, error: FairDeskError) -> None:
+        self._set_busy("")
+        self._banner.tell(error)
+
+
+def _open(path: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))

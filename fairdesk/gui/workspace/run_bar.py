@@ -1,0 +1,207 @@
+"""The bar at the bottom: what runs, how far it is, and the buttons that hold it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from fairdesk.audit.methods import METHODS
+from fairdesk.audit.spec import Budget, RunSpec
+from fairdesk.audit.store import RunRecord, RunState
+from fairdesk.gui import parts, theme
+from fairdesk.gui.workspace.steps import OF_STATE, Sign
+from fairdesk.report import words
+
+
+def budget_used(
+    budget: Budget, elapsed: float, queries: int, done: int, total: int
+) -> tuple[float, str]:
+    """Tell how much of a run's budget is used.
+
+    Parameters
+    ----------
+    budget : Budget
+        The run's limits.
+    elapsed, queries : float, int
+        What it spent.
+    done, total : int
+        Steps of the present phase: what is told where there is no limit.
+
+    Returns
+    -------
+    share : float
+        0 to 1; of the limit that is nearest.
+    text : str
+        For people.
+    """
+    used = []
+    if budget.seconds:
+        text = f"{words.duration(elapsed)} of {words.duration(budget.seconds)}"
+        used.append((elapsed / budget.seconds, text))
+    if budget.queries:
+        text = f"{words.number(queries)} of {words.number(budget.queries)} rows"
+        used.append((queries / budget.queries, text))
+    if used:
+        share, text = max(used)
+        return min(share, 1.0), text
+    if total:
+        return min(done / total, 1.0), f"step {words.number(done)} of {words.number(total)}"
+    return 0.0, "no limit"
+
+
+class _Figure(QWidget):
+    """A number with what it counts below it."""
+
+    def __init__(self, caption: str, width: int) -> None:
+        super().__init__()
+        self._caption = caption
+        self._number = parts.Words("–", strong=True, wrap=False)
+        below = parts.Words(caption, tone="quiet", size=0.85, wrap=False)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._number)
+        column.addWidget(below)
+        self.setMinimumWidth(width)
+
+    def show_number(self, text: str) -> None:
+        self._number.setText(text)
+        self._number.setAccessibleName(f"{self._caption}: {text}")
+
+
+class RunBar(parts.Card):
+    """A run and its state.
+
+    Signals
+    -------
+    pause, resume, stop, again
+        The auditor pressed that button.
+    """
+
+    pause = Signal()
+    resume = Signal()
+    stop = Signal()
+    again = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(margin=0)
+        self.setAccessibleName("Run")
+        self._sign = parts.Words(Sign.NOT_YET.value, size=1.3, wrap=False)
+        self._method = parts.Words("No run yet", strong=True, wrap=False)
+        self._standing = parts.Words(tone="quiet", size=0.85, wrap=False)
+        self._found = _Figure("found", 72)
+        self._tried = _Figure("tried", 72)
+        self._rows = _Figure("rows sent", 84)
+        self._rate = _Figure("of those tried", 84)
+        self._bar = QProgressBar()
+        self._bar.setRange(0, 1000)
+        self._bar.setTextVisible(False)
+        self._bar.setFixedHeight(8)
+        self._bar.setMinimumWidth(90)
+        self._bar.setAccessibleName("Budget used")
+        self._used = parts.Words(tone="quiet", size=0.85, wrap=False)
+        self._elapsed = _Figure("elapsed", 60)
+        self._hold = QPushButton("&Pause")
+        self._hold.clicked.connect(self._press_hold)
+        self._stop = QPushButton("&Stop")
+        self._stop.setToolTip("Stop the run; what it found is kept")
+        self._stop.clicked.connect(self._press_stop)
+        self._again = QPushButton("&Run again…")
+        self._again.setToolTip("Search again with another seed, method or budget")
+        self._again.clicked.connect(self.again)
+
+        naming = QVBoxLayout()
+        naming.setSpacing(0)
+        naming.addWidget(self._method)
+        naming.addWidget(self._standing)
+        using = QVBoxLayout()
+        using.setSpacing(theme.TIGHT)
+        using.addStretch(1)
+        using.addWidget(self._bar)
+        using.addWidget(self._used)
+        using.addStretch(1)
+        row = QHBoxLayout()
+        row.setContentsMargins(theme.WIDE, theme.NEAR, theme.WIDE, theme.NEAR)
+        row.setSpacing(theme.WIDE)
+        row.addWidget(self._sign)
+        row.addLayout(naming)
+        row.addSpacing(theme.NEAR)
+        for figure in (self._found, self._tried, self._rate, self._rows):
+            row.addWidget(figure)
+        row.addLayout(using, 1)
+        row.addWidget(self._elapsed)
+        for button in (self._hold, self._stop, self._again):
+            row.addWidget(button)
+        self.body.addLayout(row)
+        self.show_nothing()
+
+    def show_nothing(self) -> None:
+        """Show that no run was made."""
+        self._stand(Sign.NOT_YET, "No run yet", "Start one to find examples")
+        self._offer(running=False)
+
+    def show_opening(self, what: str) -> None:
+        """Show that the model is being opened."""
+        self._stand(Sign.RUNNING, what, "one moment")
+        for button in (self._hold, self._stop, self._again):
+            button.hide()
+
+    def show_live(self, state: RunState, run: RunSpec) -> None:
+        """Show a run that is under way."""
+        phase = f"{words.state_word(state.state)}, {state.phase}" if state.phase else state.state
+        self._stand(OF_STATE[state.state], METHODS[state.method].title, phase)
+        self._count(state.found, state.tried, state.queries, state.elapsed)
+        share, text = budget_used(
+            run.budget, state.elapsed, state.queries, state.done, state.total
+        )
+        self._bar.setValue(round(1000 * share))
+        self._bar.setAccessibleDescription(text)
+        self._used.setText(text)
+        self._hold.setText("&Resume" if state.state == "paused" else "&Pause")
+        self._offer(running=True)
+
+    def show_stopping(self) -> None:
+        """Show that the run was asked to stop."""
+        self._standing.setText("stopping; what was found is kept")
+        self._hold.setEnabled(False)
+        self._stop.setEnabled(False)
+
+    def show_record(self, record: RunRecord) -> None:
+        """Show the last run, which is over."""
+        title = METHODS[record.spec.method].title
+        self._stand(OF_STATE[record.state], title, words.state_word(record.state))
+        self._count(record.found, record.tried, record.queries, record.elapsed)
+        self._offer(running=False)
+
+    def _stand(self, sign: Sign, title: str, standing: str) -> None:
+        self._sign.setText(sign.value)
+        self._sign.set_tone(
+            {Sign.FAILED: "wrong", Sign.RUNNING: "accent"}.get(sign, "quiet")
+        )
+        self._method.setText(title)
+        self._standing.setText(standing)
+        self.setAccessibleDescription(f"{title}: {standing}")
+
+    def _count(self, found: int, tried: int, queries: int, elapsed: float) -> None:
+        self._found.show_number(words.number(found))
+        self._tried.show_number(words.number(tried))
+        self._rate.show_number(words.percent(found, tried, 0))
+        self._rows.show_number(words.number(queries))
+        self._elapsed.show_number(words.duration(elapsed))
+
+    def _offer(self, *, running: bool) -> None:
+        for widget in (self._hold, self._stop):
+            widget.setVisible(running)
+            widget.setEnabled(True)
+        self._bar.setVisible(running)
+        self._used.setVisible(running)
+        self._again.setVisible(not running)
+
+    def _press_hold(self) -> None:
+        (self.resume if self._hold.text() == "&Resume" else self.pause).emit()
+
+    def _press_stop(self) -> None:
+        self.show_stopping()
+        self.stop.emit()
+
+
