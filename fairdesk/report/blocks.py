@@ -9,9 +9,10 @@ import msgspec
 
 
 class Text(msgspec.Struct, frozen=True, tag="text"):
-    """A paragraph."""
+    """A paragraph; ``lead`` are its first words, set in bold."""
 
     text: str
+    lead: str = ""
 
 
 class Heading(msgspec.Struct, frozen=True, tag="heading"):
@@ -21,11 +22,11 @@ class Heading(msgspec.Struct, frozen=True, tag="heading"):
 
 
 class Statement(msgspec.Struct, frozen=True, tag="statement"):
-    """One finding: its number large, the sentence that goes on from it, the details small."""
+    """One finding: its number large, the sentence that goes on from it, more lines small."""
 
     number: str
     sentence: str
-    detail: str = ""
+    details: tuple[str, ...] = ()
 
 
 class Callout(msgspec.Struct, frozen=True, tag="callout"):

@@ -123,6 +123,11 @@ def line_chart(
         parts.append(
             f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="2.6" fill="{colour}"/>'
         )
+        if frame.right - frame.x(x) > 12:
+            leader = (
+                f"M{frame.x(x) + 5:.1f} {frame.y(y):.1f}L{frame.right + 6:.1f} {heights[i]:.1f}"
+            )
+            parts.append(_stroke(leader, colour, 0.5, "1 2"))
         for j, text in enumerate(labels[i]):
             parts.append(
                 _text(

@@ -14,7 +14,8 @@ from fairdesk.audit.store import Store
 from fairdesk.report import evidence, words
 from fairdesk.report.blocks import Fact, Report
 from fairdesk.report.gathering import gather
-from fairdesk.report.sections import Material, sections
+from fairdesk.report.material import Material
+from fairdesk.report.sections import sections
 from fairdesk.report.writing import replacing
 
 if TYPE_CHECKING:

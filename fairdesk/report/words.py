@@ -14,9 +14,9 @@ from fairdesk.data.domain import Domain
 
 #: What a search can show, and what not. Stands wherever findings are counted.
 EXAMPLES = (
-    "Examples prove that discrimination exists; they never tell how common it is. "
-    "The search looks where it expects to find, so the share it finds among those it tried "
-    "is no rate among real people."
+    "Examples prove that discrimination exists; they never tell how common it is. The people are "
+    "invented, and a search goes where it expects to find: the share that it finds among those it "
+    "tried is no rate among real people."
 )
 #: Between a number and its unit: no line break.
 _NBSP = "\u00a0"
@@ -149,7 +149,11 @@ def quoted(name: str) -> str:
 
 def listed(names: Sequence[str], last: str = "and") -> str:
     """Join names: ``sex, race and age``."""
-    texts = [quoted(name) for name in names]
+    return joined([quoted(name) for name in names], last)
+
+
+def joined(texts: Sequence[str], last: str = "and") -> str:
+    """Join parts of a sentence: ``this, that and more``."""
     if len(texts) < 2:
         return "".join(texts)
     return f"{', '.join(texts[:-1])} {last} {texts[-1]}"

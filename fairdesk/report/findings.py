@@ -1,0 +1,260 @@
+"""The report's sections on what came out: summary, results, examples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from fairdesk.audit.store import Pair, RunRecord
+from fairdesk.data.domain import Attribute
+from fairdesk.data.nearest import nearest
+from fairdesk.events import Rows
+from fairdesk.report import charts, evidence, words
+from fairdesk.report.blocks import (
+    Block,
+    Callout,
+    Chart,
+    Fact,
+    Facts,
+    Grid,
+    Heading,
+    PairCard,
+    PairRow,
+    Section,
+    Statement,
+    Text,
+)
+from fairdesk.report.decisions import class_texts
+from fairdesk.report.gathering import SHOWN, difference
+from fairdesk.report.material import Material
+
+#: Value changes listed per protected attribute.
+_CHANGES_SHOWN = 20
+
+
+def summary(material: Material) -> Section:
+    """Say what was found, one sentence per finding with its number first; or how much was tried."""
+    spec = material.spec
+    blocks: list[Block] = []
+    for run in material.runs:
+        first, _, rest = words.headline(spec, run).partition(" ")
+        where = f"{material.run_name(run)}: {words.effort(run)}; section {material.place(run)}."
+        blocks.append(Statement(first, rest, (*words.alone_sentences(spec, run), where)))
+    if not material.runs:
+        blocks.append(Text("No search has been run yet, so nothing can be said."))
+    elif not any(run.found for run in material.runs):
+        blocks.append(
+            Text(
+                "Nothing was found within what was tried. Discrimination that the search did not "
+                "come upon may still exist: another method, another seed or a larger budget can "
+                "find it. Only a certificate can prove that there is none."
+            )
+        )
+    if material.gathered.shown:
+        widest = max(material.gathered.shown, key=difference)
+        blocks.append(Text(_widest_sentence(material, widest)))
+    blocks.append(Callout("Examples, not a rate.", words.EXAMPLES))
+    blocks.append(
+        Text(
+            "This report states what was asked, what was tried and what was found. "
+            "It gives no verdict on whether the model may be used; that is for the people who "
+            "answer for its use to decide."
+        )
+    )
+    return Section("Summary", tuple(blocks), fresh=True)
+
+
+def _widest_sentence(material: Material, pair: Pair) -> str:
+    spec = material.spec
+    changes = [
+        f"{words.quoted(attribute.name)} from {attribute.text(pair.row[i])} "
+        f"to {attribute.text(pair.partner[i])}"
+        for i in spec.domain.protected.tolist()
+        if pair.row[i] != pair.partner[i]
+        for attribute in (spec.domain.attributes[i],)
+    ]
+    return (
+        f"The widest difference among the pairs shown is finding {words.number(pair.id)}: changing "
+        f"{words.joined(changes)} moves the score of the favourable outcome from "
+        f"{words.score(pair.row_score)} to {words.score(pair.partner_score)}, all else being equal."
+    )
+
+
+def results(material: Material) -> Section:
+    """Show what each run tried and found."""
+    blocks: list[Block] = []
+    finished = [run for run in material.runs if run.tried]
+    if len(finished) > 1:
+        blocks += [
+            Text(
+                "A count of findings says little by itself: a longer search finds more. The lines "
+                "show what each method found for what it tried; random sampling is the yardstick "
+                "that a search should beat."
+            ),
+            _found_chart(material, finished, "All runs: findings against people tried"),
+        ]
+    for run in material.runs:
+        blocks += _run_blocks(material, run)
+    if not material.runs:
+        blocks.append(Text("No search has been run yet."))
+    marks = material.gathered.marks
+    if marks["flagged"] or marks["dismissed"]:
+        blocks.append(
+            Text(
+                f"The auditor flagged {words.number(marks['flagged'])} of these findings and "
+                f"dismissed {words.number(marks['dismissed'])}. Dismissed ones stay in the counts."
+            )
+        )
+    return Section("Results", tuple(blocks), fresh=True)
+
+
+def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
+    spec = material.spec
+    facts = [
+        Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else "")),
+        Fact("Tried", f"{words.number(run.tried)} invented {material.people}, each once"),
+        Fact(
+            "Found",
+            f"{words.number(run.found)}, no two alike but for protected attributes; "
+            "each was asked about a second time",
+        ),
+        Fact("Found per tried", f"{words.percent(run.found, run.tried)}; of the search, no rate"),
+        Fact("Rows sent to the model", words.number(run.queries)),
+        *(
+            [Fact("Rows per finding", words.number(run.queries / run.found, 1))]
+            if run.found
+            else []
+        ),
+        Fact("Time", words.duration(run.elapsed)),
+        *(
+            Fact(f"{phase.capitalize()} search", words.duration(seconds))
+            for phase, seconds in run.seconds.items()
+            if len(run.seconds) > 1
+        ),
+        Fact("Began", evidence.date_text(evidence.moment(run.started))),
+    ]
+    blocks: list[Block] = [Heading(material.run_name(run))]
+    if ended := words.ending(run):
+        blocks.append(Callout("Not to the end.", ended))
+    blocks.append(Facts(tuple(facts)))
+    if len(material.progress[run.id]):
+        title = f"Findings against {material.people} tried"
+        blocks.append(_found_chart(material, [run], title))
+    names = words.protected_names(spec.domain)
+    if run.found and len(names) > 1:
+        bars = list(zip(names, run.alone, strict=True))
+        picture = charts.bar_chart(bars, whole=run.found, unit="findings")
+        blocks.append(
+            Chart(
+                picture.svg,
+                picture.alt,
+                f"Of {words.number(run.found)} findings: the decision changes already when only "
+                "this attribute changes",
+            )
+        )
+    counters = material.gathered.changes.get(run.id, [])
+    blocks += [
+        _changes_grid(spec.domain.attributes[i], counter)
+        for i, counter in zip(spec.domain.protected.tolist(), counters, strict=False)
+        if counter
+    ]
+    return blocks
+
+
+def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str) -> Chart:
+    lines = [
+        charts.Series(
+            material.run_name(run), material.progress[run.id][:, 1], material.progress[run.id][:, 2]
+        )
+        for run in runs
+    ]
+    picture = charts.line_chart(
+        lines,
+        x_title=f"{material.people} tried",
+        y_title=f"{material.people} found who get another decision",
+    )
+    return Chart(picture.svg, picture.alt, caption)
+
+
+def _changes_grid(attribute: Attribute, counter: Counter[tuple[float, float]]) -> Grid:
+    """Count the findings by the values of the one who fares better and of the one who does not."""
+    total = sum(counter.values())
+    rows = [
+        (
+            attribute.text(better),
+            attribute.text(worse),
+            words.number(count),
+            words.percent(count, total),
+        )
+        for (better, worse), count in sorted(counter.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    caption = f"Which values of {attribute.name} were paired, in findings where it differs"
+    if len(rows) > _CHANGES_SHOWN:
+        rest = sum(sorted(counter.values(), reverse=True)[_CHANGES_SHOWN:])
+        other = f"{words.number(len(rows) - _CHANGES_SHOWN)} other pairings"
+        rows = [*rows[:_CHANGES_SHOWN], (other, "", words.number(rest), words.percent(rest, total))]
+    return Grid(
+        header=("Favourable for", "Not for", "Findings", "Share"),
+        rows=tuple(rows),
+        widths=(1.5, 1.5, 0.8, 0.8),
+        right=(2, 3),
+        caption=caption,
+    )
+
+
+def pairs(material: Material) -> Section:
+    """Show pairs in full: those that the auditor flagged, then the widest differences."""
+    shown = material.gathered.shown
+    total = sum(material.gathered.marks.values())
+    if not shown:
+        return Section("Examples", (Text("There are no pairs to show."),), fresh=True)
+    flagged = sum(pair.mark == "flagged" for pair in shown)
+    order = (
+        f"first the {flagged} that the auditor flagged" + (", then " if flagged < SHOWN else "")
+        if flagged
+        else ""
+    )
+    if flagged < SHOWN:
+        order += "those whose scores differ most, near copies left out"
+    intro = (
+        f"{words.number(len(shown))} of {words.number(total)} pairs: {order}. The whole list is in "
+        "the findings file (CSV or JSON) and in the audit file. The two people of a pair are equal "
+        "in everything but the lines marked “≠”. Scores are those of the favourable outcome."
+    )
+    people = material.spec.domain.people(material.table)
+    cards = [_card(material, pair, people) for pair in shown]
+    return Section("Examples", (Text(intro), *cards), fresh=True)
+
+
+def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
+    spec = material.spec
+    decisions = class_texts(spec, material.table)
+    rows = tuple(
+        PairRow(attribute.name, attribute.text(first), attribute.text(second), first != second)
+        for attribute, first, second in zip(
+            spec.domain.attributes, pair.row.tolist(), pair.partner.tolist(), strict=True
+        )
+    )
+    outcome = (
+        PairRow(
+            "Decision",
+            f"{decisions[pair.row_class]} ({words.decision_word(spec, pair.row_class)})",
+            f"{decisions[pair.partner_class]} ({words.decision_word(spec, pair.partner_class)})",
+            changed=True,
+        ),
+        PairRow(
+            "Score", words.score(pair.row_score), words.score(pair.partner_score), changed=True
+        ),
+    )
+    run = next(run for run in material.runs if run.id == pair.run)
+    detail = [material.run_name(run)]
+    if len(run.seconds) > 1:
+        detail.append(f"{pair.phase} search")
+    if len(people):
+        _, distance = nearest(spec.domain, people, pair.row)
+        detail.append(f"distance to the nearest real {spec.person} {distance:.3f}")
+    title = f"Finding {words.number(pair.id)}" + (", flagged" if pair.mark == "flagged" else "")
+    person = spec.person[:1].upper() + spec.person[1:]
+    return PairCard(
+        title, "; ".join(detail), pair.note, f"{person} A", f"{person} B", rows, outcome
+    )

@@ -1,0 +1,398 @@
+"""The report's sections on what was asked: data, model, people, method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, get_args
+
+import msgspec
+import numpy as np
+
+from fairdesk.audit.methods import METHODS, parse_options
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.audit.store import RunRecord
+from fairdesk.data.domain import Attribute, Role
+from fairdesk.data.table import Column, Kind, Table
+from fairdesk.models.model import How, Input
+from fairdesk.report import words
+from fairdesk.report.blocks import (
+    Block,
+    Callout,
+    Fact,
+    Facts,
+    Grid,
+    Heading,
+    Section,
+    Text,
+)
+from fairdesk.report.decisions import class_texts, is_value, label_counts
+from fairdesk.report.material import Material
+
+#: Values of a column that are written out before “and n more”.
+_VALUES_SHOWN = 12
+#: Model inputs listed; a one-hot encoding can have thousands.
+_INPUTS_SHOWN = 120
+#: Groups listed per protected attribute in the table of observed shares.
+_GROUPS_SHOWN = 25
+_KINDS = {
+    Kind.NOMINAL: "names",
+    Kind.ORDINAL: "names in an order",
+    Kind.INTEGER: "whole numbers",
+    Kind.REAL: "numbers",
+    Kind.IGNORED: "left out",
+}
+_ROLES = {
+    Role.PROTECTED: "protected",
+    Role.VARIES: "may vary",
+    Role.FIXED: "kept as in the data",
+}
+
+
+def data(material: Material) -> Section:
+    """Describe the data: where they come from, their columns, the rows that could not be used."""
+    spec, table = material.spec, material.table
+    dialect = spec.data.dialect
+    counts = label_counts(spec, table)
+    labelled = sum(counts.values())
+    favourable = sum(n for text, n in counts.items() if is_value(text, spec.favourable))
+    unlabelled = len(table.codes) - labelled
+    facts = Facts(
+        (
+            Fact("File", spec.data.path, exact=True),
+            Fact("SHA-256", spec.data.sha256, exact=True),
+            Fact("Size", f"{words.number(spec.data.rows)} rows, {len(spec.columns)} columns"),
+            Fact("One row is", f"one {spec.person}"),
+            Fact("Read with", _dialect_sentence(dialect.delimiter, dialect.encoding, table)),
+            Fact("Label", f"{spec.label}: the decision or the truth; no input of the model"),
+            Fact("Favourable value", spec.favourable),
+            Fact(
+                "Share favourable",
+                f"{words.percent(favourable, labelled)} ({words.number(favourable)} of "
+                f"{words.number(labelled)} rows with a label"
+                + (f"; {words.number(unlabelled)} without" if unlabelled else "")
+                + "); observed",
+            ),
+        )
+    )
+    columns = Grid(
+        header=("Column", "Kind", "Values", "Missing", "Role"),
+        rows=tuple(
+            (
+                column.name,
+                _KINDS[column.kind],
+                column_values(column),
+                words.number(column.missing),
+                _column_role(spec, column),
+            )
+            for column in spec.columns
+        ),
+        widths=(1.1, 0.75, 2.0, 0.55, 0.85),
+        right=(3,),
+        caption="The columns of the data",
+    )
+    return Section(
+        "Data",
+        (facts, columns, Heading("Rows that the search starts from"), *_left_out(material)),
+        fresh=True,
+    )
+
+
+def _dialect_sentence(delimiter: str, encoding: str, table: Table) -> str:
+    dialect = table.source.dialect
+    signs = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
+    parts = [
+        f"{signs.get(delimiter, delimiter)} between cells",
+        encoding,
+        "a header row" if dialect.header else "no header row",
+        f"decimal {signs.get(dialect.decimal, 'point')}",
+    ]
+    if dialect.missing:
+        parts.append("no value: " + ", ".join(f"“{token}”" for token in dialect.missing))
+    return "; ".join(parts)
+
+
+def column_values(column: Column) -> str:
+    """Write what a column holds: its values, the first of many, or its range."""
+    if column.kind.is_number:
+        return f"{column.low:,.10g} to {column.high:,.10g}"
+    return _some(column.values)
+
+
+def _some(values: Sequence[str]) -> str:
+    """Write the first values of many, and how many more there are."""
+    if len(values) <= _VALUES_SHOWN:
+        return ", ".join(values)
+    rest = len(values) - _VALUES_SHOWN
+    return f"{', '.join(values[:_VALUES_SHOWN])} and {words.number(rest)} more"
+
+
+def _column_role(spec: AuditSpec, column: Column) -> str:
+    if column.name == spec.label:
+        return "label"
+    roles = {attribute.name: _ROLES[attribute.role] for attribute in spec.domain.attributes}
+    return roles.get(column.name, "no attribute")
+
+
+def _left_out(material: Material) -> list[Block]:
+    """Say how many rows a search cannot start from, and why."""
+    domain = material.spec.domain
+    rows = domain.encode(material.table)
+    missing = np.column_stack(
+        [np.isnan(material.table.codes[:, material.table.index(name)]) for name in domain.names]
+    )
+    with np.errstate(invalid="ignore"):
+        outside = ~((rows >= domain.low) & (rows <= domain.high)) & ~missing
+    unusable = int((missing | outside).any(axis=1).sum())
+    total = len(rows)
+    if not unusable:
+        return [
+            Text(
+                f"All {words.number(total)} rows are complete and within the values that are "
+                "allowed, so all can be starting points."
+            )
+        ]
+    grid = Grid(
+        header=("Attribute", "Value missing", "Value not allowed"),
+        rows=tuple(
+            (name, words.number(int(absent)), words.number(int(beyond)))
+            for name, absent, beyond in zip(
+                domain.names, missing.sum(axis=0), outside.sum(axis=0), strict=True
+            )
+            if absent or beyond
+        ),
+        widths=(2, 1, 1),
+        right=(1, 2),
+        caption="Why rows are no starting points; a row can count in several lines",
+    )
+    return [
+        Text(
+            f"{words.number(total - unusable)} of {words.number(total)} rows can be starting "
+            f"points. {words.number(unusable)} cannot, because a value is missing or not allowed "
+            "in this audit. Left-out rows stay in the data and in the shares above."
+        ),
+        grid,
+    ]
+
+
+def model(material: Material) -> Section:
+    """Describe the model: the file, what is inside, how it is fed, whether it was trusted."""
+    spec = material.spec
+    card = spec.model
+    meanings = class_texts(spec, material.table)
+    classes = ", ".join(
+        name if name == meaning else f"{name} means “{meaning}”"
+        for name, meaning in zip(card.classes, meanings, strict=True)
+    )
+    if len(card.classes) == 2:
+        rule = "The favourable outcome is decided when the score of class 1 is above 0.5."
+        if spec.mapping.favourable_class == 0:
+            rule = "The favourable outcome is decided when the score of class 1 is at most 0.5."
+        rule = rule.replace("class 1", f"“{card.classes[1]}”")
+    else:
+        rule = "The class with the greatest score is decided."
+    facts = [
+        Fact("File", card.path, exact=True),
+        Fact("SHA-256", card.sha256, exact=True),
+        Fact(
+            "Format", card.format + (f", saved with {card.saved_with}" if card.saved_with else "")
+        ),
+        Fact("Inside", card.summary),
+        Fact("Classes", classes),
+        Fact("Favourable class", card.classes[spec.mapping.favourable_class]),
+        Fact("Answers", f"{card.scores}. {rule}"),
+        Fact("Opened", _opened_sentence(spec)),
+    ]
+    blocks: list[Block] = [Facts(tuple(facts))]
+    if spec.trusted and not card.read_as_data:
+        blocks.append(
+            Callout(
+                "Trusted by the auditor.",
+                "The model file is a program that runs when it is opened. The auditor agreed to "
+                "run the file with the fingerprint above.",
+            )
+        )
+    blocks.extend(Callout("Note.", warning) for warning in card.warnings)
+    inputs = spec.mapping.inputs
+    shown = inputs[:_INPUTS_SHOWN]
+    caption = f"What the model is given; matched {spec.mapping.matched}"
+    if len(inputs) > len(shown):
+        caption += f"; the first {len(shown)} of {words.number(len(inputs))}, all in the manifest"
+    blocks += [
+        Heading("From columns to inputs"),
+        Grid(
+            header=("", "Model input", "Made from", "How"),
+            rows=tuple(
+                (str(i + 1), one.name, one.attribute, input_sentence(one))
+                for i, one in enumerate(shown)
+            ),
+            widths=(0.2, 1.2, 1.2, 2.2),
+            right=(0,),
+            caption=caption,
+        ),
+    ]
+    return Section("Model", tuple(blocks), fresh=True)
+
+
+def _opened_sentence(spec: AuditSpec) -> str:
+    if spec.model.read_as_data:
+        return "read as plain numbers; no code of the file was run"
+    return "with the library it was made with, in a process of its own"
+
+
+def input_sentence(one: Input) -> str:
+    """Say how a model input is made."""
+    if one.how is How.AS_IS:
+        return "the number itself"
+    if one.how is How.LABEL:
+        return "the text as it stands in the data"
+    return "a number for each value: " + _some(
+        [f"{text} = {code:g}" for text, code in one.codes.items()]
+    )
+
+
+def compared(material: Material) -> Section:
+    """Say who is compared with whom, and what the search may change."""
+    spec = material.spec
+    domain = spec.domain
+    blocks: list[Block] = [
+        Text(
+            f"Every {spec.person} that the search invents is asked about once for each of the "
+            f"{words.number(domain.combination_count)} combinations of the protected values below. "
+            "All other attributes stay equal. When the decision changes, that is a finding."
+        ),
+        Grid(
+            header=("Protected", "Values that are compared"),
+            rows=tuple(
+                (domain.attributes[i].name, compared_values(domain.attributes[i]))
+                for i in domain.protected.tolist()
+            ),
+            widths=(1, 3),
+        ),
+        Heading("What the search may change"),
+        Grid(
+            header=("Attribute", "Role", "Allowed values"),
+            rows=tuple(
+                (
+                    attribute.name,
+                    _ROLES[attribute.role],
+                    _some(attribute.values)
+                    if attribute.values
+                    else f"{attribute.low:,.10g} to {attribute.high:,.10g}",
+                )
+                for attribute in domain.attributes
+                if attribute.role is not Role.PROTECTED
+            ),
+            widths=(1.1, 0.8, 2.2),
+        ),
+        Heading("Observed in the data"),
+        Text(
+            f"How often the label is “{spec.favourable}” in each group, in the rows of the data "
+            "(observed). These shares describe the data, not the model, and are no result of the "
+            "search; they help to read it."
+        ),
+    ]
+    blocks.extend(_base_rates(material, domain.attributes[i]) for i in domain.protected.tolist())
+    return Section("Who is compared", tuple(blocks), fresh=True)
+
+
+def compared_values(attribute: Attribute) -> str:
+    """Write the values of a protected attribute; for grouped numbers, that they are grouped."""
+    texts = [attribute.text(code) for code in attribute.compared]
+    if attribute.values:
+        return ", ".join(texts)
+    whole = attribute.kind is Kind.INTEGER
+    if whole and len(texts) == attribute.high - attribute.low + 1:
+        return f"every whole number from {texts[0]} to {texts[-1]}"
+    return (
+        f"{', '.join(texts)}: the middles of {len(texts)} groups of equal width from "
+        f"{attribute.low:,.10g} to {attribute.high:,.10g}"
+    )
+
+
+def _base_rates(material: Material, attribute: Attribute) -> Grid:
+    """Count the favourable labels in each group of a protected attribute."""
+    spec, table = material.spec, material.table
+    label = table.column(spec.label)
+    labels = table.codes[:, table.index(spec.label)]
+    position = spec.domain.names.index(attribute.name)
+    codes = spec.domain.encode(table)[:, position]
+    known = ~np.isnan(labels) & ~np.isnan(codes)
+    is_favourable = np.zeros(len(labels), dtype=bool)
+    for code in np.unique(labels[~np.isnan(labels)]).tolist():
+        if is_value(label.text(code), spec.favourable):
+            is_favourable |= labels == code
+    middles = np.array(attribute.compared)
+    group = np.abs(np.where(known, codes, 0)[:, None] - middles).argmin(axis=1)
+    rows = []
+    for i, code in enumerate(attribute.compared[:_GROUPS_SHOWN]):
+        members = known & (group == i)
+        n, k = int(members.sum()), int((members & is_favourable).sum())
+        rows.append((attribute.text(code), words.number(n), words.number(k), words.percent(k, n)))
+    caption = f"Observed: label “{spec.favourable}” by {attribute.name}"
+    if not attribute.values and not _every_value(attribute):
+        caption += "; each row counts with the nearest of the values that are compared"
+    if len(attribute.compared) > _GROUPS_SHOWN:
+        caption += f"; the first {_GROUPS_SHOWN} of {len(attribute.compared)} groups"
+    if unknown := int((~known).sum()):
+        caption += f"; {words.number(unknown)} rows without a value or a label are left out"
+    return Grid(
+        header=(attribute.name, "Rows", "Favourable", "Share"),
+        rows=tuple(rows),
+        widths=(2, 1, 1, 1),
+        right=(1, 2, 3),
+        caption=caption,
+    )
+
+
+def _every_value(attribute: Attribute) -> bool:
+    return all(second - first == 1 for first, second in pairwise(attribute.compared))
+
+
+def method(material: Material) -> Section:
+    """Say how was searched: each method in plain words, and each run's settings."""
+    blocks: list[Block] = []
+    if not material.runs:
+        blocks.append(Text("No search has been run yet."))
+    told: set[str] = set()
+    for run in material.runs:
+        used = METHODS[run.spec.method]
+        blocks.append(Heading(material.run_name(run)))
+        if used.key not in told:
+            told.add(used.key)
+            blocks += [
+                Text(used.sentence),
+                Facts((Fact("Source", used.paper), Fact("Cannot tell", used.cannot))),
+            ]
+        budget = run.spec.budget
+        limits = [
+            *([words.duration(budget.seconds)] if budget.seconds is not None else []),
+            *([f"{words.number(budget.queries)} rows"] if budget.queries is not None else []),
+        ]
+        settings = [
+            ("seed", str(run.spec.seed), "the start of all randomness; the same gives the same"),
+            ("budget", " or ".join(limits) or "none", "when the run ends by itself"),
+            *option_rows(run),
+        ]
+        blocks.append(
+            Grid(
+                header=("Setting", "Value", "What it is"),
+                rows=tuple(settings),
+                widths=(1.1, 0.7, 2.6),
+                right=(1,),
+                caption="Settings; the names are those of the paper",
+            )
+        )
+    return Section("Method and settings", tuple(blocks), fresh=True)
+
+
+def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:
+    """Give each option of a run: its name in the paper, its value, its plain sentence."""
+    options = parse_options(run.spec.method, run.spec.options)
+    rows = []
+    for field in msgspec.structs.fields(options):
+        value: Any = getattr(options, field.name)
+        metas = [one for one in get_args(field.type) if isinstance(one, msgspec.Meta)]
+        told = [text for meta in metas for text in (meta.title, meta.description) if text]
+        rows.append((field.name, f"{value:,}", ". ".join(text.rstrip(".") for text in told)))
+    return rows
