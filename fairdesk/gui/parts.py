@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
@@ -84,6 +85,36 @@ class Words(QLabel):
             self.setPalette(palette)
 
 
+class Elided(QLabel):
+    """One line that is cut in its middle when the room is short; the tooltip has it whole."""
+
+    def __init__(self, text: str = "", *, strong: bool = False) -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setFont(theme.scaled(self.font(), 1.0, strong=strong))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._whole = ""
+        self.say(text)
+
+    def say(self, text: str) -> None:
+        """Show a text."""
+        self._whole = text
+        self.setToolTip(html.escape(text))
+        self.setAccessibleName(text)
+        self._cut()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Cut anew."""
+        super().resizeEvent(event)
+        self._cut()
+
+    def _cut(self) -> None:
+        cut = self.fontMetrics().elidedText(
+            self._whole, Qt.TextElideMode.ElideMiddle, max(self.width(), 40)
+        )
+        self.setText(cut)
+
+
 def title(text: str) -> Words:
     """Make a page's title."""
     return Words(text, size=1.6, strong=True)
@@ -114,13 +145,45 @@ class Card(QFrame):
         colours = theme.colours()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(self.edge()), 1))
+        painter.setPen(self.pen())
         painter.setBrush(QColor(getattr(colours, self._tone)))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
 
-    def edge(self) -> str:
-        """Give the colour of the hairline."""
-        return theme.colours().line
+    def pen(self) -> QPen:
+        """Give the pen of the edge."""
+        return QPen(QColor(theme.colours().line), 1)
+
+
+class DropZone(Card):
+    """The place of a file that is not chosen yet: drop one here, or press the button.
+
+    Signals
+    -------
+    asked
+        The auditor wants to choose a file.
+    """
+
+    asked = Signal()
+
+    def __init__(self, what: str, button: str, hint: str) -> None:
+        super().__init__(margin=theme.PAGE)
+        choose = QPushButton(button)
+        choose.clicked.connect(self.asked)
+        self.button = choose
+        lead = Words(what, size=1.2, strong=True)
+        explained = quiet(hint)
+        for each in (lead, explained):
+            each.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.body.addStretch(1)
+        self.body.addWidget(lead)
+        self.body.addWidget(explained)
+        self.body.addSpacing(theme.GAP)
+        self.body.addWidget(choose, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.body.addStretch(1)
+
+    def pen(self) -> QPen:
+        """Give the pen of the edge."""
+        return QPen(QColor(theme.colours().quiet), 1.5, Qt.PenStyle.DashLine)
 
 
 class Banner(Card):
@@ -140,9 +203,9 @@ class Banner(Card):
         self.body.addLayout(self._buttons)
         self.hide()
 
-    def edge(self) -> str:
-        """Give the colour of the hairline."""
-        return theme.colours().unlike
+    def pen(self) -> QPen:
+        """Give the pen of the edge."""
+        return QPen(QColor(theme.colours().unlike), 1)
 
     def say(
         self, what: str, more: str = "", actions: Iterable[tuple[str, Callable[[], object]]] = ()

@@ -1,0 +1,86 @@
+"""What the window remembers from one start to the next: one small JSON file."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from fairdesk import files
+
+#: So many audits are remembered.
+RECENTS = 10
+
+_log = logging.getLogger(__name__)
+
+
+class Settings(msgspec.Struct):
+    """What is remembered.
+
+    Attributes
+    ----------
+    scheme : str
+        ``"light"``, ``"dark"`` or ``"system"``.
+    recents : list[str]
+        Paths of audits, the latest first.
+    trusted : list[str]
+        SHA-256 of model files whose code the auditor has agreed to run.
+    folders : dict[str, str]
+        The folder last used, per purpose.
+    """
+
+    scheme: str = "system"
+    recents: list[str] = msgspec.field(default_factory=list)
+    trusted: list[str] = msgspec.field(default_factory=list)
+    folders: dict[str, str] = msgspec.field(default_factory=dict)
+
+    def opened(self, path: Path) -> None:
+        """Put an audit at the top of the recents."""
+        text = str(path.absolute())
+        self.recents = [text, *(other for other in self.recents if other != text)][:RECENTS]
+        self.save()
+
+    def trust(self, sha256: str) -> None:
+        """Remember that a model file may run its code."""
+        if sha256 not in self.trusted:
+            self.trusted.append(sha256)
+            self.save()
+
+    def folder(self, purpose: str) -> str:
+        """Give the folder last used for a purpose, or the home folder."""
+        last = self.folders.get(purpose, "")
+        return last if last and Path(last).is_dir() else str(Path.home())
+
+    def used(self, purpose: str, path: Path) -> None:
+        """Remember the folder of a file for a purpose."""
+        self.folders[purpose] = str(path.parent.absolute())
+        self.save()
+
+    def save(self) -> None:
+        """Write the file, whole or not at all. A failure is logged: no work depends on it."""
+        target = _file()
+        try:
+            handle, name = tempfile.mkstemp(dir=target.parent, suffix=".part")
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(msgspec.json.format(msgspec.json.encode(self)))
+            Path(name).replace(target)
+        except OSError as error:
+            _log.warning("The settings cannot be saved: %s", error)
+
+
+def load() -> Settings:
+    """Read the settings; the defaults when there are none or they cannot be read."""
+    try:
+        return msgspec.json.decode(_file().read_bytes(), type=Settings)
+    except FileNotFoundError:
+        return Settings()
+    except (OSError, msgspec.MsgspecError) as error:
+        _log.warning("The settings cannot be read, the defaults are used: %s", error)
+        return Settings()
+
+
+def _file() -> Path:
+    return files.settings_folder() / "settings.json"

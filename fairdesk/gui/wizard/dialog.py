@@ -1,0 +1,304 @@
+"""The new-audit wizard: five pages, a list of steps, and a way forward and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QMessageBox,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.methods import METHODS
+from fairdesk.audit.store import Store
+from fairdesk.audit.worker import Worker
+from fairdesk.data.domain import Role
+from fairdesk.errors import FairDeskError, StoreError
+from fairdesk.gui import theme
+from fairdesk.gui.background import in_background
+from fairdesk.gui.dropping import Sort, dropped, sort_of
+from fairdesk.gui.parts import Words, quiet
+from fairdesk.gui.settings import Settings
+from fairdesk.gui.wizard.checks_page import ChecksPage
+from fairdesk.gui.wizard.data_page import DataPage
+from fairdesk.gui.wizard.model_page import ModelPage
+from fairdesk.gui.wizard.page import Desk, Page
+from fairdesk.gui.wizard.people_page import PeoplePage
+from fairdesk.gui.wizard.review_page import ReviewPage
+from fairdesk.gui.wizard.state import Choice, Length, Plan, Step, WizardState
+from fairdesk.gui.wizard.step_list import StepList
+from fairdesk.samples import Sample, SampleModel
+
+
+def create(plan: Plan) -> Plan:
+    """Write a new audit file. Runs in the background; the file is closed again.
+
+    Raises
+    ------
+    StoreError
+        When it cannot be written.
+    """
+    try:
+        plan.path.parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"The folder “{plan.path.parent}” cannot be made.",
+            why=f"The system says: {error.strerror or error}.",
+            remedy="Choose another place for the audit.",
+        ) from error
+    Store.create(plan.path, plan.audit, plan.table).close()
+    return plan
+
+
+class Wizard(QDialog):
+    """Asks what an audit needs to know, and makes its file.
+
+    Parameters
+    ----------
+    model, clerk : Worker
+        The process that holds the model, and the one that reads data.
+    settings : Settings
+        What is remembered between starts.
+
+    Signals
+    -------
+    created : Plan
+        The audit's file is written; its first run can start on ``model``.
+    """
+
+    created = Signal(object)
+
+    def __init__(
+        self, model: Worker, clerk: Worker, settings: Settings, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("New audit")
+        self.setAcceptDrops(True)
+        self.state = WizardState()
+        desk = Desk(self.state, model, clerk, settings)
+        self.data, self.model = DataPage(desk), ModelPage(desk)
+        self.people, self.checks, self.review = PeoplePage(desk), ChecksPage(desk), ReviewPage(desk)
+        self.pages: dict[Step, Page] = {
+            page.step: page
+            for page in (self.data, self.model, self.people, self.checks, self.review)
+        }
+        self._sample: tuple[Sample, SampleModel] | None = None
+        self._writing = False
+        self.steps = StepList()
+        self.steps.asked.connect(self._go)
+        self._stack = QStackedWidget()
+        for page in self.pages.values():
+            page.changed.connect(self._refresh)
+            self._stack.addWidget(page)
+        self.data.loaded.connect(self._sample_read)
+        self.model.proved.connect(self._sample_proved)
+        self.data.failed.connect(lambda: self._sample_failed(Step.DATA))
+        self.model.failed.connect(lambda: self._sample_failed(Step.MODEL))
+        self._build()
+        self._show()
+        self.resize(1080, 760)
+        self.setMinimumSize(880, 620)
+
+    # -- starting from something ----------------------------------------------------------------
+
+    def load(self, path: Path) -> None:
+        """Start with a file that was dropped: data or a model."""
+        if sort_of(path) is Sort.MODEL:
+            if self.state.may_enter(Step.MODEL):
+                self._go(Step.MODEL)
+            self.model.load(path)
+        else:
+            self._go(Step.DATA)
+            self.data.load(path)
+
+    def prefill(self, sample: Sample, model: SampleModel) -> None:
+        """Answer everything as a built-in sample does, and stop at the review."""
+        self._sample = (sample, model)
+        self.state.step = Step.REVIEW
+        self.state.title = sample.title
+        self.state.length = Length.QUICK
+        self._show()
+        self.review.busy.say("Reading the sample…")
+        self.data.load(sample.data_path)
+
+    def _sample_read(self) -> None:
+        if self._sample is None:
+            return
+        sample, model = self._sample
+        self.state.person = sample.person
+        self.state.set_label(sample.label)
+        self.state.set_favourable(sample.favourable)
+        for name in sample.protected:
+            self.state.choose(name, Choice(role=Role.PROTECTED))
+        self.review.busy.say("Opening the sample’s model…")
+        self.model.load(sample.model_path(model))
+
+    def _sample_proved(self) -> None:
+        if self._sample is None:
+            return
+        self._end_sample(Step.DATA)
+        while self.state.next():
+            pass
+        self._show()
+
+    def _sample_failed(self, step: Step) -> None:
+        if self._sample is not None:
+            self._end_sample(step)
+            self._show()
+
+    def _end_sample(self, step: Step) -> None:
+        self._sample = None
+        self.review.busy.say("")
+        self.state.step = step
+
+    # -- building -------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        side = QFrame()
+        column = QVBoxLayout(side)
+        column.setContentsMargins(theme.TIGHT, theme.PAGE, 0, theme.GAP)
+        column.setSpacing(theme.GAP)
+        lead = Words("New audit", size=1.12, strong=True)
+        lead.setContentsMargins(theme.GAP + theme.NEAR, 0, 0, 0)
+        column.addWidget(lead)
+        column.addWidget(self.steps, 1)
+        self._blocked = quiet()
+        self.back = QPushButton("&Back")
+        self.back.setAutoDefault(False)
+        self.back.clicked.connect(self._back)
+        self.next = QPushButton()
+        self.next.setDefault(True)
+        self.next.clicked.connect(self._next)
+        for button in (self.back, self.next):
+            button.setMinimumWidth(120)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(theme.PAGE, theme.GAP, theme.PAGE, theme.WIDE)
+        foot.setSpacing(theme.GAP)
+        foot.addWidget(self._blocked, 1)
+        foot.addWidget(self.back)
+        foot.addWidget(self.next)
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(self._stack, 1)
+        right.addLayout(foot)
+        line = QFrame()
+        line.setFrameShape(QFrame.Shape.VLine)
+        line.setFrameShadow(QFrame.Shadow.Sunken)
+        across = QHBoxLayout(self)
+        across.setContentsMargins(0, 0, 0, 0)
+        across.setSpacing(0)
+        across.addWidget(side)
+        across.addWidget(line)
+        across.addLayout(right, 1)
+
+    # -- going through --------------------------------------------------------------------------
+
+    def _go(self, step: Step) -> None:
+        if self.state.go(step):
+            self._show()
+        else:
+            self._refresh()
+
+    def _back(self) -> None:
+        if self.state.back():
+            self._show()
+
+    def _next(self) -> None:
+        if self.state.step is Step.REVIEW:
+            self._start()
+        elif self.state.next():
+            self._show()
+
+    def _show(self) -> None:
+        page = self.pages[self.state.step]
+        self._stack.setCurrentWidget(page)
+        page.enter()
+        self._refresh()
+
+    def _refresh(self) -> None:
+        state = self.state
+        last = state.step is Step.REVIEW
+        blocked = "" if self._sample is not None else state.blocked(state.step)
+        self.next.setText("&Start audit" if last else "&Next")
+        self.next.setEnabled(not blocked and not self._writing and self._sample is None)
+        self.back.setEnabled(state.step is not Step.DATA and not self._writing)
+        self._blocked.setText(blocked)
+        self.steps.show_steps(state.step, state.standings(), self._notes())
+        self.pages[state.step].show_redo()
+
+    def _notes(self) -> dict[Step, str]:
+        """Say in a few words what each step was answered with."""
+        state = self.state
+        notes = {Step.CHECKS: METHODS[state.method].title}
+        if state.table is not None:
+            notes[Step.DATA] = Path(state.table.source.path).name
+        if state.card is not None:
+            notes[Step.MODEL] = Path(state.card.path).name
+        protected = [n for n in state.attribute_names() if state.choice(n).role is Role.PROTECTED]
+        notes[Step.PEOPLE] = ", ".join(protected)
+        return notes
+
+    # -- ending ---------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        try:
+            plan = self.state.plan()
+        except FairDeskError as error:
+            self.review.banner.tell(error)
+            return
+        self._writing = True
+        self.review.banner.clear()
+        self.review.busy.say("Writing the audit file…")
+        self._refresh()
+        in_background(self, lambda: create(plan), self._written, self._not_written)
+
+    def _written(self, plan: Plan) -> None:
+        self.review.busy.say("")
+        super().accept()
+        self.created.emit(plan)
+
+    def _not_written(self, error: FairDeskError) -> None:
+        self._writing = False
+        self.review.busy.say("")
+        self.review.banner.tell(error)
+        self._refresh()
+
+    def reject(self) -> None:
+        """Close; asks first when something was entered that would be lost."""
+        if self._writing:
+            return
+        if self.state.touched:
+            box = QMessageBox(self)
+            box.setIcon(QMessageBox.Icon.Question)
+            box.setWindowTitle("New audit")
+            box.setText("Discard this new audit?")
+            box.setInformativeText("What you have entered so far is not kept.")
+            discard = box.addButton("&Discard", QMessageBox.ButtonRole.DestructiveRole)
+            keep = box.addButton("&Keep editing", QMessageBox.ButtonRole.RejectRole)
+            box.setDefaultButton(keep)
+            box.setEscapeButton(keep)
+            box.exec()
+            if box.clickedButton() is not discard:
+                return
+        super().reject()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
+        """Take one file."""
+        if dropped(event.mimeData()) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+        """Load it."""
+        path = dropped(event.mimeData())
+        if path is not None and not self._writing:
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+            self.load(path)

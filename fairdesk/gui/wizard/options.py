@@ -1,0 +1,129 @@
+"""A method's parameters as fields: generated from the limits and words of its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QGridLayout,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.gui import theme
+from fairdesk.gui.parts import calm, labelled
+
+_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Option:
+    """One parameter of a method.
+
+    Attributes
+    ----------
+    name : str
+        As in the paper.
+    title, sentence : str
+        For people.
+    whole : bool
+        Whether it is a whole number.
+    low, high : float
+        The least and the greatest that a field takes.
+    default : float
+        As in the paper.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    whole: bool
+    low: float
+    high: float
+    default: float
+
+
+def options_of(kind: type[msgspec.Struct]) -> tuple[Option, ...]:
+    """Read the parameters off a method's options."""
+    found = []
+    for name, schema in msgspec.json.schema(kind)["$defs"][kind.__name__]["properties"].items():
+        whole = schema["type"] == "integer"
+        step = 1.0 if whole else 0.01
+        low = schema.get("minimum", schema.get("exclusiveMinimum", -_MOST - step) + step)
+        high = schema.get("maximum", schema.get("exclusiveMaximum", _MOST + step) - step)
+        found.append(
+            Option(
+                name=name,
+                title=schema.get("title", name),
+                sentence=schema.get("description", ""),
+                whole=whole,
+                low=low,
+                high=high,
+                default=schema["default"],
+            )
+        )
+    return tuple(found)
+
+
+class OptionsForm(QWidget):
+    """Fields for a method's parameters.
+
+    Signals
+    -------
+    set_to : str, object
+        The auditor gave a parameter (its name) a value.
+    """
+
+    set_to = Signal(str, object)
+
+    def __init__(self, options: tuple[Option, ...], values: dict[str, int | float]) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.GAP)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(theme.PAGE)
+        grid.setVerticalSpacing(theme.WIDE)
+        self.fields: dict[str, QSpinBox | QDoubleSpinBox] = {}
+        for position, option in enumerate(options):
+            field = self._field(option, values.get(option.name, option.default))
+            self.fields[option.name] = field
+            hint = f"{option.sentence} Default: {option.default:,}."
+            place = labelled(f"{option.title}  ({option.name})", field, hint)
+            place.addStretch(1)
+            grid.addLayout(place, position // 2, position % 2)
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(1, 1)
+        column.addLayout(grid)
+        self._defaults = {option.name: option.default for option in options}
+        reset = QPushButton("Back to the &defaults")
+        reset.setAutoDefault(False)
+        reset.clicked.connect(self._reset)
+        column.addWidget(reset, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _field(self, option: Option, value: float) -> QSpinBox | QDoubleSpinBox:
+        field: QSpinBox | QDoubleSpinBox
+        if option.whole:
+            field = QSpinBox()
+            field.setRange(int(option.low), int(option.high))
+            field.setValue(int(value))
+        else:
+            field = QDoubleSpinBox()
+            field.setDecimals(2)
+            field.setSingleStep(0.1)
+            field.setRange(option.low, option.high)
+            field.setValue(value)
+        field.setGroupSeparatorShown(True)
+        field.setMaximumWidth(180)
+        calm(field)
+        field.valueChanged.connect(lambda new: self.set_to.emit(option.name, new))
+        return field
+
+    def _reset(self) -> None:
+        for name, default in self._defaults.items():
+            self.fields[name].setValue(default)  # type: ignore[arg-type]  # whole where it must be

@@ -1,0 +1,79 @@
+"""What the wizard's pages have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from fairdesk.audit.worker import Worker
+from fairdesk.gui import theme
+from fairdesk.gui.parts import Banner, Words, quiet, title
+from fairdesk.gui.settings import Settings
+from fairdesk.gui.wizard.state import Step, WizardState
+
+
+@dataclass
+class Desk:
+    """What the pages work with.
+
+    Attributes
+    ----------
+    state : WizardState
+        The answers.
+    model, clerk : Worker
+        The process that holds the model, and the one that reads data.
+    settings : Settings
+        What is remembered between starts.
+    """
+
+    state: WizardState
+    model: Worker
+    clerk: Worker
+    settings: Settings
+
+
+class Page(QWidget):
+    """One step: a title, one sentence, what has to be looked at again, and the answers.
+
+    Signals
+    -------
+    changed
+        An answer changed.
+    """
+
+    changed = Signal()
+
+    def __init__(self, desk: Desk, step: Step, name: str, sentence: str) -> None:
+        super().__init__()
+        self.desk = desk
+        self.step = step
+        self.body = QVBoxLayout(self)
+        self.body.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.GAP)
+        self.body.setSpacing(theme.GAP)
+        self._redo = Words(tone="wrong")
+        self.banner = Banner()
+        head = QVBoxLayout()
+        head.setSpacing(theme.TIGHT)
+        head.addWidget(title(name))
+        head.addWidget(quiet(sentence))
+        self.body.addLayout(head)
+        self.body.addWidget(self._redo)
+        self.body.addWidget(self.banner)
+        self._redo.hide()
+
+    @property
+    def state(self) -> WizardState:
+        """The answers."""
+        return self.desk.state
+
+    def enter(self) -> None:
+        """Show the answers as they are; called each time the page comes on screen."""
+        self.show_redo()
+
+    def show_redo(self) -> None:
+        """Say why the page has to be looked at again, if it has."""
+        reason = self.state.redo.get(self.step, "")
+        self._redo.setText(f"↻  {reason}" if reason else "")
+        self._redo.setVisible(bool(reason))

@@ -1,0 +1,277 @@
+"""The preview of a table: its first rows, and above each column what it is."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QTableView, QWidget
+
+from fairdesk.data.table import Column, Kind, Table
+from fairdesk.gui import theme
+from fairdesk.gui.parts import calm
+
+#: So many rows are shown.
+ROWS = 200
+#: The kinds in plain words, in the order of the choice.
+KINDS: dict[Kind, str] = {
+    Kind.NOMINAL: "Names",
+    Kind.ORDINAL: "Ordered names",
+    Kind.INTEGER: "Whole numbers",
+    Kind.REAL: "Numbers",
+    Kind.IGNORED: "Left out",
+}
+Histogram = tuple[tuple[str, int], ...]
+
+_CHART = 30
+_Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+
+
+def draw_bars(painter: QPainter, rect: QRect, bars: Histogram) -> None:
+    """Draw a histogram, without labels, on a hairline."""
+    most = max((count for _, count in bars), default=0)
+    if not most:
+        return
+    colours = theme.colours()
+    width = min(rect.width() / len(bars), 24.0)
+    for position, (_, count) in enumerate(bars):
+        height = max(round(count / most * rect.height()), 1 if count else 0)
+        left = rect.left() + round(position * width)
+        right = rect.left() + round((position + 1) * width) - 1
+        bar = QRect(left, rect.bottom() - height + 1, max(right - left, 1), height)
+        painter.fillRect(bar, QColor(colours.alike))
+    painter.setPen(QColor(colours.line))
+    painter.drawLine(rect.left(), rect.bottom() + 1, rect.right(), rect.bottom() + 1)
+
+
+class TinyChart(QWidget):
+    """A histogram beside an attribute; its tooltip and description have the numbers."""
+
+    def __init__(self, name: str, bars: Histogram) -> None:
+        super().__init__()
+        self._bars = bars
+        self.setFixedSize(96, 26)
+        counts = [f"{label}: {count:,}" for label, count in bars]
+        self.setToolTip("<br>".join(html.escape(line) for line in counts))
+        self.setAccessibleName(f"How often each value of {name} occurs")
+        self.setAccessibleDescription(", ".join(counts))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw the bars."""
+        draw_bars(QPainter(self), self.rect().adjusted(0, 2, 0, -2), self._bars)
+
+
+class PreviewModel(QAbstractTableModel):
+    """The first `ROWS` rows of a table, as the file writes them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._table: Table | None = None
+        self._histograms: Mapping[str, Histogram] = {}
+
+    def show_table(self, table: Table | None, histograms: Mapping[str, Histogram]) -> None:
+        """Show another table."""
+        self.beginResetModel()
+        self._table, self._histograms = table, histograms
+        self.endResetModel()
+
+    def rowCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802 - Qt's name
+        """Count the rows shown."""
+        if parent.isValid() or self._table is None:
+            return 0
+        return min(ROWS, len(self._table.codes))
+
+    def columnCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802 - Qt's name
+        """Count the columns."""
+        return 0 if parent.isValid() or self._table is None else len(self._table.columns)
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Give a cell's text, alignment or colour."""
+        if self._table is None or not index.isValid():
+            return None
+        column = self._table.columns[index.column()]
+        code = float(self._table.codes[index.row(), index.column()])
+        missing = code != code  # noqa: PLR0124 - only "not a number" differs from itself
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return (column.missing_token or "–") if missing else column.text(code)
+            case Qt.ItemDataRole.TextAlignmentRole:
+                number = column.kind.is_number
+                side = Qt.AlignmentFlag.AlignRight if number else Qt.AlignmentFlag.AlignLeft
+                return side | Qt.AlignmentFlag.AlignVCenter
+            case Qt.ItemDataRole.ForegroundRole if missing or column.kind is Kind.IGNORED:
+                return QColor(theme.colours().quiet)
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return f"{column.name}: {'missing' if missing else column.text(code)}"
+        return None
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Give a column's name and what it holds, or a row's number."""
+        if self._table is None:
+            return None
+        if orientation == Qt.Orientation.Vertical:
+            return section + 1 if role == Qt.ItemDataRole.DisplayRole else None
+        name = self._table.columns[section].name
+        if role == Qt.ItemDataRole.DisplayRole:
+            return name
+        if role == Qt.ItemDataRole.ToolTipRole:
+            counts = [f"{label}: {count:,}" for label, count in self._histograms.get(name, ())]
+            return "<br>".join(html.escape(line) for line in (name, *counts))
+        return None
+
+
+class ColumnHeader(QHeaderView):
+    """Tells what each column is: its name, its kind (a choice), what is missing, a histogram.
+
+    Signals
+    -------
+    chosen : str, str
+        The auditor gave a column (its name) another kind (a `Kind`).
+    """
+
+    chosen = Signal(str, str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._columns: tuple[Column, ...] = ()
+        self._rows = 0
+        self._histograms: Mapping[str, Histogram] = {}
+        self._combos: dict[int, QComboBox] = {}
+        self._combo_height = QComboBox().sizeHint().height()
+        self.setMinimumSectionSize(90)
+        self.setHighlightSections(False)
+        self.sectionResized.connect(self._place)
+
+    def show_columns(
+        self, columns: tuple[Column, ...], rows: int, histograms: Mapping[str, Histogram]
+    ) -> None:
+        """Show the columns of a table of so many rows, which the view shows already."""
+        for combo in self._combos.values():
+            combo.hide()
+            combo.deleteLater()
+        self._combos = {}
+        self._columns, self._rows, self._histograms = columns, rows, histograms
+        least = self.fontMetrics().horizontalAdvance("Ordered names") + 52
+        for section, column in enumerate(columns):
+            name = self.fontMetrics().horizontalAdvance(column.name) * 1.15 + 24
+            self.resizeSection(section, min(max(least, int(name)), 260))
+        self.place()
+
+    def place(self) -> None:
+        """Put the choices of the columns in sight where their columns are."""
+        line = self.fontMetrics().height()
+        for section, column in enumerate(self._columns):
+            left = self.sectionViewportPosition(section)
+            width = self.sectionSize(section)
+            if left + width < 0 or left > self.viewport().width():
+                continue
+            if section not in self._combos:
+                self._combos[section] = self._combo(column)
+            self._combos[section].setGeometry(
+                left + theme.NEAR,
+                theme.NEAR + line + theme.TIGHT,
+                width - 2 * theme.NEAR,
+                self._combo_height,
+            )
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Give room for the name, the choice, what is missing and the histogram."""
+        lines = 2 * self.fontMetrics().height()
+        gaps = 2 * theme.NEAR + 3 * theme.TIGHT
+        return QSize(super().sizeHint().width(), lines + self._combo_height + _CHART + gaps)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Make the choices of columns that came into sight."""
+        super().resizeEvent(event)
+        self.place()
+
+    def paintSection(self, painter: QPainter, rect: QRect, logical: int) -> None:  # noqa: N802 - Qt's name
+        """Draw the name, what is missing, and the histogram."""
+        if logical >= len(self._columns):
+            return
+        column, colours = self._columns[logical], theme.colours()
+        metrics = self.fontMetrics()
+        painter.save()
+        painter.fillRect(rect, self.palette().color(QPalette.ColorRole.Window))
+        painter.setPen(QColor(colours.line))
+        painter.drawLine(rect.topRight(), rect.bottomRight())
+        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        inside = rect.adjusted(theme.NEAR + 2, theme.NEAR, -theme.NEAR - 2, -theme.NEAR)
+        painter.setFont(theme.scaled(self.font(), 1.0, strong=True))
+        painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
+        name = painter.fontMetrics().elidedText(
+            column.name, Qt.TextElideMode.ElideRight, inside.width()
+        )
+        painter.drawText(inside, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft, name)
+        painter.setFont(self.font())
+        below = inside.top() + metrics.height() + 2 * theme.TIGHT + self._combo_height
+        share = column.missing / self._rows if self._rows else 0.0
+        painter.setPen(QColor(colours.wrong if share else colours.quiet))
+        painter.drawText(
+            QRect(inside.left(), below, inside.width(), metrics.height()),
+            Qt.AlignmentFlag.AlignLeft,
+            f"{100 * share:.1f} % missing" if share else "none missing",
+        )
+        top = below + metrics.height() + theme.TIGHT
+        chart = QRect(inside.left(), top, inside.width(), rect.bottom() - theme.TIGHT - top)
+        draw_bars(painter, chart, self._histograms.get(column.name, ()))
+        painter.restore()
+
+    def _combo(self, column: Column) -> QComboBox:
+        combo = QComboBox(self.viewport())
+        for kind, words in KINDS.items():
+            combo.addItem(words, kind.value)
+        combo.setCurrentIndex(combo.findData(column.kind.value))
+        combo.setAccessibleName(f"Kind of {column.name}")
+        calm(combo)
+        combo.activated.connect(
+            lambda _index, name=column.name: self.chosen.emit(name, combo.currentData())
+        )
+        combo.show()
+        return combo
+
+    def _place(self) -> None:
+        self.place()
+        self.viewport().update()
+
+
+class Preview(QTableView):
+    """The grid; its header is a `ColumnHeader`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows = PreviewModel()
+        self.setModel(self._rows)
+        self.header = ColumnHeader(self)
+        self.setHorizontalHeader(self.header)
+        self.setAccessibleName("The first rows of the data")
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setAlternatingRowColors(True)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + theme.NEAR)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalScrollBar().valueChanged.connect(self.header.place)
+
+    def show_table(self, table: Table | None, histograms: Mapping[str, Histogram]) -> None:
+        """Show a table."""
+        self._rows.show_table(table, histograms)
+        if table is None:
+            self.header.show_columns((), 0, {})
+        else:
+            self.header.show_columns(table.columns, len(table.codes), histograms)

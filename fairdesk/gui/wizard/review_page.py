@@ -1,0 +1,101 @@
+"""Step 5: the review. The whole question in sentences, and where the audit is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QStandardPaths, Qt
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+from fairdesk.gui import theme
+from fairdesk.gui.parts import Busy, Card, Words, clear, labelled, quiet, scrolled
+from fairdesk.gui.wizard.page import Desk, Page
+from fairdesk.gui.wizard.state import SUFFIX, Step
+from fairdesk.gui.wizard.telling import question
+
+
+def audits_folder() -> Path:
+    """Give the folder for audits: FairDesk in the documents, else the home folder."""
+    places = QStandardPaths.standardLocations(QStandardPaths.StandardLocation.DocumentsLocation)
+    documents = Path(places[0]) if places else Path.home()
+    return documents / "FairDesk" if documents.is_dir() else Path.home()
+
+
+class ReviewPage(Page):
+    """The last page."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(
+            desk,
+            Step.REVIEW,
+            "Review",
+            "This is what will be asked, as it will stand in the report.",
+        )
+        self._chosen = False
+        self.busy = Busy()
+        self._told = QGridLayout()
+        self._told.setHorizontalSpacing(theme.PAGE)
+        self._told.setVerticalSpacing(theme.WIDE)
+        self._told.setColumnStretch(1, 1)
+        self._card = Card()
+        self._card.body.addLayout(self._told)
+        inside = QWidget()
+        holder = QHBoxLayout(inside)
+        holder.setContentsMargins(0, 0, theme.GAP, 0)
+        holder.addWidget(self._card, 1, Qt.AlignmentFlag.AlignTop)
+        self.body.addWidget(self.busy)
+        self.body.addWidget(scrolled(inside), 1)
+        self.name, self.path = QLineEdit(), QLineEdit()
+        self.name.textEdited.connect(self._answer_name)
+        self.path.textEdited.connect(self._answer_path)
+        change = QPushButton("&Change…")
+        change.setAutoDefault(False)
+        change.setAccessibleName("Change where the audit is kept")
+        change.clicked.connect(self._choose)
+        row = QHBoxLayout()
+        row.setSpacing(theme.GAP)
+        row.addLayout(labelled("Name of the &audit", self.name), 2)
+        row.addLayout(labelled("&Kept in the file", self.path), 4)
+        row.addWidget(change, 0, Qt.AlignmentFlag.AlignBottom)
+        self.body.addLayout(row)
+
+    def enter(self) -> None:
+        """Tell the question, and suggest a name and a place."""
+        super().enter()
+        clear(self._told)
+        for row, (head, text) in enumerate(question(self.state)):
+            self._told.addWidget(quiet(head), row, 0, Qt.AlignmentFlag.AlignTop)
+            self._told.addWidget(Words(text), row, 1)
+        self._card.setVisible(self._told.count() > 0)
+        self.name.setText(self.state.suggest_title())
+        self._suggest_path()
+
+    # -- answering ----------------------------------------------------------------------------
+
+    def _answer_name(self, text: str) -> None:
+        self.state.title = text.strip()
+        self._suggest_path()
+        self.changed.emit()
+
+    def _answer_path(self, text: str) -> None:
+        self._chosen = True
+        self.state.path = Path(text).expanduser() if text.strip() else None
+        self.changed.emit()
+
+    def _choose(self) -> None:
+        start = self.state.path or self.state.suggest_path(audits_folder())
+        name, _ = QFileDialog.getSaveFileName(
+            self, "Where to keep the audit", str(start), f"Audits (*{SUFFIX})"
+        )
+        if name:
+            path = Path(name)
+            self._answer_path(
+                str(path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX))
+            )
+            self.path.setText(str(self.state.path))
+
+    def _suggest_path(self) -> None:
+        """Follow the name, until the auditor has chosen a place."""
+        if not self._chosen:
+            self.state.path = self.state.suggest_path(audits_folder())
+        self.path.setText(str(self.state.path or ""))

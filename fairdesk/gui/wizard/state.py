@@ -1,0 +1,578 @@
+"""The new-audit wizard without a window: what has been answered, what is missing, what is next.
+
+The pages put answers in and show what comes out; nothing here draws, waits or opens a model.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+
+import numpy as np
+
+from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
+from fairdesk.data.domain import BINS, EVERY_VALUE_UP_TO, Attribute, Domain, Role, attribute_of
+from fairdesk.data.table import Column, Kind, Table
+from fairdesk.errors import SpecError
+from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.models.proof import Proof
+from fairdesk.report.words import listed
+
+#: A label column has at most so many values: beyond, it holds no decision.
+MOST_LABEL_VALUES = 50
+#: The ending of an audit's file.
+SUFFIX = ".fairdesk"
+
+
+class Step(IntEnum):
+    """The wizard's pages, in order."""
+
+    DATA = 0
+    MODEL = 1
+    PEOPLE = 2
+    CHECKS = 3
+    REVIEW = 4
+
+
+class Standing(IntEnum):
+    """How a step stands, for the list of steps."""
+
+    LOCKED = 0
+    """Something before it is not answered yet."""
+    OPEN = 1
+    """It can be answered."""
+    DONE = 2
+    """It is answered."""
+    REDO = 3
+    """It was answered, but something before it changed since."""
+
+
+class Length(IntEnum):
+    """How long a search may take, in seconds; 0 is until the method is done."""
+
+    QUICK = 60
+    STANDARD = 600
+    THOROUGH = 3600
+    UNTIL_DONE = 0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the auditor decided about one attribute.
+
+    Attributes
+    ----------
+    role : Role
+        What a search may do with it.
+    limits : tuple, optional
+        ``(low, high)`` of a number, the allowed values of names; all that the data hold if none.
+    every_value : bool
+        Compare each value of a protected whole number, not the middles of bins.
+    """
+
+    role: Role = Role.VARIES
+    limits: tuple[float | str, ...] | None = None
+    every_value: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the wizard is for: the audit's question, its first run, and where it is kept."""
+
+    audit: AuditSpec
+    run: RunSpec
+    path: Path
+    table: Table
+
+
+@dataclass
+class WizardState:
+    """Everything that has been answered so far.
+
+    Change it through its methods only: they mark what has to be looked at again.
+
+    Attributes
+    ----------
+    step : Step
+        The page on screen.
+    table : Table, optional
+        The data, with the column kinds that the auditor chose.
+    person, label, favourable : str
+        What a row is; the column with the decision or truth; its value that is good to get.
+    card, mapping, proof : optional
+        The model, how columns become its inputs, and how it fared on the rows.
+    trusted : bool
+        Whether the auditor agreed to run the model file's own code.
+    choices : dict[str, Choice]
+        Per attribute; those not in it have the default.
+    method, options, seed, length
+        The search.
+    title : str
+        The audit's name.
+    path : Path, optional
+        Where it is kept.
+    redo : dict[Step, str]
+        Steps that were answered and must be looked at again, with the reason in a sentence.
+    """
+
+    step: Step = Step.DATA
+    table: Table | None = None
+    person: str = "applicant"
+    label: str = ""
+    favourable: str = ""
+    card: ModelCard | None = None
+    trusted: bool = False
+    mapping: Mapping | None = None
+    proof: Proof | None = None
+    choices: dict[str, Choice] = field(default_factory=dict)
+    method: str = "maft"
+    options: dict[str, dict[str, int | float]] = field(default_factory=dict)
+    seed: int = 0
+    length: Length = Length.STANDARD
+    title: str = ""
+    path: Path | None = None
+    redo: dict[Step, str] = field(default_factory=dict)
+    _answered: set[Step] = field(default_factory=set)
+    _values: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _counted: tuple[Table, Domain, int] | None = None
+
+    # -- the data ---------------------------------------------------------------------------
+
+    def set_table(self, table: Table) -> None:
+        """Take a table that was read, or read in another way, or that has another kind somewhere.
+
+        The label and all choices are kept as far as the columns that they are about are there.
+        """
+        before = self.table
+        self.table = table
+        self._values = {
+            column.name: values
+            for index, column in enumerate(table.columns)
+            if 2 <= len(values := _values(table, index)) <= MOST_LABEL_VALUES
+        }
+        if self.label not in self.label_candidates():
+            self.label = ""
+        if self.favourable not in self.label_values():
+            self.favourable = ""
+        if before is None:
+            return
+        what = "The data are read in another way now"
+        if before.source.path != table.source.path:
+            what = "The data are another file now"
+        elif before.source.dialect == table.source.dialect:
+            changed = _changed(before, table)
+            if not changed:
+                return
+            what = f"The kind of {listed(changed)} changed"
+        gone = [name for name in self.choices if not _same_column(name, before, table)]
+        for name in gone:
+            kept = self.choices.pop(name)
+            if name in table.names:
+                self.choices[name] = Choice(role=kept.role)
+        self._unprove()
+        self._mark(Step.MODEL, f"{what}: look at how its columns become the model’s inputs.")
+        self._mark(Step.PEOPLE, f"{what}: look at the attributes and their values again.")
+
+    def set_label(self, label: str) -> None:
+        """Say which column holds the decision or the truth."""
+        if label == self.label:
+            return
+        self.label = label
+        self.favourable = ""
+        self._unprove()
+        self._mark(Step.MODEL, "The decision column changed: look at the model’s inputs again.")
+        self._mark(Step.PEOPLE, "The decision column changed: look at the attributes again.")
+
+    def set_favourable(self, value: str) -> None:
+        """Say which value of the label is good to get."""
+        if value == self.favourable:
+            return
+        self.favourable = value
+        self._unprove()
+        self._mark(Step.MODEL, "The good outcome changed: check that the model’s is the same.")
+
+    def label_candidates(self) -> tuple[str, ...]:
+        """Give the columns that can hold a decision: from two to `MOST_LABEL_VALUES` values."""
+        return tuple(self._values)
+
+    def label_values(self) -> tuple[str, ...]:
+        """Give the values of the label column as the file writes them."""
+        return self._values.get(self.label, ())
+
+    # -- the model --------------------------------------------------------------------------
+
+    def set_model(self, card: ModelCard, *, trusted: bool) -> None:
+        """Take a model that was opened."""
+        changed = self.card is not None and self.card.sha256 != card.sha256
+        self.card = card
+        self.trusted = trusted
+        if changed:
+            self._unprove()
+            self._mark(Step.PEOPLE, "The model changed: look at the attributes that it uses.")
+
+    def clear_model(self) -> None:
+        """Forget the model: another one is being opened, or it could not be."""
+        if self.card is None:
+            return
+        self.card = None
+        self.trusted = False
+        self._unprove()
+        self._mark(Step.MODEL, "")
+        self._mark(Step.PEOPLE, "The model changed: look at the attributes that it uses.")
+
+    def set_mapping(self, mapping: Mapping) -> None:
+        """Say how columns become the model's inputs; the proof has to be made anew."""
+        if mapping == self.mapping:
+            return
+        before = self.attribute_names()
+        self.mapping = mapping
+        self.proof = None
+        if before and self.attribute_names() != before:
+            self._mark(Step.PEOPLE, "The model’s inputs changed: look at the attributes again.")
+
+    def set_proof(self, proof: Proof) -> None:
+        """Take what came of trying the model on the rows."""
+        self.proof = proof
+
+    # -- the people -------------------------------------------------------------------------
+
+    def attribute_names(self) -> tuple[str, ...]:
+        """Give the columns that are attributes: those that the model uses, in file order."""
+        if self.table is None or self.mapping is None:
+            return ()
+        used = {each.attribute for each in self.mapping.inputs}
+        return tuple(name for name in self.table.names if name in used)
+
+    def unused_names(self) -> tuple[str, ...]:
+        """Give the columns that the model does not use, apart from the label and ignored ones."""
+        if self.table is None or self.mapping is None:
+            return ()
+        used = self.attribute_names()
+        return tuple(
+            column.name
+            for column in self.table.columns
+            if column.name not in used
+            and column.name != self.label
+            and column.kind is not Kind.IGNORED
+        )
+
+    def choice(self, name: str) -> Choice:
+        """Give what is decided about an attribute."""
+        return self.choices.get(name, Choice())
+
+    def choose(self, name: str, choice: Choice) -> None:
+        """Decide about an attribute."""
+        self.choices[name] = choice
+
+    def attribute(self, name: str) -> Attribute:
+        """Make an attribute from its column and what is decided about it.
+
+        Raises
+        ------
+        SpecError
+            When they do not fit.
+        """
+        choice = self.choice(name)
+        return attribute_of(
+            self._table().column(name),
+            choice.role,
+            choice.limits,
+            every_value=choice.every_value,
+        )
+
+    def domain(self) -> Domain:
+        """Make the domain.
+
+        Raises
+        ------
+        SpecError
+            When no search can work on it, with what to change.
+        """
+        return Domain(tuple(self.attribute(name) for name in self.attribute_names()))
+
+    def people(self) -> int:
+        """Count the rows of the data from which a search can start.
+
+        Raises
+        ------
+        SpecError
+            As `domain`.
+        """
+        table, domain = self._table(), self.domain()
+        if self._counted is None or self._counted[0] is not table or self._counted[1] != domain:
+            self._counted = (table, domain, len(domain.people(table)))
+        return self._counted[2]
+
+    def combinations(self) -> int:
+        """Count the combinations of protected values; 0 when nothing is protected."""
+        count, any_protected = 1, False
+        for name in self.attribute_names():
+            if self.choice(name).role is Role.PROTECTED:
+                any_protected = True
+                try:
+                    count *= len(self.attribute(name).compared)
+                except SpecError:
+                    return 0
+        return count if any_protected else 0
+
+    # -- the search -------------------------------------------------------------------------
+
+    def set_option(self, name: str, value: float) -> None:
+        """Give one of the chosen method's parameters."""
+        self.options.setdefault(self.method, {})[name] = value
+
+    def run_spec(self) -> RunSpec:
+        """Give the first run."""
+        seconds = float(self.length) if self.length else None
+        return RunSpec(
+            method=self.method,
+            options=dict(self.options.get(self.method, {})),
+            seed=self.seed,
+            budget=Budget(seconds=seconds),
+        )
+
+    # -- where it is kept -------------------------------------------------------------------
+
+    def suggest_title(self) -> str:
+        """Name the audit after its model and data."""
+        if self.title:
+            return self.title
+        parts = []
+        if self.table is not None:
+            parts.append(Path(self.table.source.path).stem)
+        if self.card is not None:
+            parts.append(Path(self.card.path).stem)
+        return ", ".join(dict.fromkeys(parts)) or "Audit"
+
+    def suggest_path(self, folder: Path) -> Path:
+        """Give a file name after the title that is not taken yet."""
+        stem = re.sub(r"[^\w\- ,]+", "_", self.suggest_title()).strip(" _.") or "Audit"
+        path = folder / f"{stem}{SUFFIX}"
+        number = 2
+        while path.exists():
+            path = folder / f"{stem} {number}{SUFFIX}"
+            number += 1
+        return path
+
+    # -- going through the steps ------------------------------------------------------------
+
+    def blocked(self, step: Step) -> str:
+        """Say in a sentence what keeps a step from being complete; empty when nothing does."""
+        match step:
+            case Step.DATA:
+                return self._data_blocked()
+            case Step.MODEL:
+                return self._model_blocked()
+            case Step.PEOPLE:
+                return self._people_blocked()
+            case Step.CHECKS:
+                return self._checks_blocked()
+            case Step.REVIEW:
+                return self._review_blocked()
+
+    def standings(self) -> dict[Step, Standing]:
+        """Tell how each step stands."""
+        found: dict[Step, Standing] = {}
+        reached = True
+        for step in Step:
+            if step in self.redo:
+                found[step] = Standing.REDO
+            elif not reached:
+                found[step] = Standing.LOCKED
+            elif step in self._answered and not self.blocked(step):
+                found[step] = Standing.DONE
+            else:
+                found[step] = Standing.OPEN
+            reached = reached and found[step] is Standing.DONE
+        return found
+
+    def may_enter(self, step: Step) -> bool:
+        """Tell whether a step can be shown: all steps before it are answered, or it is behind."""
+        standings = self.standings()
+        return step <= self.step or all(
+            standings[before] is Standing.DONE for before in Step if before < step
+        )
+
+    def go(self, step: Step) -> bool:
+        """Show a step if it may be shown; going back loses nothing."""
+        if not self.may_enter(step):
+            return False
+        self.step = step
+        return True
+
+    def next(self) -> bool:
+        """Take the step on screen as answered and go on, unless something blocks it."""
+        if self.blocked(self.step) or self.step is Step.REVIEW:
+            return False
+        self._answered.add(self.step)
+        self.redo.pop(self.step, None)
+        self.step = Step(self.step + 1)
+        return True
+
+    def back(self) -> bool:
+        """Go to the step before."""
+        if self.step is Step.DATA:
+            return False
+        self.step = Step(self.step - 1)
+        return True
+
+    @property
+    def touched(self) -> bool:
+        """Whether something was entered that closing would lose."""
+        return self.table is not None or self.card is not None
+
+    def plan(self) -> Plan:
+        """Give what was asked for.
+
+        Raises
+        ------
+        SpecError
+            When a step is not complete, with the first reason.
+        """
+        for step in Step:
+            if why := self.blocked(step):
+                raise SpecError("The audit cannot start yet.", why=why)
+        if self.card is None or self.mapping is None or self.path is None:  # for the type checker
+            raise SpecError("The audit cannot start yet.")
+        table = self._table()
+        audit = AuditSpec(
+            title=self.suggest_title(),
+            person=self.person.strip(),
+            data=table.source,
+            columns=table.columns,
+            label=self.label,
+            favourable=self.favourable,
+            model=self.card,
+            mapping=self.mapping,
+            domain=self.domain(),
+            trusted=self.trusted,
+        )
+        return Plan(audit=audit, run=self.run_spec(), path=self.path, table=table)
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _data_blocked(self) -> str:
+        if self.table is None:
+            return "Choose a data file first."
+        if not self.label_candidates():
+            return "No column can hold a decision: one with at least two values is needed."
+        if not self.person.strip():
+            return "Say what one row is, for example “applicant”."
+        if not self.label:
+            return "Choose the column that holds the decision or the truth."
+        if not self.favourable:
+            return f"Choose the value of “{self.label}” that is good to get."
+        return ""
+
+    def _model_blocked(self) -> str:
+        if self.card is None:
+            return "Choose a model file first."
+        if self.mapping is None:
+            return "The model’s inputs are not matched to the data yet."
+        if self.proof is None:
+            return "The model has not been tried on your rows yet."
+        return ""
+
+    def _people_blocked(self) -> str:
+        try:
+            people = self.people()
+        except SpecError as error:
+            return str(error)
+        if not people:
+            return "No row of the data is complete and within these values: allow more of them."
+        return ""
+
+    def _checks_blocked(self) -> str:
+        # the methods bring the numeric libraries with them, which the first paint must not wait for
+        from fairdesk.audit.methods import parse_options  # noqa: PLC0415
+
+        try:
+            parse_options(self.method, self.options.get(self.method, {}))
+        except SpecError as error:
+            return str(error)
+        return ""
+
+    def _review_blocked(self) -> str:
+        if self.path is None:
+            return "Choose where the audit is kept."
+        if self.path.suffix != SUFFIX:
+            return f"The file’s name must end in “{SUFFIX}”."
+        if not (self.path.parent.is_dir() or self.path.parent.parent.is_dir()):
+            return f"There is no folder “{self.path.parent}”."
+        if self.path.exists():
+            return f"There is already a file “{self.path.name}”: choose another name."
+        return ""
+
+    def _mark(self, step: Step, reason: str) -> None:
+        """Mark an answered step as one to look at again."""
+        if step in self._answered:
+            self._answered.discard(step)
+            if reason:
+                self.redo[step] = reason
+
+    def _unprove(self) -> None:
+        self.mapping = None
+        self.proof = None
+
+    def _table(self) -> Table:
+        if self.table is None:
+            raise SpecError("There are no data yet.", remedy="Choose a data file first.")
+        return self.table
+
+
+def compared_choices(column: Column) -> bool:
+    """Tell whether the auditor can choose between each value and bins for a protected column."""
+    return column.kind is Kind.INTEGER and column.high - column.low + 1 > EVERY_VALUE_UP_TO
+
+
+def compared_text(attribute: Attribute) -> str:
+    """Say which values of a protected attribute are compared."""
+    count = len(attribute.compared)
+    if attribute.values or (
+        attribute.kind is Kind.INTEGER and count == attribute.high - attribute.low + 1
+    ):
+        return f"each of its {count} values"
+    return f"{BINS} values across its range"
+
+
+def _values(table: Table, index: int) -> tuple[str, ...]:
+    """Give a column's values as text; for a number those that occur, none if they are many."""
+    column = table.columns[index]
+    if not column.kind.is_number:
+        return column.values
+    codes = table.codes[:, index]
+    codes = codes[~np.isnan(codes)]
+    # most number columns show on a few rows that they hold too many
+    if len(set(codes[:1000].tolist())) > 2 * MOST_LABEL_VALUES:
+        return ()
+    found = np.unique(codes)
+    if len(found) > MOST_LABEL_VALUES:
+        return ()
+    return tuple(column.text(code) for code in found)
+
+
+def _same_column(name: str, before: Table, after: Table) -> bool:
+    return (
+        name in before.names and name in after.names and before.column(name) == after.column(name)
+    )
+
+
+def _changed(before: Table, after: Table) -> list[str]:
+    """Name the columns whose kind changed."""
+    kinds = {column.name: column.kind for column in before.columns}
+    return [column.name for column in after.columns if kinds.get(column.name) != column.kind]
+
+
+__all__ = [
+    "SUFFIX",
+    "Choice",
+    "Length",
+    "Plan",
+    "Standing",
+    "Step",
+    "WizardState",
+    "compared_choices",
+    "compared_text",
+]
