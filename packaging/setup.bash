@@ -91,7 +91,8 @@ apt_install() {
   fi
   say "Installing system packages: $*"
   local apt=(${root[@]+"${root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq)
-  "${apt[@]}" update >/dev/null && "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null
+  "${apt[@]}" update >/dev/null || true # a broken source of somebody else's need not matter
+  "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null
 }
 
 has_display() { [ "$(uname)" = Darwin ] || [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; }
