@@ -1,4 +1,4 @@
-"""From what libraries answer to scores: one column for two classes, one per class for more."""
+"""From what libraries answer to scores, and from what they complain about to words."""
 
 from __future__ import annotations
 
@@ -11,27 +11,37 @@ from fairdesk.events import Scores
 
 Answers = NDArray[Any]
 
+#: The least score that chooses class 1 of two.
+_JUST_ABOVE = np.nextafter(np.float32(0.5), np.float32(1))
+
 
 def from_probabilities(answers: Answers) -> Scores:
     """Make scores of probabilities ``(n,)``, ``(n, 1)`` (of class 1) or ``(n, k)``."""
     columns = _columns(answers)
-    return _float32(columns[:, 1:] if columns.shape[1] == 2 else columns)
+    if columns.shape[1] > 2:
+        return np.ascontiguousarray(columns, dtype=np.float32)
+    return _of_two(columns[:, -1:], columns[:, -1:] > 0.5)
 
 
 def from_margins(answers: Answers) -> Scores:
-    """Make scores of unbounded ones: ``(n,)`` or ``(n, 1)``, where class 1 is above 0, or ``(n, k)``.
+    """Make scores of unbounded ones.
 
-    For two classes the scores are put into 0..1 by the logistic function, which keeps their
-    order and puts the limit at 0.5; for more they stay as they are.
+    For two classes the logistic function puts them into 0..1, which keeps their order and puts
+    the limit at 0.5; for more they stay as they are.
+
+    Parameters
+    ----------
+    answers : NDArray
+        ``(n,)`` or ``(n, 1)``, where class 1 is chosen above 0; or ``(n, k)``.
     """
-    columns = np.asarray(_columns(answers), dtype=np.float64)
-    if columns.shape[1] == 2:
-        columns = columns[:, 1:] - columns[:, :1]
-    if columns.shape[1] == 1:
-        # exp overflows to infinity far below zero, and then 0 is the right answer
-        with np.errstate(over="ignore"):
-            columns = 1 / (1 + np.exp(-columns))
-    return _float32(columns)
+    columns = _columns(answers).astype(np.float64)
+    if columns.shape[1] > 2:
+        return np.ascontiguousarray(columns, dtype=np.float32)
+    margins = columns[:, 1:] - columns[:, :1] if columns.shape[1] == 2 else columns
+    # exp overflows to infinity far below zero, and then 0 is the right answer
+    with np.errstate(over="ignore"):
+        scores = 1 / (1 + np.exp(-margins))
+    return _of_two(scores, margins > 0)
 
 
 def from_classes(chosen: NDArray[np.intp], classes: int) -> Scores:
@@ -45,13 +55,23 @@ def from_classes(chosen: NDArray[np.intp], classes: int) -> Scores:
         How many there are.
     """
     if classes == 2:
-        return _float32(chosen[:, None])
-    return _float32(chosen[:, None] == np.arange(classes))
+        return chosen[:, None].astype(np.float32)
+    return (chosen[:, None] == np.arange(classes)).astype(np.float32)
 
 
 def _columns(answers: Answers) -> Answers:
     return answers[:, None] if answers.ndim == 1 else answers
 
 
-def _float32(columns: Answers) -> Scores:
-    return np.ascontiguousarray(columns, dtype=np.float32)
+def _of_two(scores: Answers, second: NDArray[np.bool_]) -> Scores:
+    """Round to float32, but never across the limit between the classes."""
+    rounded: Scores = scores.astype(np.float32)
+    rounded[second & (rounded <= 0.5)] = _JUST_ABOVE
+    return rounded
+
+
+def first_line(error: BaseException, most: int = 300) -> str:
+    """Give the first line of what a library says, with the kind of error, not too long."""
+    lines = str(error).strip().splitlines()
+    text = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    return text if len(text) <= most else f"{text[:most]}…"

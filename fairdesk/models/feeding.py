@@ -116,12 +116,15 @@ def _maker(item: Input, attribute: Attribute) -> Callable[[Codes], Values] | Non
     match item.how:
         case How.LABEL:
             if attribute.values:
-                return _lookup(np.array([*attribute.values, np.nan], dtype=object))
+                missing = item.missing or np.nan
+                return _lookup(np.array([*attribute.values, missing], dtype=object))
             return _texts(attribute)
         case How.CODE:
             if not attribute.values:
                 return _numbers_by_text(item, attribute)
             numbers = [_code(item, value) for value in attribute.values]
+            if item.missing:
+                return _lookup(np.array([*numbers, _code(item, item.missing)]))
         case How.AS_IS if attribute.numeric:
             numbers = [float(value) for value in attribute.values]
         case How.AS_IS:
@@ -148,7 +151,7 @@ def _lookup(values: Values) -> Callable[[Codes], Values]:
         missing = np.isnan(codes)
         if missing.any():
             codes = np.where(missing, len(values) - 1, codes)
-        return cast("Values", values.take(codes.astype(np.intp)))
+        return values.take(codes.astype(np.intp))
 
     return make
 

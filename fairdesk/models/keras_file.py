@@ -9,6 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,9 +158,9 @@ def _by_name(file: h5py.File) -> Weights:
     """Find weights as Keras writes them to `.h5`: a group per layer name."""
 
     def read(name: str, _: str) -> list[Float64]:
-        root = file["model_weights"] if "model_weights" in file else file
-        group = root[name]
-        return [_array(group, _text(entry)) for entry in group.attrs["weight_names"]]
+        place = f"model_weights/{name}" if "model_weights" in file else name
+        entries = _follow(file, place).attrs["weight_names"]
+        return [_array(file, f"{place}/{_text(entry)}") for entry in entries]
 
     return read
 
@@ -167,31 +168,38 @@ def _by_name(file: h5py.File) -> Weights:
 def _by_place(file: h5py.File) -> Weights:
     """Find weights as Keras writes them to `.keras`: a group per class and place in it."""
     # the second is how Keras 2.12 to 2.15 wrote sequential models
-    root = next(
-        (file[name] for name in ("layers", "_layer_checkpoint_dependencies") if name in file), file
-    )
+    roots = ("layers", "_layer_checkpoint_dependencies")
+    root = next(name for name in roots if name in file)
 
     def read(_: str, place: str) -> list[Float64]:
-        group = root[f"{place}/vars"]
-        return [_array(group, str(i)) for i in range(len(group))]
+        where = f"{root}/{place}/vars"
+        return [_array(file, f"{where}/{i}") for i in range(len(_follow(file, where)))]
 
     return read
 
 
-def _array(group: h5py.Group, name: str) -> Float64:
-    """Read an array that lies in this file itself; HDF5 can point into others."""
+def _follow(file: h5py.File, place: str) -> Any:  # noqa: ANN401 - a group or dataset of h5py, which has no types
+    """Go to a place in this file itself; HDF5 can point into others."""
     # h5py takes a third of a second to load, and the window never needs it
     import h5py  # noqa: PLC0415
 
-    for part in name.split("/"):
-        if not isinstance(group.get(part, getlink=True), h5py.HardLink):
-            raise ValueError(f"the array {name} is missing or a link")
-        group = group[part]
-    if not isinstance(group, h5py.Dataset) or group.external or group.is_virtual:
-        raise ValueError(f"the array {name} does not lie in the file")
-    if group.size is None or group.size * 8 > MOST_WEIGHT_BYTES:
-        raise ValueError(f"the array {name} is too large")
-    return np.asarray(group[()], dtype=np.float64)
+    found = file
+    for part in place.split("/"):
+        link = found.get(part, getlink=True)
+        if link is None or type(link) is not h5py.HardLink:
+            raise LookupError(f"“{place}” is missing or a link")
+        found = found[part]
+    return found
+
+
+def _array(file: h5py.File, place: str) -> Float64:
+    """Read an array that lies in this file itself."""
+    found = _follow(file, place)
+    if found.external or found.is_virtual:
+        raise ValueError(f"“{place}” does not lie in the file")
+    if found.nbytes > MOST_WEIGHT_BYTES:
+        raise ValueError(f"“{place}” is too large")
+    return np.asarray(found[()], dtype=np.float64)
 
 
 def _described(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -247,7 +255,7 @@ def _chain(
             kind_of_layer,
             name,
             settings,
-            lambda name=name, where=where: weights(name, where),  # type: ignore[misc]  # bound now
+            partial(weights, name, where),
         )
         _refuse_other_shapes(kind_of_layer, settings)
     if len(layers) != len(described):

@@ -12,6 +12,11 @@ from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
 
+#: Cells that `pandas.read_csv` takes as missing unless it is told otherwise.
+READ_AS_MISSING = frozenset(
+    "|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a"
+    "|nan|null".split("|")
+)
 BY_NAME, BY_POSITION = "by name", "by position"
 
 
@@ -199,13 +204,16 @@ def _input(name: str, column: Column, takes: Takes) -> Input:
     """Say how an input is made from a column, by what the column holds."""
     if column.kind.is_number:
         return Input(name=name, attribute=column.name, how=How.AS_IS)
+    # what pandas reads as text by default was one more value when the model was trained
+    token = column.missing_token if column.missing_token not in READ_AS_MISSING else ""
+    values = {*column.values, token} if token else set(column.values)
+    if takes is Takes.MATRIX:
+        codes = {value: float(i) for i, value in enumerate(sorted(values))}
+        return Input(name=name, attribute=column.name, how=How.CODE, codes=codes, missing=token)
     numbers = _numbers(column.values)
-    if takes is Takes.COLUMNS:
-        if numbers is None:
-            return Input(name=name, attribute=column.name, how=How.LABEL)
-        codes = dict(zip(column.values, numbers, strict=True))
-    else:
-        codes = {value: float(i) for i, value in enumerate(sorted(column.values))}
+    if numbers is None:
+        return Input(name=name, attribute=column.name, how=How.LABEL, missing=token)
+    codes = dict(zip(column.values, numbers, strict=True))
     return Input(name=name, attribute=column.name, how=How.CODE, codes=codes)
 
 

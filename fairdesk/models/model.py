@@ -127,12 +127,16 @@ class Input(msgspec.Struct, frozen=True):
     codes : dict[str, float]
         With `How.CODE`: the number given for each cell text. Where several inputs are made from
         one attribute (one-hot), each has its own.
+    missing : str
+        The cell text that stands for a missing cell where models take that text for a value
+        like any other (``"?"``); empty where they take a missing cell as missing (NaN).
     """
 
     name: str
     attribute: str
     how: How
     codes: dict[str, float] = msgspec.field(default_factory=dict)
+    missing: str = ""
 
 
 class Mapping(msgspec.Struct, frozen=True):

@@ -11,9 +11,17 @@ from fairdesk.models.model import OpenedModel
 #: How many bytes tell the formats apart.
 _HEAD = 4096
 _HDF5 = b"\x89HDF\r\n\x1a\n"
-#: How compressed pickles of joblib begin: zlib, gzip, bzip2, lzma, xz, lz4.
-_COMPRESSED = (b"\x1f\x8b", b"BZh", b"\x5d\x00\x00", b"\xfd7zXZ", b"\x04\x22\x4d\x18")
-_ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+#: How compressed pickles of joblib begin: gzip, bzip2, lzma, xz, zlib.
+_COMPRESSED = (
+    b"\x1f\x8b",
+    b"BZh",
+    b"\x5d\x00\x00",
+    b"\xfd7zXZ",
+    b"\x78\x01",
+    b"\x78\x5e",
+    b"\x78\x9c",
+    b"\x78\xda",
+)
 #: Suffixes under which pickles of the oldest, textual protocol are taken for what they are.
 _PICKLE_SUFFIXES = frozenset({".pkl", ".pickle", ".joblib", ".sav", ".p"})
 #: The highest versions that exist or are near; a byte beyond them is no such file.
@@ -50,25 +58,24 @@ def describe_format(path: Path) -> str:
             why=f"The system says: {error.strerror}.",
             remedy="Check that you may read the file.",
         ) from error
-    if not head:
-        return "empty"
-    if head.startswith(_HDF5):
-        return "hdf5"
     if head.startswith(b"PK"):
         return _kind_of_zip(path)
-    if _is_pickle(head, path.suffix.lower()):
-        return "pickle"
-    if head[0] == 0x08 and len(head) > 2 and 0 < head[1] <= _ONNX_VERSION:
-        return "onnx"
-    return "text" if _is_text(head) else "unknown"
+    kinds = {
+        "empty": not head,
+        "hdf5": head.startswith(_HDF5),
+        "pickle": _is_pickle(head, path.suffix.lower()),
+        "onnx": head[:1] == b"\x08" and head[1:2] != b"" and 0 < head[1] <= _ONNX_VERSION,
+        "text": _is_text(head),
+    }
+    return next((kind for kind, it_is in kinds.items() if it_is), "unknown")
 
 
 def _is_pickle(head: bytes, suffix: str) -> bool:
-    if head[0] == 0x80:
+    if head.startswith(b"\x80"):
         return len(head) > 1 and head[1] <= _PICKLE_PROTOCOL
-    if head.startswith(_COMPRESSED) or head.startswith(_ZLIB):
+    if head.startswith(_COMPRESSED):
         return True
-    return suffix in _PICKLE_SUFFIXES and head[:1] in b"(]}c" and b"\n" in head
+    return suffix in _PICKLE_SUFFIXES and head[:1] in (b"(", b"]", b"}", b"c") and b"\n" in head
 
 
 def _kind_of_zip(path: Path) -> str:
@@ -127,48 +134,42 @@ def open_model(path: Path, *, trusted: bool = False) -> OpenedModel:
 
 
 def _refusal(path: Path, kind: str) -> ModelError:
+    """Say what the file is instead of a model: what, why and what to do."""
     name = f"“{path.name}”"
-    match kind:
-        case "missing":
-            return ModelError(
-                f"The model file {path} is not there.",
-                remedy="Check its name, or choose another file.",
-            )
-        case "empty":
-            return ModelError(
-                f"The model file {name} is empty.",
-                why="Perhaps a download or a copy was cut off.",
-                remedy="Get the file again.",
-            )
-        case "saved-model":
-            return ModelError(
-                f"{name} is a folder of a TensorFlow SavedModel.",
-                why="It holds a program of any kind, and Keras 3 no longer opens it.",
-                remedy="Load it where it was made and save it as one file: "
-                'model.save("model.keras").',
-            )
-        case "folder":
-            return ModelError(f"{name} is a folder.", remedy=f"Choose a file. {WANTED}")
-        case "skops":
-            return ModelError(
-                f"{name} is a skops file, which FairDesk does not open yet.", remedy=WANTED
-            )
-        case "zip":
-            return ModelError(
-                f"{name} is an archive, but not of a Keras model.",
-                why="It is damaged, or holds something else.",
-                remedy=f"Unpack it if the model is inside. {WANTED}",
-            )
-        case "text":
-            return ModelError(
-                f"{name} is a text file, not a model.",
-                why="Its content looks like a table or a program."
-                if path.suffix.lower() not in (".csv", ".tsv", ".txt")
-                else "It looks like a table: was the data file chosen as the model?",
-                remedy=WANTED,
-            )
-    return ModelError(
-        f"{name} is no model file that FairDesk knows.",
-        why="Its first bytes belong to none of the formats; perhaps it is damaged.",
-        remedy=WANTED,
+    what, why, remedy = {
+        "missing": (
+            f"The model file “{path}” is not there.",
+            "",
+            "Check its name, or choose another file.",
+        ),
+        "empty": (
+            f"The model file {name} is empty.",
+            "Perhaps a download or a copy was cut off.",
+            "Get the file again.",
+        ),
+        "saved-model": (
+            f"{name} is the folder of a TensorFlow SavedModel.",
+            "It holds a program of any kind, and Keras 3 does not open it either.",
+            "Load it where it was made and save it as one file: model.save(“model.keras”).",
+        ),
+        "folder": (f"{name} is a folder.", "", f"Choose a file. {WANTED}"),
+        "skops": (f"{name} is a skops file, which FairDesk does not open.", "", WANTED),
+        "zip": (
+            f"{name} is an archive, but not of a Keras model.",
+            "It is damaged, or holds something else.",
+            f"Unpack it if the model is inside. {WANTED}",
+        ),
+        "text": (
+            f"{name} is a text file, not a model.",
+            "Perhaps the data file was chosen as the model.",
+            WANTED,
+        ),
+    }.get(
+        kind,
+        (
+            f"{name} is no model file that FairDesk knows.",
+            "Its first bytes belong to none of the formats; perhaps it is damaged.",
+            WANTED,
+        ),
     )
+    return ModelError(what, why=why, remedy=remedy)
