@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain
 from fairdesk.events import Found, Progress, Rows, Scores
-from fairdesk.individual.asked import AskedModel, KeyTable, row_keys
+from fairdesk.individual.asked import AskedModel, KeyTable
 from fairdesk.models.model import Model, labels
 
 #: Rows that are made and asked about in one go; more would be no faster, only larger.
@@ -110,7 +110,7 @@ class Ledger:
         combination : NDArray[np.intp]
             ``(n,)``; the index of each row's protected values in ``domain.combinations``.
         """
-        numbers, new = self._people.number(row_keys(rows[:, self._domain.others]))
+        numbers, new = self._people.number(rows[:, self._domain.others])
         if self._people.size > len(self._verdicts):
             self._verdicts = np.resize(self._verdicts, 2 * self._people.size)
         if new.size:

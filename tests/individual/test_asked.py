@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fairdesk.individual.asked import AskedModel, KeyTable, row_keys
+from fairdesk.individual.asked import AskedModel, KeyTable
+from fairdesk.individual.kernels import row_keys
 
 rows = hnp.arrays(
     np.float64,
@@ -31,24 +32,35 @@ def test_codes_that_differ_little_have_different_keys():
     assert len(np.unique(row_keys(grid / 8 + 0.1))) == len(grid)
 
 
-@given(st.lists(hnp.arrays(np.uint64, st.integers(1, 60), elements=st.integers(1, 40))))
-def test_table_numbers_keys_like_a_dictionary(batches):
+@given(
+    st.lists(
+        hnp.arrays(
+            np.float64,
+            st.tuples(st.integers(1, 60), st.just(2)),
+            elements=st.integers(0, 6).map(float),
+        )
+    )
+)
+def test_table_numbers_rows_like_a_dictionary(batches):
     table, reference = KeyTable(), {}
-    for keys in batches:
-        numbers, new = table.number(keys)
-        assert sorted(keys[new].tolist()) == sorted(set(keys.tolist()) - set(reference))
-        reference |= dict(zip(keys[new].tolist(), numbers[new].tolist(), strict=True))
-        assert numbers.tolist() == [reference[key] for key in keys.tolist()]
-    assert sorted(reference.values()) == list(range(table.size))
+    for batch in batches:
+        rows = [tuple(row) for row in batch.tolist()]
+        numbers, new = table.number(batch)
+        for position in new:
+            assert rows[position] not in reference
+            reference[rows[position]] = len(reference)
+        assert numbers.tolist() == [reference[row] for row in rows]
+    assert table.size == len(reference)
 
 
 def test_table_grows_and_keeps_its_numbers():
     table = KeyTable()
-    keys = np.random.default_rng(0).permutation(np.arange(1, 400_001, dtype=np.uint64))
-    numbers = np.concatenate([table.number(part)[0] for part in np.array_split(keys, 40)])
-    again, new = table.number(keys)
+    rows = np.random.default_rng(0).permutation(np.arange(400_000.0))[:, None]
+    numbers = np.concatenate([table.number(part)[0] for part in np.array_split(rows, 40)])
+    again, new = table.number(rows)
     assert new.size == 0
     assert (numbers == again).all()
+    assert (numbers == np.arange(len(rows))).all()
 
 
 class CountingModel:
