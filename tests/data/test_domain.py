@@ -1,0 +1,308 @@
+"""The space of people: similar sets, limits, and what lies inside."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairdesk.data.domain import (
+    BINS,
+    EVERY_VALUE_UP_TO,
+    MOST_COMBINATIONS,
+    Attribute,
+    Domain,
+    Role,
+    attribute_of,
+)
+from fairdesk.data.reading import retype
+from fairdesk.data.table import Column, Kind
+from fairdesk.errors import DataError, SpecError
+
+SEX = Column("sex", Kind.NOMINAL, ("f", "m"), 0, 1)
+JOB = Column("job", Kind.NOMINAL, ("a", "b", "c"), 0, 2)
+GRADE = Column("grade", Kind.ORDINAL, ("low", "mid", "high"), 0, 2)
+AGE = Column("age", Kind.INTEGER, low=17, high=90)
+WAGE = Column("wage", Kind.REAL, low=-1.5, high=8.5)
+ONE = Column("one", Kind.INTEGER, low=5, high=5)
+seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+@st.composite
+def columns(draw, name):
+    kind = draw(st.sampled_from([Kind.NOMINAL, Kind.ORDINAL, Kind.INTEGER, Kind.REAL]))
+    if not kind.is_number:
+        count = draw(st.integers(2, 6))
+        values = tuple(f"v{i}" for i in range(count))
+        return Column(name, kind, values, 0, count - 1)
+    low = draw(st.integers(-1_000, 1_000))
+    span = draw(st.integers(1, 500))
+    return Column(name, kind, low=low, high=low + span)
+
+
+@st.composite
+def domains(draw):
+    """One or two protected attributes, one that varies, and two of any other role."""
+    roles = [Role.PROTECTED, Role.VARIES] + draw(
+        st.permutations([Role.PROTECTED, Role.VARIES, Role.FIXED]).map(lambda roles: roles[:2])
+    )
+    roles = draw(st.permutations(roles))
+    return Domain(tuple(attribute_of(draw(columns(f"a{i}")), role) for i, role in enumerate(roles)))
+
+
+@given(domains(), seeds)
+def test_samples_lie_in_the_domain(domain, rng):
+    rows = domain.sample(rng, 50)
+    assert rows.shape == (50, len(domain.attributes))
+    assert domain.contains(rows).all()
+    snapped, combination = domain.snap(rows)
+    np.testing.assert_array_equal(snapped, rows)
+    np.testing.assert_array_equal(domain.combinations[combination], rows[:, domain.protected])
+    for position in domain.protected:
+        assert set(rows[:, position]) <= set(domain.attributes[position].compared)
+
+
+@given(domains(), seeds)
+def test_similar_people_differ_in_protected_attributes_only(domain, rng):
+    rows = domain.sample(rng, 7)
+    before = rows.copy()
+    everyone = domain.similar(rows)
+    assert everyone.shape == (7, domain.combination_count, rows.shape[1])
+    np.testing.assert_array_equal(rows, before)
+    np.testing.assert_array_equal(
+        everyone[:, :, domain.others],
+        np.repeat(rows[:, None, domain.others], domain.combination_count, axis=1),
+    )
+    for combination, protected in enumerate(domain.combinations):
+        assert (everyone[:, combination][:, domain.protected] == protected).all()
+    _, own = domain.snap(rows)
+    np.testing.assert_array_equal(everyone[np.arange(7), own], rows)
+    assert domain.contains(everyone.reshape(-1, rows.shape[1])).all()
+    assert len(np.unique(domain.combinations, axis=0)) == domain.combination_count
+
+
+@given(domains(), seeds, st.floats(1, 1e6))
+def test_strangers_are_brought_in(domain, rng, far):
+    rows = np.round(rng.normal(0, far, (30, len(domain.attributes))))
+    clipped = domain.clip(rows)
+    assert domain.contains(clipped).all()
+    np.testing.assert_array_equal(domain.clip(clipped), clipped)
+    inside = domain.contains(rows)
+    np.testing.assert_array_equal(clipped[inside], rows[inside])
+    snapped, combination = domain.snap(rows)
+    assert domain.contains(snapped).all()
+    np.testing.assert_array_equal(domain.combinations[combination], snapped[:, domain.protected])
+    np.testing.assert_array_equal(snapped[:, domain.others], clipped[:, domain.others])
+
+
+@given(domains(), seeds)
+def test_the_parts_make_the_whole(domain, rng):
+    positions = np.concatenate([domain.protected, domain.others])
+    assert sorted(positions) == list(range(len(domain.attributes)))
+    assert set(domain.varying) <= set(domain.others)
+    assert (domain.low <= domain.high).all()
+    assert (domain.unit > 0).all()
+    assert (domain.unit[domain.integral] == np.round(domain.unit[domain.integral])).all()
+    assert domain.names == tuple(attribute.name for attribute in domain.attributes)
+
+
+@given(domains())
+def test_domains_survive_json(domain):
+    assert msgspec.json.decode(msgspec.json.encode(domain), type=Domain) == domain
+
+
+def test_fractions_and_missing_values_are_outside():
+    domain = Domain((attribute_of(SEX, Role.PROTECTED), attribute_of(AGE), attribute_of(WAGE)))
+    rows = np.array([[0, 20, 0.5], [0, 20.5, 0.5], [0.5, 20, 0], [0, 91, 0], [0, np.nan, 0]])
+    assert domain.contains(rows).tolist() == [True, False, False, False, False]
+
+
+def test_roles_are_checked():
+    with pytest.raises(SpecError, match="No attribute is protected"):
+        Domain((attribute_of(SEX), attribute_of(AGE)))
+    with pytest.raises(SpecError, match="has only one value"):
+        Domain((attribute_of(ONE, Role.PROTECTED), attribute_of(AGE)))
+    with pytest.raises(SpecError, match="nobody can be invented"):
+        Domain((attribute_of(SEX, Role.PROTECTED), attribute_of(AGE, Role.FIXED)))
+    many = Column("many", Kind.NOMINAL, tuple(f"v{i}" for i in range(100)), 0, 99)
+    with pytest.raises(SpecError, match="10,000 combinations; at most 5,000"):
+        Domain(
+            (
+                attribute_of(many, Role.PROTECTED),
+                attribute_of(msgspec.structs.replace(many, name="more"), Role.PROTECTED),
+                attribute_of(AGE),
+            )
+        )
+
+
+def test_attributes_are_as_their_columns():
+    assert attribute_of(JOB) == Attribute("job", Kind.NOMINAL, ("a", "b", "c"), 0, 2)
+    assert attribute_of(WAGE, Role.FIXED) == Attribute(
+        "wage", Kind.REAL, low=-1.5, high=8.5, role=Role.FIXED
+    )
+    with pytest.raises(SpecError, match="is ignored"):
+        attribute_of(Column("id", Kind.IGNORED))
+    with pytest.raises(SpecError, match="is empty"):
+        attribute_of(Column("x", Kind.NOMINAL))
+
+
+def test_what_is_compared():
+    assert attribute_of(JOB, Role.PROTECTED).compared == (0, 1, 2)
+    assert attribute_of(ONE, Role.PROTECTED).compared == (5,)
+    small = Column("n", Kind.INTEGER, low=1, high=EVERY_VALUE_UP_TO)
+    assert attribute_of(small, Role.PROTECTED).compared == tuple(range(1, EVERY_VALUE_UP_TO + 1))
+    ages = attribute_of(AGE, Role.PROTECTED).compared
+    assert len(set(ages)) == BINS
+    assert all(age == round(age) and AGE.low <= age <= AGE.high for age in ages)
+    assert attribute_of(AGE, Role.PROTECTED, every_value=True).compared == tuple(range(17, 91))
+    assert attribute_of(WAGE, Role.PROTECTED).compared == tuple(np.arange(-1, 9.0))
+    assert attribute_of(WAGE).compared == ()
+
+
+def test_too_many_values_are_refused_before_they_are_made():
+    wide = Column("n", Kind.INTEGER, low=0, high=2.0**50)
+    with pytest.raises(SpecError, match=f"at most {MOST_COMBINATIONS:,}"):
+        attribute_of(wide, Role.PROTECTED, every_value=True)
+    assert len(attribute_of(wide, Role.PROTECTED).compared) == BINS
+
+
+def test_units():
+    assert attribute_of(JOB).unit == 1
+    assert attribute_of(AGE).unit == 1
+    assert attribute_of(Column("loan", Kind.INTEGER, low=0, high=10_000)).unit == 100
+    assert attribute_of(WAGE).unit == pytest.approx(0.1)
+    assert attribute_of(Column("flat", Kind.REAL, low=1, high=1)).unit == 1
+
+
+def test_codes_are_written_in_the_auditors_terms():
+    assert attribute_of(JOB).text(2) == "c"
+    assert attribute_of(AGE).text(20.0) == "20"
+    assert attribute_of(WAGE).text(1.23456789) == "1.23457"
+    assert attribute_of(WAGE).text(np.nan) == "(missing)"
+
+
+@pytest.mark.parametrize(
+    ("column", "limits", "low", "high", "values"),
+    [
+        (AGE, [20, 30], 20, 30, ()),
+        (AGE, ["20", "30"], 20, 30, ()),
+        (AGE, [10, 120], 10, 120, ()),
+        (WAGE, [0.5, 0.5], 0.5, 0.5, ()),
+        (AGE, [40, 20, 30, 20], 0, 2, ("20", "30", "40")),
+        (AGE, [20], 0, 0, ("20",)),
+        (WAGE, [0.5, 1, 2], 0, 2, ("0.5", "1.0", "2.0")),
+        (JOB, ["c", "a"], 0, 1, ("a", "c")),
+        (GRADE, ["high", "low"], 0, 1, ("low", "high")),
+        (SEX, ["f"], 0, 0, ("f",)),
+    ],
+)
+def test_limits(column, limits, low, high, values):
+    attribute = attribute_of(column, limits=limits)
+    assert (attribute.low, attribute.high, attribute.values) == (low, high, values)
+    assert attribute.numeric is (column.kind.is_number and bool(values))
+
+
+@pytest.mark.parametrize(
+    ("column", "limits"),
+    [
+        (AGE, []),
+        (AGE, [30, 20]),
+        (AGE, ["x", "y"]),
+        (AGE, [20.5, 30]),
+        (AGE, [0, float("inf")]),
+        (AGE, [0, float("nan")]),
+        (AGE, [0, 1e300]),
+        (AGE, [None, 30]),
+        (AGE, [[20, 30]]),
+        (JOB, []),
+        (JOB, ["a", "z"]),
+        (JOB, [0, 1]),
+    ],
+)
+def test_limits_that_do_not_fit_are_refused(column, limits):
+    with pytest.raises(SpecError) as caught:
+        attribute_of(column, limits=limits)
+    assert caught.value.remedy
+
+
+TEXT = "sex,age,job\nf,20,a\nm,30,b\nm,?,c\nf,90,c\n?,40,a\n"
+
+
+def test_tables_are_encoded(table):
+    read = table(TEXT)
+    domain = Domain(
+        tuple(
+            attribute_of(read.column(name), role)
+            for name, role in [("job", Role.VARIES), ("sex", Role.PROTECTED), ("age", Role.FIXED)]
+        )
+    )
+    nan = np.nan
+    np.testing.assert_array_equal(
+        domain.encode(read), [[0, 0, 20], [1, 1, 30], [2, 1, nan], [2, 0, 90], [0, nan, 40]]
+    )
+    np.testing.assert_array_equal(domain.people(read), [[0, 0, 20], [1, 1, 30], [2, 0, 90]])
+    assert domain.contains(domain.people(read)).all()
+
+
+def test_limits_leave_out_those_beyond(table):
+    read = table(TEXT)
+    domain = Domain(
+        (
+            attribute_of(read.column("sex"), Role.PROTECTED),
+            attribute_of(read.column("age"), limits=[20, 40]),
+            attribute_of(read.column("job"), limits=["a", "c"]),
+        )
+    )
+    nan = np.nan
+    np.testing.assert_array_equal(
+        domain.encode(read), [[0, 20, 0], [1, 30, nan], [1, nan, 1], [0, 90, 1], [nan, 40, 0]]
+    )
+    np.testing.assert_array_equal(domain.people(read), [[0, 20, 0]])
+
+
+def test_listed_numbers_are_encoded_as_their_place(table):
+    read = table(TEXT)
+    domain = Domain(
+        (
+            attribute_of(read.column("sex"), Role.PROTECTED),
+            attribute_of(read.column("age"), limits=[90, 20, 40]),
+        )
+    )
+    nan = np.nan
+    np.testing.assert_array_equal(domain.encode(read)[:, 1], [0, nan, nan, 2, 1])
+    assert domain.attributes[1].text(2) == "90"
+
+
+def test_another_table_is_encoded_by_its_texts(table):
+    read = table("sex,job\nf,b\nm,c\n")
+    other = table("job,sex\nz,m\nc,f\na,x\n")
+    domain = Domain(
+        (attribute_of(read.column("sex"), Role.PROTECTED), attribute_of(read.column("job")))
+    )
+    np.testing.assert_array_equal(domain.encode(other), [[1, np.nan], [0, 1], [np.nan, np.nan]])
+
+
+def test_a_table_that_does_not_fit_is_refused(table):
+    read = table(TEXT)
+    domain = Domain(
+        (
+            attribute_of(read.column("sex"), Role.PROTECTED),
+            attribute_of(read.column("age")),
+            attribute_of(read.column("job")),
+        )
+    )
+    for name, kind in [
+        ("age", Kind.REAL),
+        ("age", Kind.NOMINAL),
+        ("age", Kind.IGNORED),
+        ("job", Kind.IGNORED),
+    ]:
+        with pytest.raises(SpecError, match=f"“{name}” is {kind}, but was"):
+            domain.encode(retype(read, name, kind))
+    numbers = table("sex,age,job\nf,20,1\nm,30,2\n")
+    with pytest.raises(SpecError, match="“job” is integer, but was nominal"):
+        domain.encode(numbers)
+    with pytest.raises(DataError, match="no column “job”"):
+        domain.encode(table("sex,age\nf,20\nm,30\n"))
