@@ -104,6 +104,8 @@ class PairQuery(msgspec.Struct, frozen=True):
         Per attribute's name the text of the one value wanted, or a range of codes, inclusive.
     mark : str, optional
         With this mark only; ``""`` is unmarked.
+    upto : int, optional
+        Up to this pair's number only: what there was at a moment of a run that goes on.
     """
 
     run: int | None = None
@@ -111,6 +113,7 @@ class PairQuery(msgspec.Struct, frozen=True):
     descending: bool = False
     where: dict[str, str | tuple[float, float]] = msgspec.field(default_factory=dict)
     mark: str | None = None
+    upto: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

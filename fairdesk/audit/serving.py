@@ -25,9 +25,9 @@ from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
 from fairdesk.events import Event, Found, Progress, Rows
 from fairdesk.models.model import Mapping, OpenedModel
+from fairdesk.models.proof import Proof, check
 
 if TYPE_CHECKING:
-    from fairdesk.models.proof import Proof
     from fairdesk.models.feeding import FedModel
 
 Request = wire.Frame[wire.ToGuest]
@@ -262,8 +262,6 @@ class Guest:
         return self._opened
 
     def _prove(self, asked: wire.Prove, codes: Rows) -> Proof:
-        from fairdesk.models.proof import check  # noqa: PLC0415 - see above
-
         table = Table(asked.source, asked.columns, codes)
         names = dict.fromkeys(made.attribute for made in asked.mapping.inputs)
         fed = self._fed(asked.mapping, tuple(attribute_of(table.column(name)) for name in names))

@@ -426,11 +426,13 @@ class Store:
     def _index(self, order: str) -> None:
         """Make sure of an index for an order, once there is enough to sort.
 
-        Without it a page near the end of 300,000 findings takes a second, with it a blink.
+        The last page of 300,000 findings then takes milliseconds, without it half a second. The
+        run belongs to it because a page is mostly one of one run.
         """
         if order == "id":
             return
-        name = f"finding_{order if order in ('difference', 'mark') else self._order_term(order)}"
+        term = self._order_term(order)
+        name = f"finding_by_{term if term.isidentifier() else order}"
         (size, exists) = self._one(
             "SELECT (SELECT max(id) FROM finding),"
             " EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?)",
@@ -441,7 +443,7 @@ class Store:
         # a full disk must not keep anybody from looking: then it is merely slow
         with suppress(StoreError), self._writing():
             self._connection.execute(
-                f"CREATE INDEX IF NOT EXISTS {name} ON finding ({self._order_term(order)})"
+                f"CREATE INDEX IF NOT EXISTS {name} ON finding ({term}, id, run)"
             )
 
     @contextmanager

@@ -23,6 +23,7 @@ from fairdesk.data.domain import Attribute, Domain
 from fairdesk.data.table import Column, Dialect, Source
 from fairdesk.errors import WorkerError
 from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.models.proof import Proof
 
 Array = NDArray[Any]
 M = TypeVar("M")
@@ -103,7 +104,7 @@ class ModelOpened(msgspec.Struct, frozen=True, tag=True):
 class Proved(msgspec.Struct, frozen=True, tag=True):
     """The outcome of the check."""
 
-    proof: msgspec.Raw
+    proof: Proof
 
 
 class Predicted(msgspec.Struct, frozen=True, tag=True):

@@ -11,9 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
-import msgspec
 import numpy as np
 
 from fairdesk.audit import wire
@@ -24,9 +23,7 @@ from fairdesk.data.table import Dialect, Table
 from fairdesk.errors import ERRORS, ModelError, WorkerError
 from fairdesk.events import Event, Found, Progress, Rows, Scores
 from fairdesk.models.model import Mapping, ModelCard
-
-if TYPE_CHECKING:
-    from fairdesk.models.proof import Proof
+from fairdesk.models.proof import Proof
 
 log = logging.getLogger(__name__)
 
@@ -171,18 +168,13 @@ class Worker:
 
     def prove(self, mapping: Mapping, table: Table, label: str, favourable: str) -> Proof:
         """Check how the open model is fed, on the whole table: `fairdesk.models.proof.check`."""
-        from fairdesk.models.proof import Proof  # noqa: PLC0415 - lands later
-
         frame = self._answer(
             wire.Prove(mapping, table.source, table.columns, label, favourable),
             (table.codes,),
             self._patience.answer,
             "answer for the rows of the table",
         )
-        try:
-            return msgspec.json.decode(_expect(frame, wire.Proved).proof, type=Proof)
-        except msgspec.MsgspecError as error:
-            raise _nonsense(str(error)) from error
+        return _expect(frame, wire.Proved).proof
 
     def predict(self, mapping: Mapping, attributes: tuple[Attribute, ...], rows: Rows) -> Scores:
         """Ask the open model about ``(n, d)`` rows; gives ``(n, k)`` scores."""
