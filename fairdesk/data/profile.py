@@ -131,7 +131,7 @@ def problems(table: Table) -> tuple[Problem, ...]:
 def _problems_of(column: Column, codes: NDArray[np.float64], decimal: str) -> Iterator[Problem]:
     name, missing = f"“{column.name}”", column.missing / codes.size
     if column.missing == codes.size:
-        yield _problem(column, f"{name} is empty.")
+        yield Problem(column.name, f"{name} is empty.", "It is left out.")
         return
     useless = _nothing_to_audit(column, codes)
     if useless:
@@ -140,7 +140,8 @@ def _problems_of(column: Column, codes: NDArray[np.float64], decimal: str) -> It
     if column.kind is Kind.IGNORED:
         return
     if column.low == column.high:
-        yield _problem(column, f"{name} has the same value in every row, so it tells nobody apart.")
+        where = "wherever it is known" if column.missing else "in every row"
+        yield _problem(column, f"{name} has the same value {where}, so it tells nobody apart.")
     elif column.kind is Kind.NOMINAL and len(column.values) > MANY_VALUES:
         yield _problem(column, f"{name} has {len(column.values):,} different values.")
     if missing >= SOME_MISSING:
@@ -187,6 +188,9 @@ def _spelling(column: Column, decimal: str) -> Iterator[Problem]:
             f"“{column.name}” has values that differ only in capitals or spaces: {_quoted(twins)}.",
             "Make them one in the file, or each counts as a group of its own.",
         )
+    strangers = [value for value in column.values if as_numbers([value], decimal) is None]
+    if not strangers:
+        return
     other = "," if decimal == "." else "."
     if as_numbers(column.values, other) is not None:
         yield Problem(
@@ -195,7 +199,6 @@ def _spelling(column: Column, decimal: str) -> Iterator[Problem]:
             "Choose the other decimal mark, or write the numbers plainly in the file.",
         )
         return
-    strangers = [value for value in column.values if as_numbers([value], decimal) is None]
     numbers = len(column.values) - len(strangers)
     if len(strangers) <= 3 and numbers >= 5:
         yield Problem(

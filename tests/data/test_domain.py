@@ -45,9 +45,8 @@ def columns(draw, name):
 @st.composite
 def domains(draw):
     """One or two protected attributes, one that varies, and two of any other role."""
-    roles = [Role.PROTECTED, Role.VARIES] + draw(
-        st.permutations([Role.PROTECTED, Role.VARIES, Role.FIXED]).map(lambda roles: roles[:2])
-    )
+    further = draw(st.permutations([Role.PROTECTED, Role.VARIES, Role.FIXED]))[:2]
+    roles = [Role.PROTECTED, Role.VARIES, *further]
     roles = draw(st.permutations(roles))
     return Domain(tuple(attribute_of(draw(columns(f"a{i}")), role) for i, role in enumerate(roles)))
 
