@@ -20,13 +20,15 @@ EXAMPLES = (
 )
 #: Between a number and its unit: no line break.
 _NBSP = "\u00a0"
+#: Endings with a plural of their own, the longer ones first.
 _IRREGULAR = {
-    "child": "children",
-    "man": "men",
     "person": "people",
+    "child": "children",
     "woman": "women",
+    "man": "men",
     "staff": "staff",
 }
+_REGULAR = ("german", "human", "roman")
 _STATES = {
     "running": "running",
     "paused": "paused",
@@ -120,21 +122,20 @@ def plural(person: str) -> str:
     >>> plural("applicant"), plural("person"), plural("member of staff")
     ('applicants', 'people', 'members of staff')
     """
-    head, of, tail = person.partition(" of ")
-    before, space, word = head.rpartition(" ")
+    word, of, owner = person.partition(" of ")
     small = word.lower()
-    if small in _IRREGULAR:
-        ending = _IRREGULAR[small]
-        many = (word[0] + ending[1:]) if word[0] == ending[0].upper() else ending
-    elif small.endswith(("man", "woman")) and small not in ("human", "german", "roman"):
-        many = word[:-2] + "en"
-    elif small.endswith("y") and small[-2:-1] not in (*"aeiou", ""):
+    irregular = next((ending for ending in _IRREGULAR if small.endswith(ending)), None)
+    if irregular and not small.endswith(_REGULAR):
+        stem = word[: len(word) - len(irregular)]
+        ending = _IRREGULAR[irregular]
+        many = stem + (ending if word[len(stem)].islower() else ending.capitalize())
+    elif small.endswith("y") and small[-2:-1] not in tuple("aeiou"):
         many = word[:-1] + "ies"
     elif small.endswith(("s", "x", "z", "ch", "sh")):
         many = word + "es"
     else:
         many = word + "s"
-    return before + space + many + of + tail
+    return many + of + owner
 
 
 def counted(count: int, person: str) -> str:
@@ -228,8 +229,8 @@ def alone_sentences(spec: AuditSpec, run: Counted) -> tuple[str, ...]:
     if len(names) < 2 or not run.found:
         return ()
     return tuple(
-        f"{number(count)} of the {number(run.found)} ({percent(count, run.found)}) get another "
-        f"decision when {quoted(name)} alone changes."
+        f"{number(count)} of the {number(run.found)} ({percent(count, run.found)}) "
+        f"{'gets' if count == 1 else 'get'} another decision when {quoted(name)} alone changes."
         for name, count in zip(names, run.alone, strict=True)
     )
 

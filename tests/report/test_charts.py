@@ -1,0 +1,80 @@
+"""Charts: well-formed SVG that shows what it is given and says it in words."""
+
+from xml.etree import ElementTree as ET
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairdesk.report import charts
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def texts(picture):
+    return [element.text for element in ET.fromstring(picture.svg).iter(f"{SVG}text")]
+
+
+@given(st.floats(0, 1e12), st.integers(2, 8))
+def test_ticks_are_round_and_reach_the_top(high, most):
+    values = charts.ticks(high, most)
+    step = values[1]
+    assert values[0] == 0
+    assert len(values) <= most + 1
+    assert values[-1] >= max(high, 1) * (1 - 1e-12)
+    assert values[-2] < max(high, 1)
+    assert f"{step:.0e}"[0] in "125"
+    assert step >= 1
+
+
+def test_a_line_is_named_at_its_end_with_its_counts():
+    tried = np.arange(1, 2001) * 10.0
+    picture = charts.line_chart(
+        [charts.Series("MAFT & co", tried, tried / 4)], x_title="tried", y_title="found"
+    )
+    assert {"MAFT & co", "5,000 of 20,000", "tried", "found", "20,000"} <= set(texts(picture))
+    assert "MAFT & co: 5,000 after 20,000" in picture.alt
+    (line,) = [
+        element.get("d")
+        for element in ET.fromstring(picture.svg).iter(f"{SVG}path")
+        if element.get("stroke") == charts.COLOURS[0]
+    ]
+    assert line.count("L") <= 302
+
+
+def test_labels_of_lines_that_end_together_stay_apart():
+    points = np.array([1.0, 2.0])
+    picture = charts.line_chart(
+        [charts.Series(name, points, points) for name in ("one", "two", "three")],
+        x_title="tried",
+        y_title="found",
+    )
+    heights = sorted(
+        float(element.get("y"))
+        for element in ET.fromstring(picture.svg).iter(f"{SVG}text")
+        if element.text in ("one", "two", "three")
+    )
+    assert all(np.diff(heights) >= 18)
+
+
+def test_a_chart_of_nothing_is_still_a_chart():
+    picture = charts.line_chart(
+        [charts.Series("MAFT", np.array([]), np.array([]))], x_title="tried", y_title="found"
+    )
+    assert "0 of 0" in texts(picture)
+
+
+def test_bars_have_lengths_in_proportion_and_keep_long_names():
+    name = "x" * 200
+    picture = charts.bar_chart([(name, 10), ("sex", 5), ("age", 0)], whole=20, unit="findings")
+    widths = [
+        float(element.get("width"))
+        for element in ET.fromstring(picture.svg).iter(f"{SVG}rect")
+        if element.get("fill") != "none"
+    ]
+    assert widths[0] == 2 * widths[1]
+    assert widths[2] == 0
+    written = texts(picture)
+    assert "".join(text for text in written if set(text) == {"x"}) == name
+    assert any(text.startswith("10 (50.0") for text in written)
+    assert "sex: 5 (25.0" in picture.alt
