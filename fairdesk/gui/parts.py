@@ -5,7 +5,16 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -18,6 +27,8 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -284,17 +295,24 @@ class Busy(QWidget):
 
 
 class Fold(QWidget):
-    """A heading that opens and closes what is below it; ``body`` is the layout of that."""
+    """A heading that opens and closes what is below it; ``body`` is the layout of that.
+
+    Signals
+    -------
+    opened
+        What is below it came in sight.
+    """
+
+    opened = Signal()
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.button = QToolButton()
         self.button.setText(text)
-        self.button.setCheckable(True)
         self.button.setAutoRaise(True)
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.button.setArrowType(Qt.ArrowType.RightArrow)
-        self.button.toggled.connect(self._turn)
+        self.button.clicked.connect(self._turn)
         self._inside = QWidget()
         self._inside.hide()
         self.body = QVBoxLayout(self._inside)
@@ -305,9 +323,45 @@ class Fold(QWidget):
         column.addWidget(self.button)
         column.addWidget(self._inside)
 
-    def _turn(self, opened: bool) -> None:  # noqa: FBT001 - the signal's argument
+    def _turn(self) -> None:
+        opened = self._inside.isHidden()
         self.button.setArrowType(Qt.ArrowType.DownArrow if opened else Qt.ArrowType.RightArrow)
+        self.button.setAccessibleDescription("opened" if opened else "closed")
         self._inside.setVisible(opened)
+        if opened:
+            self.opened.emit()
+
+
+class Hairline(QWidget):
+    """A thin line between two sides."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedWidth(1)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw it."""
+        QPainter(self).fillRect(self.rect(), QColor(theme.colours().line))
+
+
+class Padded(QStyledItemDelegate):
+    """Cells with room at both sides, so that a number does not touch the next column's text."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """Draw the cell."""
+        option.rect = option.rect.adjusted(theme.TIGHT, 0, -theme.TIGHT, 0)
+        super().paint(painter, option, index)
+
+    def sizeHint(  # noqa: N802 - Qt's name
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        """Give the room."""
+        return super().sizeHint(option, index) + QSize(4 * theme.TIGHT, 0)
 
 
 class _Column(QScrollArea):

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QStyleOption, QWidget
 
 #: Spacing in logical pixels: within a group, between groups, around a page.
 TIGHT, NEAR, GAP, WIDE, PAGE = 4, 8, 12, 20, 28
+
+#: The system's own size of type is used, but never a smaller one than this.
+LEAST_POINTS = 10.0
 
 #: The Okabe-Ito colours, told apart with any kind of colour vision; for series in charts.
 SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
@@ -50,6 +54,8 @@ class Colours:
         The ground of a message that needs attention.
     wrong : str
         Text that tells of an error or a blocked step.
+    bar : str
+        Bars that only describe the data and judge nothing.
     """
 
     alike: str
@@ -62,6 +68,7 @@ class Colours:
     tint: str
     notice: str
     wrong: str
+    bar: str
 
 
 LIGHT = Colours(
@@ -75,18 +82,20 @@ LIGHT = Colours(
     tint="#E3F0F9",
     notice="#FFF4E5",
     wrong="#A84300",
+    bar="#8A9BB0",
 )
 DARK = Colours(
     alike="#4DA8E0",
     unlike="#F28C43",
     undecided="#9AA0A8",
     quiet="#A3ABB6",
-    line="#3A4048",
-    card="#23272D",
+    line="#434A53",
+    card="#2A2F36",
     accent="#6CBBEF",
     tint="#1F3A4F",
     notice="#3B2E1E",
     wrong="#F5A066",
+    bar="#66788E",
 )
 
 
@@ -104,7 +113,7 @@ def _palette(*, dark: bool) -> QPalette:
     role = QPalette.ColorRole
     extra = DARK if dark else LIGHT
     window, base, alternate, text, button, highlight, placeholder, faint = (
-        ("#1B1E23", "#14171B", "#1D2126", "#E7E9EC", "#2A2F36", "#2C7FBA", "#8D95A0", "#6B727C")
+        ("#22262C", "#15181C", "#1C2025", "#E7E9EC", "#333942", "#2C7FBA", "#8D95A0", "#6B727C")
         if dark
         else (
             "#F5F6F8",
@@ -143,13 +152,45 @@ def _palette(*, dark: bool) -> QPalette:
     return palette
 
 
+class _Roomy(QProxyStyle):
+    """Fusion with a little more room in what is pressed and typed into."""
+
+    _ROOM: Final = {
+        QStyle.ContentsType.CT_PushButton: QSize(12, 6),
+        QStyle.ContentsType.CT_ComboBox: QSize(4, 6),
+        QStyle.ContentsType.CT_LineEdit: QSize(4, 6),
+        QStyle.ContentsType.CT_SpinBox: QSize(4, 4),
+    }
+
+    def sizeFromContents(  # noqa: N802 - Qt's name
+        self,
+        kind: QStyle.ContentsType,
+        option: QStyleOption,
+        size: QSize,
+        widget: QWidget | None = None,
+    ) -> QSize:
+        """Give the size of a control."""
+        fitting = super().sizeFromContents(
+            kind,
+            option,
+            size,
+            widget,  # type: ignore[arg-type]  # Qt takes none, its stub does not
+        )
+        return fitting + self._ROOM[kind] if kind in self._ROOM else fitting
+
+
 class _Theme(QObject):
     """Remembers the chosen scheme and follows the system when it is `Scheme.SYSTEM`."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
         self.scheme = Scheme.SYSTEM
-        app.setStyle("Fusion")
+        self._style = _Roomy("Fusion")
+        app.setStyle(self._style)
+        font = app.font()
+        if font.pointSizeF() < LEAST_POINTS:
+            font.setPointSizeF(LEAST_POINTS)
+            app.setFont(font)
         app.styleHints().colorSchemeChanged.connect(self.paint)
 
     def paint(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
@@ -17,6 +18,7 @@ from fairdesk.gui.parts import Card, Fold, Words, calm, clear, heading, labelled
 from fairdesk.gui.wizard.options import OptionsForm, options_of
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state import Length, Step
+from fairdesk.report.words import plural
 
 _LENGTHS = {
     Length.QUICK: "&Quick: 1 minute",
@@ -42,7 +44,12 @@ class ChecksPage(Page):
         self._advanced = Fold("&Advanced: the method’s parameters")
         column.addWidget(self._advanced)
         column.addStretch(1)
-        self.body.addWidget(scrolled(inside), 1)
+        area = scrolled(inside)
+        # once the layout has made room for what was opened
+        self._advanced.opened.connect(
+            lambda: QTimer.singleShot(50, area, lambda: area.ensureWidgetVisible(self._advanced))
+        )
+        self.body.addWidget(area, 1)
         self.form: OptionsForm | None = None
 
     def enter(self) -> None:
@@ -50,7 +57,7 @@ class ChecksPage(Page):
         super().enter()
         state = self.state
         self._question.setText(
-            f"Looks for {state.person}s who would get another decision if only what is protected "
+            f"Looks for {plural(state.person)} who would get another decision if only what is protected "
             "were different, and shows each beside their twin."
         )
         for key, button in self.methods.items():
@@ -59,6 +66,10 @@ class ChecksPage(Page):
             button.setChecked(length is state.length)
         self.seed.setValue(state.seed)
         self._show_options()
+
+    def first_field(self) -> QWidget:
+        """Give what has the keyboard when the page comes on screen."""
+        return self.methods[self.state.method]
 
     # -- building -----------------------------------------------------------------------------
 

@@ -69,24 +69,29 @@ class _Reading:
     problems: tuple[Problem, ...]
     histograms: dict[str, Histogram]
     label: str | None
+    kinds: dict[str, Kind]
     refused: tuple[DataError, ...]
 
 
 def _look(table: Table, kinds: dict[str, Kind]) -> _Reading:
     """Give a table the kinds that the auditor chose, and look at it. Runs in the background."""
-    refused = []
+    refused, taken = [], {}
     for name, kind in kinds.items():
-        if name not in table.names or table.column(name).kind is kind:
+        if name not in table.names:
             continue
         try:
-            table = retype(table, name, kind)
+            if table.column(name).kind is not kind:
+                table = retype(table, name, kind)
         except DataError as error:
             refused.append(error)
+        else:
+            taken[name] = kind
     return _Reading(
         table=table,
         problems=problems(table),
         histograms={name: histogram(table, name) for name in table.names},
         label=suggest_label(table),
+        kinds=taken,
         refused=tuple(refused),
     )
 
@@ -114,6 +119,7 @@ class DataPage(Page):
         )
         self._path: Path | None = None
         self._kinds: dict[str, Kind] = {}
+        self._wanted: tuple[Path, Dialect | None] | None = None
         self._reader = Latest(self)
         self._busy = Busy()
         self._reader.began.connect(lambda: self._busy.say("Reading…"))
@@ -134,14 +140,17 @@ class DataPage(Page):
 
     def load(self, path: Path) -> None:
         """Read a file; how it is written is found out."""
-        self._kinds = {}
         self.desk.settings.used("data", path)
-        self._read(path, None)
+        self._read(path, None, {})
 
     def enter(self) -> None:
         """Show the answers."""
         super().enter()
         self._show_question()
+
+    def first_field(self) -> QWidget:
+        """Give what has the keyboard when the page comes on screen."""
+        return self.preview if self.state.table is not None else self._empty.button
 
     @property
     def busy(self) -> bool:
@@ -268,20 +277,24 @@ class DataPage(Page):
         table = self.state.table
         if self._path is None or (table is not None and table.source.dialect == self._dialect()):
             return
-        self._read(self._path, self._dialect())
+        self._read(self._path, self._dialect(), self._kinds)
 
-    def _read(self, path: Path, dialect: Dialect | None) -> None:
+    def _read(self, path: Path, dialect: Dialect | None, kinds: dict[str, Kind]) -> None:
         self._path = path
-        clerk, kinds = self.desk.clerk, dict(self._kinds)
+        self._wanted = (path, dialect)
+        clerk = self.desk.clerk
         self._ask(lambda: _look(clerk.read_table(path, dialect), kinds))
 
     def _retype(self, name: str, kind: str) -> None:
         table = self.state.table
         if table is None:
             return
-        self._kinds[name] = Kind(kind)
-        kinds = dict(self._kinds)
-        self._ask(lambda: _look(table, kinds))
+        kinds = {**self._kinds, name: Kind(kind)}
+        if self._wanted is not None:
+            # the table on screen is being read again; what replaces it gets the kind
+            self._read(*self._wanted, kinds)
+        else:
+            self._ask(lambda: _look(table, kinds))
 
     def _ask(self, call: Callable[[], _Reading]) -> None:
         self.banner.clear()
@@ -295,11 +308,7 @@ class DataPage(Page):
             self.state.set_label(reading.label or "")
         for error in reading.refused:
             self.banner.tell(error)
-        self._kinds = {
-            name: kind
-            for name, kind in self._kinds.items()
-            if name in table.names and table.column(name).kind is kind
-        }
+        self._kinds, self._wanted = reading.kinds, None
         self._name.say(Path(table.source.path).name)
         self._name.setToolTip(table.source.path)
         self._size.setText(f"{table.source.rows:,} rows, {len(table.columns):,} columns")
@@ -313,6 +322,7 @@ class DataPage(Page):
 
     def _refuse(self, error: FairDeskError) -> None:
         table = self.state.table
+        self._wanted = None
         self.banner.tell(error)
         if table is not None:
             # what was read before still stands, and so do the controls that say how

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QFrame,
     QHBoxLayout,
     QMessageBox,
     QPushButton,
@@ -25,7 +24,7 @@ from fairdesk.errors import FairDeskError, StoreError
 from fairdesk.gui import theme
 from fairdesk.gui.background import in_background
 from fairdesk.gui.dropping import Sort, dropped, sort_of
-from fairdesk.gui.parts import Words, quiet
+from fairdesk.gui.parts import Hairline, Words, quiet
 from fairdesk.gui.settings import Settings
 from fairdesk.gui.wizard.checks_page import ChecksPage
 from fairdesk.gui.wizard.data_page import DataPage
@@ -33,7 +32,7 @@ from fairdesk.gui.wizard.model_page import ModelPage
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.people_page import PeoplePage
 from fairdesk.gui.wizard.review_page import ReviewPage
-from fairdesk.gui.wizard.state import Choice, Length, Plan, Step, WizardState
+from fairdesk.gui.wizard.state import Choice, Length, Plan, Standing, Step, WizardState
 from fairdesk.gui.wizard.step_list import StepList
 from fairdesk.samples import Sample, SampleModel
 
@@ -103,6 +102,10 @@ class Wizard(QDialog):
         self.data.failed.connect(lambda: self._sample_failed(Step.DATA))
         self.model.failed.connect(lambda: self._sample_failed(Step.MODEL))
         self._build()
+        # forward through the page first, then the buttons, then the steps
+        QWidget.setTabOrder(self._stack, self.back)
+        QWidget.setTabOrder(self.back, self.next)
+        QWidget.setTabOrder(self.next, self.steps)
         self._show()
         self.resize(1080, 760)
         self.setMinimumSize(880, 620)
@@ -162,7 +165,7 @@ class Wizard(QDialog):
     # -- building -------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        side = QFrame()
+        side = QWidget()
         column = QVBoxLayout(side)
         column.setContentsMargins(theme.TIGHT, theme.PAGE, 0, theme.GAP)
         column.setSpacing(theme.GAP)
@@ -189,14 +192,11 @@ class Wizard(QDialog):
         right.setSpacing(0)
         right.addWidget(self._stack, 1)
         right.addLayout(foot)
-        line = QFrame()
-        line.setFrameShape(QFrame.Shape.VLine)
-        line.setFrameShadow(QFrame.Shadow.Sunken)
         across = QHBoxLayout(self)
         across.setContentsMargins(0, 0, 0, 0)
         across.setSpacing(0)
         across.addWidget(side)
-        across.addWidget(line)
+        across.addWidget(Hairline())
         across.addLayout(right, 1)
 
     # -- going through --------------------------------------------------------------------------
@@ -222,6 +222,7 @@ class Wizard(QDialog):
         self._stack.setCurrentWidget(page)
         page.enter()
         self._refresh()
+        page.first_field().setFocus()
 
     def _refresh(self) -> None:
         state = self.state
@@ -237,7 +238,9 @@ class Wizard(QDialog):
     def _notes(self) -> dict[Step, str]:
         """Say in a few words what each step was answered with."""
         state = self.state
-        notes = {Step.CHECKS: METHODS[state.method].title}
+        notes = {}
+        if state.standings()[Step.CHECKS] is not Standing.LOCKED:
+            notes[Step.CHECKS] = METHODS[state.method].title
         if state.table is not None:
             notes[Step.DATA] = Path(state.table.source.path).name
         if state.card is not None:

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.data.table import Table
 from fairdesk.gui import theme
+from fairdesk.gui.parts import Padded
 from fairdesk.models.model import How, Input, Mapping
 
 _Index = QModelIndex | QPersistentModelIndex
@@ -215,6 +216,8 @@ def grid(model: QAbstractTableModel, name: str) -> QTableView:
     """Make a view of a table, named for all readers."""
     view = QTableView()
     view.setModel(model)
+    view.setItemDelegate(Padded(view))
+    view.verticalHeader().hide()
     view.setAccessibleName(name)
     view.setShowGrid(False)
     view.setAlternatingRowColors(True)

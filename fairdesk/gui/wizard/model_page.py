@@ -146,6 +146,10 @@ class ModelPage(Page):
         if self.state.card is not None and self.state.proof is None and not self.busy:
             self.prove()
 
+    def first_field(self) -> QWidget:
+        """Give what has the keyboard when the page comes on screen."""
+        return self.mapping_view if self.state.card is not None else self._empty.button
+
     @property
     def busy(self) -> bool:
         """Whether the model is being opened or tried."""
@@ -428,9 +432,9 @@ class ModelPage(Page):
             more += f" {proof.left_out:,} rows were left out: they have missing cells."
         self._proof_more.setText(more)
         good = state.favourable
-        for position, words in enumerate((f"model: {good}", "model: other")):
+        for position, words in enumerate((f"model says {good}", "model says other")):
             self._cell(0, position + 1, words, tone="quiet")
-        for row, words in enumerate((f"data: {good}", "data: other")):
+        for row, words in enumerate((f"data say {good}", "data say other")):
             self._cell(row + 1, 0, words, tone="quiet")
             for column, count in enumerate(proof.confusion[row]):
                 self._cell(row + 1, column + 1, f"{count:,}", strong=row == column)

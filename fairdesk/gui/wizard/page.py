@@ -72,6 +72,10 @@ class Page(QWidget):
         """Show the answers as they are; called each time the page comes on screen."""
         self.show_redo()
 
+    def first_field(self) -> QWidget:
+        """Give what has the keyboard when the page comes on screen."""
+        return self
+
     def show_redo(self) -> None:
         """Say why the page has to be looked at again, if it has."""
         reason = self.state.redo.get(self.step, "")

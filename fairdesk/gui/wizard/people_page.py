@@ -116,11 +116,15 @@ class PeoplePage(Page):
         self._rows.setHorizontalSpacing(theme.WIDE)
         self._rows.setVerticalSpacing(theme.NEAR)
         self._count = Words(strong=True)
+        self._start = quiet()
         self._unused = quiet()
         self.body.addWidget(self._suggest)
         self.body.addWidget(scrolled(self._inside), 1)
-        self.body.addWidget(self._count)
-        self.body.addWidget(self._unused)
+        foot = QVBoxLayout()
+        foot.setSpacing(theme.TIGHT)
+        for words in (self._count, self._start, self._unused):
+            foot.addWidget(words)
+        self.body.addLayout(foot)
 
     def enter(self) -> None:
         """Show the attributes."""
@@ -131,6 +135,10 @@ class PeoplePage(Page):
             self._shown = now
             self._build()
         self._show_counts()
+
+    def first_field(self) -> QWidget:
+        """Give what has the keyboard when the page comes on screen."""
+        return next(iter(self.roles.values()), self)
 
     # -- building -----------------------------------------------------------------------------
 
@@ -242,12 +250,12 @@ class PeoplePage(Page):
         self._suggestions.addWidget(Words("Often protected:", tone="quiet", wrap=False))
         self._chips: dict[str, QPushButton] = {}
         for name in names[:8]:
-            chip = QPushButton(name.replace("&", "&&"))
+            chip = QPushButton()
             chip.setCheckable(True)
             chip.setAutoDefault(False)
             chip.setAccessibleName(f"Protect {name}")
             chip.setToolTip("Press to mark it as protected")
-            chip.setChecked(self.state.choice(name).role is Role.PROTECTED)
+            self._show_chip(chip, name)
             chip.toggled.connect(partial(self._press, name))
             self._chips[name] = chip
             self._suggestions.addWidget(chip)
@@ -263,9 +271,7 @@ class PeoplePage(Page):
         combo = self.roles[name]
         combo.setCurrentIndex(combo.findData(role.value))
         if (chip := self._chips.get(name)) is not None:
-            blocked = QSignalBlocker(chip)
-            chip.setChecked(role is Role.PROTECTED)
-            del blocked
+            self._show_chip(chip, name)
 
     def _choose_range(self, column: Column, low: QDoubleSpinBox, high: QDoubleSpinBox) -> None:
         # a limit that was not touched stays exact, whatever the field rounds
@@ -306,6 +312,13 @@ class PeoplePage(Page):
         button.setText(text.replace("&", "&&"))
         button.setAccessibleName(f"Allowed values of {column.name}: {text}")
 
+    def _show_chip(self, chip: QPushButton, name: str) -> None:
+        protected = self.state.choice(name).role is Role.PROTECTED
+        blocked = QSignalBlocker(chip)
+        chip.setChecked(protected)
+        del blocked
+        chip.setText(f"{'✓' if protected else '+'}  {name.replace('&', '&&')}")
+
     def _show_role(self, name: str) -> None:
         protected = self.state.choice(name).role is Role.PROTECTED
         words, compared = self._names[name], self._compared[name]
@@ -322,15 +335,18 @@ class PeoplePage(Page):
         protected = [n for n in state.attribute_names() if state.choice(n).role is Role.PROTECTED]
         if not protected or state.table is None:
             self._count.setText("Nothing is protected yet.")
+            self._start.setText("")
             return
-        each = state.combinations()
-        text = f"{listed(protected)}: {each:,} combinations are compared for every {state.person}."
+        self._count.setText(
+            f"{listed(protected)}: {state.combinations():,} combinations are compared for every "
+            f"{state.person}."
+        )
         try:
             people = state.people()
         except SpecError:
-            self._count.setText(text)
+            self._start.setText("")
             return
-        self._count.setText(
-            f"{text} {people:,} of the {len(state.table.codes):,} rows are complete and allowed, "
-            f"so the search starts from them."
+        self._start.setText(
+            f"The search starts from the {people:,} of the {len(state.table.codes):,} rows that "
+            "are complete and allowed."
         )

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QTableV
 
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.gui import theme
-from fairdesk.gui.parts import calm
+from fairdesk.gui.parts import Padded, calm
 
 #: So many rows are shown.
 ROWS = 200
@@ -50,7 +50,7 @@ def draw_bars(painter: QPainter, rect: QRect, bars: Histogram) -> None:
         left = rect.left() + round(position * width)
         right = rect.left() + round((position + 1) * width) - 1
         bar = QRect(left, rect.bottom() - height + 1, max(right - left, 1), height)
-        painter.fillRect(bar, QColor(colours.alike))
+        painter.fillRect(bar, QColor(colours.bar))
     painter.setPen(QColor(colours.line))
     painter.drawLine(rect.left(), rect.bottom() + 1, rect.right(), rect.bottom() + 1)
 
@@ -255,6 +255,7 @@ class Preview(QTableView):
         super().__init__()
         self._rows = PreviewModel()
         self.setModel(self._rows)
+        self.setItemDelegate(Padded(self))
         self.header = ColumnHeader(self)
         self.setHorizontalHeader(self.header)
         self.setAccessibleName("The first rows of the data")

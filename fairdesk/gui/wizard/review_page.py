@@ -70,6 +70,10 @@ class ReviewPage(Page):
         self.name.setText(self.state.suggest_title())
         self._suggest_path()
 
+    def first_field(self) -> QWidget:
+        """Give what has the keyboard when the page comes on screen."""
+        return self.name
+
     # -- answering ----------------------------------------------------------------------------
 
     def _answer_name(self, text: str) -> None:

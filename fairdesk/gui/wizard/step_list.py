@@ -10,9 +10,7 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QStyle,
     QStyledItemDelegate,
-    QStyleOptionFocusRect,
     QStyleOptionViewItem,
-    QWidget,
 )
 
 from fairdesk.gui import theme
@@ -61,7 +59,9 @@ class _Delegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = rect.adjusted(theme.NEAR, 2, -theme.NEAR, -2)
         if current:
-            painter.setPen(Qt.PenStyle.NoPen)
+            focus = bool(state & QStyle.StateFlag.State_HasFocus)
+            ring = QPen(QColor(colours.accent), 1.5) if focus else QPen(Qt.PenStyle.NoPen)
+            painter.setPen(ring)
             painter.setBrush(QColor(colours.tint))
             painter.drawRoundedRect(box, 8, 8)
         centre = QPoint(box.left() + theme.GAP + _MARK // 2, box.center().y())
@@ -83,16 +83,6 @@ class _Delegate(QStyledItemDelegate):
         cut = painter.fontMetrics().elidedText(note, Qt.TextElideMode.ElideRight, width)
         painter.drawText(QRect(left, top + line, width, line), Qt.AlignmentFlag.AlignLeft, cut)
         painter.restore()
-        if state & QStyle.StateFlag.State_HasFocus and isinstance(option.widget, QWidget):
-            ring = QStyleOptionFocusRect()
-            ring.rect = box
-            ring.palette = palette
-            option.widget.style().drawPrimitive(
-                QStyle.PrimitiveElement.PE_FrameFocusRect,
-                ring,
-                painter,
-                option.widget,
-            )
 
     @staticmethod
     def _mark(

@@ -54,7 +54,7 @@ def _data(state: WizardState) -> Iterator[str]:
     name = Path(state.table.source.path).name
     rows = number(len(state.table.codes))
     yield f"“{name}”: {rows} {plural(state.person)}, {len(state.table.columns)} columns."
-    yield f"{quoted(state.label)} holds the decision; “{state.favourable}” is good to get."
+    yield f"The decision stands in {quoted(state.label)}; “{state.favourable}” is good to get."
 
 
 def _model(state: WizardState) -> Iterator[str]:
@@ -66,7 +66,7 @@ def _model(state: WizardState) -> Iterator[str]:
     yield f"its answer “{card.classes[mapping.favourable_class]}” is the good one."
     yield f"It agrees with {quoted(state.label)} in {percent(proof.accuracy, 1)} of the rows."
     if state.trusted and not card.read_as_data:
-        yield "The file is a program that you trust."
+        yield "The file is a program that was trusted."
 
 
 def _people(state: WizardState) -> Iterator[str]:
