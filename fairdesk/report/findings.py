@@ -25,7 +25,7 @@ from fairdesk.report.blocks import (
     Text,
 )
 from fairdesk.report.decisions import class_texts
-from fairdesk.report.gathering import SHOWN, difference
+from fairdesk.report.gathering import difference
 from fairdesk.report.material import Material
 
 #: Value changes listed per protected attribute.
@@ -209,17 +209,16 @@ def pairs(material: Material) -> Section:
     if not shown:
         return Section("Examples", (Text("There are no pairs to show."),), fresh=True)
     flagged = sum(pair.mark == "flagged" for pair in shown)
-    order = (
-        f"first the {flagged} that the auditor flagged" + (", then " if flagged < SHOWN else "")
-        if flagged
-        else ""
-    )
-    if flagged < SHOWN:
-        order += "those whose scores differ most, near copies left out"
+    order = []
+    if flagged:
+        order.append(f"first the {words.number(flagged) if flagged > 1 else 'one'} flagged")
+    if flagged < len(shown):
+        order.append("those whose scores differ most, unlike people before near copies")
     intro = (
-        f"{words.number(len(shown))} of {words.number(total)} pairs: {order}. The whole list is in "
-        "the findings file (CSV or JSON) and in the audit file. The two people of a pair are equal "
-        "in everything but the lines marked “≠”. Scores are those of the favourable outcome."
+        f"{words.number(len(shown))} of {words.number(total)} pairs: {', then '.join(order)}. "
+        "The whole list is in the findings file (CSV or JSON) and in the audit file. The two "
+        "people of a pair are equal in everything but the lines marked “≠”. Scores are those of "
+        "the favourable outcome."
     )
     people = material.spec.domain.people(material.table)
     cards = [_card(material, pair, people) for pair in shown]
