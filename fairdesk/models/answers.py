@@ -54,9 +54,8 @@ def from_classes(chosen: NDArray[np.intp], classes: int) -> Scores:
     classes : int
         How many there are.
     """
-    if classes == 2:
-        return chosen[:, None].astype(np.float32)
-    return (chosen[:, None] == np.arange(classes)).astype(np.float32)
+    scores: Scores = (chosen[:, None] == np.arange(classes)).astype(np.float32)
+    return scores[:, 1:] if classes == 2 else scores
 
 
 def _columns(answers: Answers) -> Answers:

@@ -112,26 +112,23 @@ class FedModel:
 
 
 def _maker(item: Input, attribute: Attribute) -> Callable[[Codes], Values] | None:
-    """Give the function that makes an input from an attribute's codes; none for the code itself."""
-    match item.how:
-        case How.LABEL:
-            if attribute.values:
-                missing = item.missing or np.nan
-                return _lookup(np.array([*attribute.values, missing], dtype=object))
+    """Give the function that makes an input from codes; none where it is the code itself."""
+    if item.how is How.LABEL:
+        if not attribute.values:
             return _texts(attribute)
-        case How.CODE:
-            if not attribute.values:
-                return _numbers_by_text(item, attribute)
-            numbers = [_code(item, value) for value in attribute.values]
-            if item.missing:
-                return _lookup(np.array([*numbers, _code(item, item.missing)]))
-        case How.AS_IS if attribute.numeric:
-            numbers = [float(value) for value in attribute.values]
-        case How.AS_IS:
-            return None
-    if numbers == list(range(len(numbers))):
+        return _lookup(np.array([*attribute.values, item.missing or np.nan], dtype=object))
+    if item.how is How.CODE and not attribute.values:
+        return _numbers_by_text(item, attribute)
+    if item.how is How.CODE:
+        numbers = [_code(item, value) for value in attribute.values]
+    elif attribute.numeric:
+        numbers = [float(value) for value in attribute.values]
+    else:
         return None
-    return _lookup(np.array([*numbers, np.nan]))
+    missing = _code(item, item.missing) if item.missing else np.nan
+    if numbers == list(range(len(numbers))) and np.isnan(missing):
+        return None
+    return _lookup(np.array([*numbers, missing]))
 
 
 def _code(item: Input, value: str) -> float:

@@ -14,8 +14,10 @@ from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
 
 #: Cells that `pandas.read_csv` takes as missing unless it is told otherwise.
 READ_AS_MISSING = frozenset(
-    "|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a"
-    "|nan|null".split("|")
+    (
+        *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND"),
+        *("1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+    )
 )
 BY_NAME, BY_POSITION = "by name", "by position"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -226,7 +228,11 @@ def _sent(asked: FedModel, rows: Rows) -> list[tuple[float | str | None, ...]]:
         lines = asked.matrix(rows).tolist()
     else:
         lines = list(zip(*(values.tolist() for values in asked.columns(rows)), strict=True))
-    return [tuple(None if value != value else value for value in line) for line in lines]
+    return [tuple(None if _is_nan(value) else value for value in line) for line in lines]
+
+
+def _is_nan(value: float | str) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _auc(score: NDArray[np.float32], wanted: NDArray[np.bool_]) -> float | None:

@@ -8,7 +8,7 @@ import lzma
 import re
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ _VERSION = re.compile(
     rb"_sklearn_version(?:\x94|q.|r.{4})?(?:X.{4}|\x8c.)(\d+\.\d+[0-9A-Za-z.]*)", re.DOTALL
 )
 #: So much is read of a file at once, and at most, to find that.
-_PIECE, _MOST_SCANNED = 1 << 20, 1 << 30
+_PIECE, _MOST_PIECES = 1 << 20, 1 << 10
 #: Their decision is not where their probability passes one half.
 _OWN_LIMIT = frozenset({"FixedThresholdClassifier", "TunedThresholdClassifierCV"})
 #: Their probabilities may contradict their decisions; scikit-learn says so.
@@ -143,22 +143,20 @@ def _unpacked(path: Path) -> Iterator[bytes]:
     """Give a file's content in pieces, unpacked where joblib has packed it."""
     with path.open("rb") as stream:
         head = stream.read(6)
-        stream.seek(0)
-        if head.startswith(b"\x1f\x8b"):
-            source: Any = gzip.GzipFile(fileobj=stream)
-        elif head.startswith(b"BZh"):
-            source = bz2.BZ2File(stream)
-        elif head.startswith((b"\xfd7zXZ", b"\x5d\x00")):
-            source = lzma.LZMAFile(stream)
-        else:
-            source = stream
-        inflate = zlib.decompressobj() if head.startswith(b"\x78") else None
-        read = 0
-        while read < _MOST_SCANNED and (piece := source.read(_PIECE)):
-            if inflate:
-                piece = inflate.decompress(piece, _MOST_SCANNED)
-            read += len(piece)
-            yield piece
+    openers: dict[bytes, Callable[[Path, str], Any]] = {
+        b"\x1f\x8b": gzip.open,
+        b"BZh": bz2.open,
+        b"\xfd7zXZ": lzma.open,
+        b"\x5d\x00": lzma.open,
+    }
+    opener = next((make for magic, make in openers.items() if head.startswith(magic)), Path.open)
+    inflate = zlib.decompressobj() if head.startswith(b"\x78") else None
+    with opener(path, "rb") as source:
+        for _ in range(_MOST_PIECES):
+            piece = source.read(_PIECE)
+            if not piece:
+                return
+            yield inflate.decompress(piece) if inflate else piece
 
 
 def _load(path: Path, version: str) -> tuple[object, list[str]]:
@@ -193,11 +191,12 @@ def _load(path: Path, version: str) -> tuple[object, list[str]]:
             )
     if not mismatched:
         return loaded, []
-    return loaded, [
+    note = (
         f"It was saved with scikit-learn {version or 'of another version'}, and "
         f"{sklearn.__version__} is installed: it may fail, or answer differently than it did. "
         "Check the accuracy below."
-    ]
+    )
+    return loaded, [note]
 
 
 def _unreadable(path: Path, version: str, installed: str, error: Exception) -> ModelError:
