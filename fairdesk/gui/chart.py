@@ -7,7 +7,9 @@ import importlib
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QMenu,
+    QSizePolicy,
     QStackedWidget,
     QTableView,
     QToolButton,
@@ -153,7 +156,7 @@ def _spread(count: int, most: int | None) -> list[int]:
     """Pick positions evenly, the first and last among them."""
     if most is None or count <= most:
         return list(range(count))
-    return np.unique(np.linspace(0, count - 1, most).round().astype(int)).tolist()
+    return sorted({round(place) for place in np.linspace(0, count - 1, most).tolist()})
 
 
 def decimate(
@@ -172,7 +175,7 @@ def decimate(
         return x, y
     edges = np.linspace(1, len(x) - 1, (most - 2) // 2 + 1).astype(int)
     kept = {0, len(x) - 1}
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges.tolist()):
         kept.add(low + int(y[low:high].argmin()))
         kept.add(low + int(y[low:high].argmax()))
     positions = np.array(sorted(kept))
@@ -214,12 +217,12 @@ class _Twin(QAbstractTableModel):
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
+    ) -> object:
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return self._header[section]
         return None
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if role == Qt.ItemDataRole.DisplayRole:
             text = self._rows[index.row()][index.column()]
             return f"{float(text):,.10g}" if text.replace(".", "", 1).isdigit() else text
@@ -257,33 +260,11 @@ class LineChart(QWidget):
 
         self._reading = parts.quiet()
         self._reading.setWordWrap(False)
-        self._reading.setSizePolicy(_wide(self._reading))
+        self._reading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.tools = QHBoxLayout()
         self.tools.setSpacing(theme.TIGHT)
         self._as_table = QToolButton()
-        self._as_table.setText("Table")
-        self._as_table.setToolTip("Show the numbers as a table (T)")
-        self._as_table.setCheckable(True)
-        self._as_table.setAccessibleName("Show the chart as a table")
-        self._as_table.toggled.connect(self._turn)
-        more = QToolButton()
-        more.setText("⋯")
-        more.setToolTip("Copy or save this chart")
-        more.setAccessibleName("Copy or save this chart")
-        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        more.setMenu(self._menu())
-        self._more = more
-
-        head = QHBoxLayout()
-        head.setContentsMargins(0, 0, 0, 0)
-        head.setSpacing(theme.TIGHT)
-        head.addLayout(self.tools)
-        head.addSpacing(theme.NEAR)
-        head.addWidget(self._reading, 1)
-        head.addWidget(self._as_table)
-        head.addWidget(more)
-
+        self._more = QToolButton()
         self._empty = parts.quiet("Nothing to draw yet.")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._twin = _Twin()
@@ -299,7 +280,7 @@ class LineChart(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.TIGHT)
-        column.addLayout(head)
+        column.addLayout(self._make_head())
         column.addWidget(self._stack, 1)
         QShortcut(
             QKeySequence("T"),
@@ -373,15 +354,38 @@ class LineChart(QWidget):
         """Offer what can be taken away."""
         self._more.menu().exec(event.globalPos())
 
+    def _make_head(self) -> QHBoxLayout:
+        """Make the line above the chart: its tools, what is pointed at, table and menu."""
+        self._as_table.setText("Table")
+        self._as_table.setToolTip("Show the numbers as a table (T)")
+        self._as_table.setCheckable(True)
+        self._as_table.setAccessibleName("Show the chart as a table")
+        self._as_table.toggled.connect(self._turn)
+        self._more.setText("⋯")
+        self._more.setToolTip("Copy or save this chart")
+        self._more.setAccessibleName("Copy or save this chart")
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        self._more.setMenu(self._menu())
+        head = QHBoxLayout()
+        head.setContentsMargins(0, 0, 0, 0)
+        head.setSpacing(theme.TIGHT)
+        head.addLayout(self.tools)
+        head.addSpacing(theme.NEAR)
+        head.addWidget(self._reading, 1)
+        head.addWidget(self._as_table)
+        head.addWidget(self._more)
+        return head
+
     # Drawing
 
-    def _begin(self, library: Any) -> None:
+    def _begin(self, library: ModuleType) -> None:
         self._pg = library
         plot = library.PlotWidget(self, background=None)
         plot.setFrameShape(plot.Shape.NoFrame)
         plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         plot.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
-        plot.setAntialiasing(True)  # noqa: FBT003 - the library's own signature
+        plot.setAntialiasing(True)
         item = plot.getPlotItem()
         item.setMenuEnabled(False)
         item.hideButtons()
@@ -392,6 +396,7 @@ class LineChart(QWidget):
             axis.enableAutoSIPrefix(False)  # noqa: FBT003 - the library's own signature
             axis.setStyle(tickLength=-4)
         item.showGrid(y=True, alpha=0.12)
+        item.getAxis("bottom").setHeight(round(2.4 * self.fontMetrics().height()))
         plot.scene().sigMouseMoved.connect(self._hover)
         plot.leaveEvent = lambda _event: self._point_at(None)
         self._plot = plot
@@ -409,7 +414,7 @@ class LineChart(QWidget):
             axis.setTickFont(theme.scaled(self.font(), 0.9))
             axis.label.setFont(theme.scaled(self.font(), 0.9))
 
-    def _pen(self, colour: str, *, dashed: bool = False) -> Any:
+    def _pen(self, colour: str, *, dashed: bool = False) -> object:
         # a cosmetic pen counts the screen's own pixels: without this it thins out at 200 %
         return self._pg.mkPen(
             colour,
@@ -437,21 +442,24 @@ class LineChart(QWidget):
         right = max(float(line.x[-1]) for line in lines) or 1.0
         top = max(float(line.y.max()) for line in lines) or 1.0
         item.setXRange(0, right * 1.02)
-        item.setYRange(0, top * 1.18)
+        item.setYRange(0, top * 1.3)
         self._set_ticks(right, top)
         colours = colours or theme.colours()
         uppermost = max(lines, key=lambda line: float(line.y[-1]))
         for line in lines:
-            self._add_line(line, getattr(colours, line.colour, line.colour), line is uppermost)
+            end, gap = float(line.y[-1]), float(uppermost.y[-1] - line.y[-1])
+            # below its line where it would touch the uppermost one's label, if there is room
+            below = line is not uppermost and gap < 0.3 * top and end > 0.25 * top
+            self._add_line(line, getattr(colours, line.colour, line.colour), below=below)
         self._reading.setText("")
 
-    def _add_line(self, line: Line, colour: str, above: bool) -> None:  # noqa: FBT001 - private
+    def _add_line(self, line: Line, colour: str, *, below: bool) -> None:
         item = self._plot.getPlotItem()
         curve = self._pg.PlotCurveItem(
             *decimate(line.x, line.y), pen=self._pen(colour, dashed=line.dashed)
         )
         label = self._pg.TextItem(
-            f"{line.name} {line.y[-1]:,.0f}", color=colour, anchor=(1, 1.05 if above else -0.05)
+            f"{line.name} {line.y[-1]:,.0f}", color=colour, anchor=(1, -0.05 if below else 1.05)
         )
         label.setFont(theme.scaled(self.font(), 0.95, strong=True))
         for new in (curve, label):
@@ -607,10 +615,3 @@ class LineChart(QWidget):
             )
         else:
             self.said.emit(f"Saved {path.name}.")
-
-
-def _wide(widget: QWidget) -> Any:
-    """Let a widget take less than its text needs."""
-    policy = widget.sizePolicy()
-    policy.setHorizontalPolicy(policy.Policy.Ignored)
-    return policy

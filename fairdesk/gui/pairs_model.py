@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 import msgspec
 from PySide6.QtCore import (
@@ -24,8 +23,8 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import Pair, PairQuery, Store
 from fairdesk.data.domain import Role
 from fairdesk.errors import FairDeskError
+from fairdesk.gui import tips
 from fairdesk.gui.store_thread import StoreThread
-from fairdesk.report import words
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -63,7 +62,7 @@ class Cells:
     number : bool
         Whether its cells are numbers, set at the right.
     changed : callable
-        Whether the cell shows a difference between the two people.
+        Whether the cell shows a difference between the two people; none: it never does.
     """
 
     title: str
@@ -71,7 +70,7 @@ class Cells:
     text: Callable[[Pair], str]
     tip: str
     number: bool = False
-    changed: Callable[[Pair], bool] = staticmethod(lambda _pair: False)
+    changed: Callable[[Pair], bool] | None = None
 
 
 def mark_text(pair: Pair) -> str:
@@ -79,10 +78,17 @@ def mark_text(pair: Pair) -> str:
     return MARKS[pair.mark][0] + (NOTE if pair.note else "")
 
 
-def columns_of(spec: AuditSpec) -> tuple[Cells, ...]:
-    """Make the table's columns: mark, number, protected values, verdict, then all the others."""
+def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple[Cells, ...]:
+    """Make the table's columns: mark, number, protected values, verdict, then all the others.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The audit's question.
+    decisions : callable
+        Gives what each of the model's classes is called, once that is known.
+    """
     attributes = spec.domain.attributes
-    classes = spec.model.classes
 
     def differs(position: int) -> Callable[[Pair], bool]:
         return lambda pair: bool(pair.row[position] != pair.partner[position])
@@ -118,7 +124,7 @@ def columns_of(spec: AuditSpec) -> tuple[Cells, ...]:
         Cells(
             "Decision",
             "",
-            lambda pair: f"{classes[pair.row_class]} ≠ {classes[pair.partner_class]}",
+            lambda pair: f"{decisions()[pair.row_class]} ≠ {decisions()[pair.partner_class]}",
             "The decision for each of the two",
             changed=lambda _pair: True,
         ),
@@ -185,9 +191,15 @@ class PairsModel(QAbstractTableModel):
     arrived = Signal(int, int)
     failed = Signal(object)
 
-    def __init__(self, spec: AuditSpec, store: StoreThread, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        spec: AuditSpec,
+        store: StoreThread,
+        decisions: Callable[[], Sequence[str]],
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self.columns = columns_of(spec)
+        self.columns = columns_of(spec, decisions)
         self.query = PairQuery(run=None)
         self._store = store
         self._generation = 0
@@ -249,9 +261,7 @@ class PairsModel(QAbstractTableModel):
                 if row.pair.id == pair.id:
                     rows[place] = self._write(pair)
                     at = page * PAGE + place
-                    self.dataChanged.emit(
-                        self.index(at, 0), self.index(at, len(self.columns) - 1)
-                    )
+                    self.dataChanged.emit(self.index(at, 0), self.index(at, len(self.columns) - 1))
                     return
 
     # What Qt asks
@@ -266,7 +276,7 @@ class PairsModel(QAbstractTableModel):
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
+    ) -> object:
         """Give a column's title and what it means."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
             return None
@@ -276,10 +286,10 @@ class PairsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return column.tip
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _aligned(number=column.number)
+            return _aligned(number=False)
         return None
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Give a cell; empty while its page is on the way."""
         if not index.isValid():
             return None
@@ -304,29 +314,28 @@ class PairsModel(QAbstractTableModel):
 
     # Pages
 
-    def _cell(self, row: _Row, column: int, role: int) -> Any:
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return row.texts[column]
-            case Qt.ItemDataRole.FontRole:
-                return self._strong if row.changed[column] else None
-            case Qt.ItemDataRole.ForegroundRole if row.pair.mark == "dismissed":
-                return QGuiApplication.palette().brush(QPalette.ColorRole.PlaceholderText)
-            case Qt.ItemDataRole.ToolTipRole:
-                return _tip(row.pair, self.columns[column], row.texts[column])
-            case Qt.ItemDataRole.AccessibleTextRole:
-                mark = MARKS[row.pair.mark][1] if column == 0 else row.texts[column]
-                return f"{self.columns[column].title}: {mark}"
-            case PairRole.PAIR:
-                return row.pair
-            case _:
-                return None
+    def _cell(self, row: _Row, column: int, role: int) -> object:
+        cell: object = None
+        if role == Qt.ItemDataRole.DisplayRole:
+            cell = row.texts[column]
+        elif role == Qt.ItemDataRole.FontRole and row.changed[column]:
+            cell = self._strong
+        elif role == Qt.ItemDataRole.ForegroundRole and row.pair.mark == "dismissed":
+            cell = QGuiApplication.palette().brush(QPalette.ColorRole.PlaceholderText)
+        elif role == Qt.ItemDataRole.ToolTipRole:
+            cell = tips.plain(_tip(row.pair, self.columns[column], row.texts[column]))
+        elif role == Qt.ItemDataRole.AccessibleTextRole:
+            mark = MARKS[row.pair.mark][1] if column == 0 else row.texts[column]
+            cell = f"{self.columns[column].title}: {mark}"
+        elif role == PairRole.PAIR:
+            cell = row.pair
+        return cell
 
     def _write(self, pair: Pair) -> _Row:
         return _Row(
             pair,
             tuple(column.text(pair) for column in self.columns),
-            tuple(column.changed(pair) for column in self.columns),
+            tuple(column.changed is not None and column.changed(pair) for column in self.columns),
         )
 
     def _row(self, row: int) -> _Row | None:

@@ -42,7 +42,7 @@ class Bars(QWidget):
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Ask for a line per bar."""
-        return QSize(230, max(1, len(self._counts)) * self._line())
+        return QSize(230, max(1, len(self._counts)) * self._line() - theme.GAP)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Stay readable."""

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Attribute, Role
-from fairdesk.gui import parts, theme
+from fairdesk.gui import parts, theme, tips
 from fairdesk.models.model import How, Input
 from fairdesk.report import words
 
@@ -33,7 +33,7 @@ _HOWS = {
     How.CODE: "a number for each value",
 }
 #: Values of a column that are listed before “and n more”.
-_LISTED = 6
+_LISTED = 4
 
 
 def data_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
@@ -46,9 +46,11 @@ def data_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
         ("Rows", f"{words.number(data.rows)}, each {_a(spec.person)}"),
         (
             "Read with",
-            f"{between.get(dialect.delimiter, dialect.delimiter)} between cells, encoding "
-            f"{dialect.encoding}, {'a' if dialect.header else 'no'} header row, decimal mark "
-            f"“{dialect.decimal}”",
+            (
+                f"{between.get(dialect.delimiter, dialect.delimiter)} between cells, encoding "
+                f"{dialect.encoding}, {'a' if dialect.header else 'no'} header row, decimal mark "
+                f"“{dialect.decimal}”"
+            ),
         ),
         ("Decision or truth", f"{spec.label}; “{spec.favourable}” is favourable"),
     )
@@ -95,6 +97,8 @@ def values_text(attribute: Attribute) -> str:
 
 def compared_text(attribute: Attribute) -> str:
     """Say which values of a protected attribute are compared."""
+    if attribute.values:
+        return f"all {len(attribute.compared)}" if attribute.compared else ""
     texts = [attribute.text(code) for code in attribute.compared]
     return ", ".join(texts[:12]) + (f" and {len(texts) - 12} more" if len(texts) > 12 else "")
 
@@ -206,7 +210,7 @@ def _table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Q
     for row, texts in enumerate(rows):
         for place, text in enumerate(texts):
             item = QTableWidgetItem(text)
-            item.setToolTip(text)
+            item.setToolTip(tips.plain(text))
             table.setItem(row, place, item)
     line = table.fontMetrics().height() + 9
     table.verticalHeader().setDefaultSectionSize(line)

@@ -37,6 +37,7 @@ _REDRAW = 300
 
 def over_time(curve: Curve, many: str) -> Drawing:
     """Draw found and tried over time, from a run's ``(m, 4)`` progress."""
+    curve = _from_zero(curve)
     return Drawing(
         title="Found and tried over time",
         x_title="seconds",
@@ -51,6 +52,11 @@ def over_time(curve: Curve, many: str) -> Drawing:
     )
 
 
+def _from_zero(curve: Curve) -> Curve:
+    """Let a curve begin where nothing was done yet."""
+    return np.vstack((np.zeros((1, 4)), curve)) if len(curve) else curve
+
+
 def against_tried(curves: tuple[tuple[str, Curve], ...]) -> Drawing:
     """Draw found against tried, a line per run, so that searches can be compared."""
     return Drawing(
@@ -59,7 +65,7 @@ def against_tried(curves: tuple[tuple[str, Curve], ...]) -> Drawing:
         y_title="found",
         lines=tuple(
             Line(name, curve[:, 1], curve[:, 2], theme.SERIES[i % len(theme.SERIES)], dashed=i > 0)
-            for i, (name, curve) in enumerate(curves)
+            for i, (name, curve) in enumerate((name, _from_zero(each)) for name, each in curves)
             if len(curve)
         ),
     )
@@ -102,22 +108,7 @@ class ExamplesPage(QWidget):
         self.pairs.chosen.connect(self.detail.show_pair)
         self.detail.left.connect(self.pairs.table.setFocus)
 
-        head = QHBoxLayout()
-        head.setSpacing(theme.GAP)
-        text = QVBoxLayout()
-        text.setSpacing(theme.TIGHT)
-        text.addWidget(self._headline)
-        text.addWidget(self._effort)
-        head.addLayout(text, 1)
-        head.addWidget(self._runs, 0, Qt.AlignmentFlag.AlignTop)
-
-        people = QSplitter(Qt.Orientation.Horizontal)
-        people.addWidget(self.pairs)
-        people.addWidget(self.detail)
-        people.setStretchFactor(0, 5)
-        people.setStretchFactor(1, 4)
-        people.setChildrenCollapsible(False)
-        people.setHandleWidth(theme.WIDE)
+        people = self._make_people()
         split = QSplitter(Qt.Orientation.Vertical)
         split.addWidget(self._make_watching())
         split.addWidget(people)
@@ -128,9 +119,9 @@ class ExamplesPage(QWidget):
 
         full = QWidget()
         column = QVBoxLayout(full)
-        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.GAP)
-        column.setSpacing(theme.GAP)
-        column.addLayout(head)
+        column.setContentsMargins(theme.WIDE, theme.GAP, theme.WIDE, theme.NEAR)
+        column.setSpacing(theme.NEAR)
+        column.addLayout(self._make_head())
         column.addWidget(self._banner)
         column.addWidget(split, 1)
         self._stack = QStackedWidget()
@@ -160,6 +151,37 @@ class ExamplesPage(QWidget):
         self._draw()
 
     # Parts
+
+    def _make_head(self) -> QHBoxLayout:
+        """Make the sentence above, with the choice of a run."""
+        head = QHBoxLayout()
+        head.setSpacing(theme.GAP)
+        text = QVBoxLayout()
+        text.setSpacing(theme.TIGHT)
+        text.addWidget(self._headline)
+        text.addWidget(self._effort)
+        head.addLayout(text, 1)
+        head.addWidget(self._runs, 0, Qt.AlignmentFlag.AlignTop)
+        return head
+
+    def _make_people(self) -> QWidget:
+        """Make the lower part: filters, and below them the table with the two people beside it."""
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.addWidget(self.pairs)
+        split.addWidget(self.detail)
+        split.setStretchFactor(0, 1)
+        split.setStretchFactor(1, 1)
+        split.setChildrenCollapsible(False)
+        split.setHandleWidth(theme.WIDE)
+        split.setSizes([520, 480])
+        self.detail.setMinimumWidth(380)
+        people = QWidget()
+        column = QVBoxLayout(people)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        column.addWidget(self.pairs.filters)
+        column.addWidget(split, 1)
+        return people
 
     def _make_watching(self) -> QWidget:
         """Make the upper part: the chart and the counts per attribute."""
@@ -276,12 +298,15 @@ class ExamplesPage(QWidget):
         record = self._record(number)
         if record is not None:
             self._tell(record)
-        self._session.store.ask(
-            lambda store: (number, store.progress(number)), self._take_curve, key=("curve", number)
-        )
+        self._ask_curve(number)
 
     def _record(self, number: int) -> RunRecord | None:
         return next((each for each in self._session.runs if each.id == number), None)
+
+    def _ask_curve(self, number: int) -> None:
+        self._session.store.ask(
+            lambda store: (number, store.progress(number)), self._take_curve, key=("curve", number)
+        )
 
     def _take_curve(self, answer: tuple[int, Curve]) -> None:
         number, curve = answer
@@ -290,15 +315,13 @@ class ExamplesPage(QWidget):
 
     def _go_on(self, state: RunState) -> None:
         """Follow the run that is under way, unless an older one is being read."""
-        if state.run_id and state.run_id != self._shown and not self._knows(state.run_id):
+        known = self._runs.findData(state.run_id) >= 0
+        if state.run_id and not known and self._session.loaded:
             self._follow(state)
         if state.run_id == self._shown:
             self._tell(state)
             if not self._redraw.isActive():
                 self._redraw.start()
-
-    def _knows(self, number: int) -> bool:
-        return self._runs.findData(number) >= 0
 
     def _follow(self, state: RunState) -> None:
         """Begin to show a new run."""
@@ -348,15 +371,11 @@ class ExamplesPage(QWidget):
             for record in self._session.runs:
                 if record.id not in self._curves:
                     self._curves[record.id] = np.empty((0, 4))
-                    self._session.store.ask(
-                        lambda store, number=record.id: (number, store.progress(number)),
-                        self._take_curve,
-                    )
+                    self._ask_curve(record.id)
             self.chart.draw(
                 against_tried(
                     tuple(
-                        (f"run {number}", curve)
-                        for number, curve in sorted(self._curves.items())
+                        (f"run {number}", curve) for number, curve in sorted(self._curves.items())
                     )
                 )
             )

@@ -21,7 +21,12 @@ from fairdesk.audit.store import PairQuery
 from fairdesk.data.domain import Attribute
 from fairdesk.gui import parts, theme
 
-_MARKS = (("Any mark", None), ("⚑ Flagged", "flagged"), ("✕ Dismissed", "dismissed"), ("Not marked", ""))
+_MARKS = (
+    ("Any mark", None),
+    ("⚑ Flagged", "flagged"),
+    ("✕ Dismissed", "dismissed"),
+    ("Not marked", ""),
+)
 Where = dict[str, str | tuple[float, float]]
 
 
@@ -78,6 +83,11 @@ class FilterBar(QWidget):
             self._mark.addItem(text)
         self._mark.currentIndexChanged.connect(self.changed)
         self._name.currentTextChanged.connect(self._offer)
+        for box, letters in ((self._name, 10), (self._value, 12), (self._mark, 9)):
+            box.setSizeAdjustPolicy(
+                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            )
+            box.setMinimumContentsLength(letters)
         parts.calm(self._name, self._value, self._mark, self._low, self._high)
 
         top = QHBoxLayout()

@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import (
     QAbstractTableModel,
@@ -36,7 +35,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.store import LogEntry
 from fairdesk.errors import FairDeskError
-from fairdesk.gui import parts, theme
+from fairdesk.gui import parts, theme, tips
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report import words
 
@@ -74,7 +73,7 @@ class LogModel(QAbstractTableModel):
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
+    ) -> object:
         """Give the name of a column."""
         if orientation == Qt.Orientation.Horizontal:
             if role == Qt.ItemDataRole.DisplayRole:
@@ -83,13 +82,13 @@ class LogModel(QAbstractTableModel):
                 return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         return None
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Give a cell."""
         entry = self.entries[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return entry.what if index.column() else local_time(entry.at)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return entry.what if index.column() else f"{entry.at} (UTC)"
+            return tips.plain(entry.what if index.column() else f"{entry.at} (UTC)")
         return None
 
 

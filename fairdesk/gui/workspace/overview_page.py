@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from fairdesk.audit.methods import METHODS
 from fairdesk.gui import parts, theme
 from fairdesk.gui.workspace.bars import Bars
+from fairdesk.gui.workspace.runs_table import RunsTable
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report import words
 
@@ -90,11 +90,14 @@ class OverviewPage(QWidget):
     -------
     go : str
         A page is to be shown.
+    open_run : int
+        The examples of a run are to be shown.
     start
         A run is wanted.
     """
 
     go = Signal(str)
+    open_run = Signal(int)
     start = Signal()
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -116,35 +119,19 @@ class OverviewPage(QWidget):
         column.addSpacing(theme.NEAR)
 
         self._shown = _Statement("◆", "Shown by examples")
-        self._shown.said.setFont(theme.scaled(self._shown.said.font(), 1.2, strong=True))
         self._effort = parts.quiet()
-        self._shown.body.addWidget(self._effort)
         self._ranked = Bars("Protected attributes, by how often each is enough by itself")
         self._ranked_words = parts.quiet(
             "How many of the found get another decision when this attribute alone changes:"
         )
-        self._shown.body.addSpacing(theme.TIGHT)
-        self._shown.body.addWidget(self._ranked_words)
-        self._shown.body.addWidget(self._ranked)
         self._unknown = _Statement("?", "Not known yet")
         self._next = _Statement("→", "Next step")
         self._button = QPushButton()
         self._button.clicked.connect(self._press)
-        row = QHBoxLayout()
-        row.addWidget(self._button)
-        row.addStretch(1)
-        self._next.body.addStretch(1)
-        self._next.body.addLayout(row)
-        self._unknown.body.addStretch(1)
-        column.addWidget(self._shown)
-        grid = QGridLayout()
-        grid.setSpacing(theme.GAP)
-        grid.addWidget(self._unknown, 0, 0)
-        grid.addWidget(self._next, 0, 1)
-        grid.setColumnStretch(0, 1)
-        grid.setColumnStretch(1, 1)
-        column.addLayout(grid)
-        column.addStretch(1)
+        self._runs = RunsTable()
+        self._runs.opened.connect(self.open_run)
+        self._runs_title = parts.heading("Runs")
+        self._lay_out(column)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(parts.scrolled(inside))
@@ -153,9 +140,34 @@ class OverviewPage(QWidget):
         session.live_changed.connect(lambda _state: self._tell())
         self._tell()
 
+    def _lay_out(self, column: QVBoxLayout) -> None:
+        self._shown.said.setFont(theme.scaled(self._shown.said.font(), 1.2, strong=True))
+        self._shown.body.addWidget(self._effort)
+        self._shown.body.addSpacing(theme.TIGHT)
+        self._shown.body.addWidget(self._ranked_words)
+        self._shown.body.addWidget(self._ranked)
+        row = QHBoxLayout()
+        row.addWidget(self._button)
+        row.addStretch(1)
+        self._next.body.addStretch(1)
+        self._next.body.addLayout(row)
+        self._unknown.body.addStretch(1)
+        pair = QGridLayout()
+        pair.setSpacing(theme.GAP)
+        pair.addWidget(self._unknown, 0, 0)
+        pair.addWidget(self._next, 0, 1)
+        pair.setColumnStretch(0, 1)
+        pair.setColumnStretch(1, 1)
+        column.addWidget(self._shown)
+        column.addLayout(pair)
+        column.addSpacing(theme.NEAR)
+        column.addWidget(self._runs_title)
+        column.addWidget(self._runs)
+        column.addStretch(1)
+
     def _tell(self) -> None:
         session = self._session
-        run = session.latest()
+        run = session.telling()
         names = words.protected_names(session.spec.domain)
         if run is None:
             self._shown.said.setText(
@@ -173,6 +185,9 @@ class OverviewPage(QWidget):
         self._ranked_words.setVisible(several)
         self._effort.setVisible(run is not None)
         self._unknown.said.setText(self._not_known())
+        self._runs.show_runs(session.runs)
+        self._runs.setVisible(bool(session.runs))
+        self._runs_title.setVisible(bool(session.runs))
         following = next_step(run, session.many)
         self._next.said.setText(following.words)
         self._button.setText(following.button)
@@ -181,16 +196,11 @@ class OverviewPage(QWidget):
         )
 
     def _not_known(self) -> str:
-        session = self._session
-        said = [words.EXAMPLES]
-        if session.live is None and session.runs:
-            said = [METHODS[session.runs[-1].spec.method].cannot]
-        said.append(
-            f"Whether the model is right about anybody, and whether other attributes stand in "
-            f"for {words.listed(words.protected_names(session.spec.domain), 'or')}, is not "
-            "looked at here."
+        names = words.protected_names(self._session.spec.domain)
+        return (
+            f"{words.EXAMPLES}\n\nWhether the model is right about anybody, and whether other "
+            f"attributes stand in for {words.listed(names, 'or')}, is not looked at here."
         )
-        return "\n\n".join(said)
 
     def _press(self) -> None:
         self._following()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from fairdesk.audit.store import Pair, Store
 from fairdesk.data.nearest import nearest
 from fairdesk.data.table import Table
 from fairdesk.events import Rows
-from fairdesk.gui import parts, theme
+from fairdesk.gui import parts, theme, tips
 from fairdesk.gui.pairs_model import MARKS
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report import words
@@ -105,9 +105,11 @@ class _Line:
     verdict: bool = False
 
 
-def compare(spec: AuditSpec, pair: Pair, near: Nearest | None) -> list[_Line]:
-    """Write a pair and the nearest record as lines: what differs first, the verdict last."""
-    lines = []
+def compare(
+    spec: AuditSpec, decisions: Sequence[str], pair: Pair, near: Nearest | None
+) -> list[_Line]:
+    """Write a pair and the nearest record as lines: what differs, what follows, then the rest."""
+    lines: list[_Line] = []
     for position, attribute in enumerate(spec.domain.attributes):
         here, there = pair.row[position], pair.partner[position]
         real = "" if near is None else attribute.text(near.person[position])
@@ -120,47 +122,47 @@ def compare(spec: AuditSpec, pair: Pair, near: Nearest | None) -> list[_Line]:
                 strays=strays,
             )
         )
-    lines.sort(key=lambda line: not line.differs)
-    classes = spec.model.classes
-    lines.append(
+    verdict = [
         _Line(
             "Decision",
             (
-                classes[pair.row_class],
-                classes[pair.partner_class],
-                "" if near is None else f"{near.outcome} (recorded)",
+                decisions[pair.row_class],
+                decisions[pair.partner_class],
+                "",
             ),
             differs=True,
             verdict=True,
-        )
-    )
-    lines.append(
+        ),
         _Line(
             "Score",
             (words.score(pair.row_score), words.score(pair.partner_score), ""),
             differs=True,
             verdict=True,
-        )
-    )
-    return lines
+        ),
+    ]
+    changed = [line for line in lines if line.differs]
+    return [*changed, *verdict, *(line for line in lines if not line.differs)]
 
 
 class PeopleModel(QAbstractTableModel):
     """Two people and the nearest record, as columns."""
 
-    def __init__(self, spec: AuditSpec, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._spec = spec
+        self._session = session
         self._lines: list[_Line] = []
-        person = spec.person[:1].upper() + spec.person[1:]
-        self._titles = ("", person, "Same, but", "Nearest in the data")
+        person = session.spec.person
+        capital = person[:1].upper() + person[1:]
+        self._titles = ("", capital, "The same, but", f"Nearest real {person}")
         self._strong = QFont()
         self._strong.setWeight(QFont.Weight.DemiBold)
 
     def show(self, pair: Pair | None, near: Nearest | None) -> None:
         """Show another pair."""
         self.beginResetModel()
-        self._lines = [] if pair is None else compare(self._spec, pair, near)
+        self._lines = (
+            [] if pair is None else compare(self._session.spec, self._session.decisions, pair, near)
+        )
         self.endResetModel()
 
     def rowCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
@@ -173,7 +175,7 @@ class PeopleModel(QAbstractTableModel):
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
+    ) -> object:
         """Give the name of a column."""
         if orientation != Qt.Orientation.Horizontal:
             return None
@@ -183,30 +185,32 @@ class PeopleModel(QAbstractTableModel):
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         return None
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Give a cell: what differs in the heavier weight with a sign, what is equal dimmed."""
         line = self._lines[index.row()]
         column = index.column()
+        cell: object = None
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(line, column)
-        if role == Qt.ItemDataRole.FontRole:
-            loud = line.differs and column < 3
-            return self._strong if loud else None
-        if role == Qt.ItemDataRole.ForegroundRole:
-            colours = theme.colours()
-            if line.verdict:
-                return QColor(colours.unlike) if column in (1, 2) else QColor(colours.quiet)
-            if column == 3:
-                return None if line.strays else QColor(colours.quiet)
-            return None if line.differs else QColor(colours.quiet)
-        if role == Qt.ItemDataRole.BackgroundRole and line.differs and not line.verdict:
-            return QColor(theme.colours().tint)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return self._text(line, column)
-        if role == Qt.ItemDataRole.AccessibleTextRole:
+            cell = self._text(line, column)
+        elif role == Qt.ItemDataRole.FontRole and line.differs and column < 3:
+            cell = self._strong
+        elif role == Qt.ItemDataRole.ForegroundRole:
+            cell = self._colour(line, column)
+        elif role == Qt.ItemDataRole.BackgroundRole and line.differs:
+            cell = QColor(theme.colours().tint)
+        elif role == Qt.ItemDataRole.ToolTipRole:
+            cell = tips.plain(self._text(line, column))
+        elif role == Qt.ItemDataRole.AccessibleTextRole:
             said = "differs" if line.differs and column in (1, 2) else ""
-            return f"{line.name}, {self._titles[column]}: {self._text(line, column)} {said}".strip()
-        return None
+            cell = f"{line.name}, {self._titles[column]}: {self._text(line, column)} {said}".strip()
+        return cell
+
+    def _colour(self, line: _Line, column: int) -> QColor | None:
+        colours = theme.colours()
+        if line.verdict:
+            return QColor(colours.unlike if column in (1, 2) else colours.quiet)
+        loud = line.strays if column == 3 else line.differs
+        return None if loud else QColor(colours.quiet)
 
     def _text(self, line: _Line, column: int) -> str:
         if column == 0:
@@ -219,7 +223,7 @@ class PeopleModel(QAbstractTableModel):
         return text
 
 
-def sentence(spec: AuditSpec, pair: Pair) -> str:
+def sentence(spec: AuditSpec, decisions: Sequence[str], pair: Pair) -> str:
     """Say in one sentence what a pair shows."""
     attributes = spec.domain.attributes
     changed = [
@@ -230,10 +234,9 @@ def sentence(spec: AuditSpec, pair: Pair) -> str:
     changes = words.listed([name for name, _here, _there in changed])
     turns = ", ".join(f"{here} to {there}" for _name, here, there in changed)
     verb = "changes" if len(changed) == 1 else "change"
-    classes = spec.model.classes
     return (
         f"Only {changes} {verb} ({turns}), and the decision turns from "
-        f"“{classes[pair.row_class]}” to “{classes[pair.partner_class]}”, from "
+        f"“{decisions[pair.row_class]}” to “{decisions[pair.partner_class]}”, from "
         f"{words.decision_word(spec, pair.row_class)} to "
         f"{words.decision_word(spec, pair.partner_class)}."
     )
@@ -289,20 +292,8 @@ class PairDetail(QWidget):
         self._title = parts.heading("")
         self._sentence = parts.Words()
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._model = PeopleModel(session.spec, self)
-        self._table = QTableView()
-        self._table.setModel(self._model)
-        self._table.setAccessibleName("The two people side by side")
-        self._table.verticalHeader().hide()
-        self._table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
-        self._table.setShowGrid(False)
-        self._table.setTabKeyNavigation(False)
-        self._table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self._table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        header = self._table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSectionsClickable(False)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self._model = PeopleModel(session, self)
+        self._table = self._make_table()
         self._distance = parts.quiet()
         self._flag = QPushButton("⚑ &Flag")
         self._flag.setCheckable(True)
@@ -344,6 +335,26 @@ class PairDetail(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._stack)
 
+    def _make_table(self) -> QTableView:
+        table = QTableView()
+        table.setModel(self._model)
+        table.setAccessibleName("The two people side by side")
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionsClickable(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+        names = [*self._session.spec.domain.names, "Decision"]
+        widest = max(self.fontMetrics().horizontalAdvance(name) for name in names)
+        header.resizeSection(0, min(widest + 24, 140))
+        return table
+
     @property
     def pair(self) -> Pair | None:
         """The pair that is shown."""
@@ -366,7 +377,7 @@ class PairDetail(QWidget):
             self._note.setPlainText(pair.note)
         if another:
             self._near = None
-            self._sentence.setText(sentence(self._session.spec, pair))
+            self._sentence.setText(sentence(self._session.spec, self._session.decisions, pair))
             self._model.show(pair, None)
             self._distance.setText("Looking for the nearest record in your data…")
             self._ask_nearest(pair)
@@ -421,9 +432,7 @@ class PairDetail(QWidget):
             int(near.person[p] == self._pair.row[p]) for p in self._session.spec.domain.others
         )
         self._distance.setText(
-            f"Nearest in your data: row {words.number(near.row)}, alike in {alike} of {others} "
-            f"unprotected attributes, distance {near.distance:.3f} (0 is the same, 1 is the "
-            "farthest). A dot marks where it differs."
+            f"Nearest in your data: row {words.number(near.row)}, recorded as "
+            f"“{near.outcome}”; alike in {alike} of {others} other attributes (· marks the rest), "
+            f"distance {near.distance:.3f} of 1."
         )
-
-

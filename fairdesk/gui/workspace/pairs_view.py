@@ -7,7 +7,6 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QPushButton,
     QStackedWidget,
     QTableView,
@@ -15,9 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.store import Pair, PairQuery
+from fairdesk.audit.store import Pair
 from fairdesk.gui import parts, theme
-from fairdesk.gui.pairs_model import PairsModel, as_tsv
+from fairdesk.gui.pairs_model import Cells, PairsModel, as_tsv
 from fairdesk.gui.workspace.filter_bar import FilterBar
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report import words
@@ -27,7 +26,7 @@ _MOST_COPIED = 2_000
 
 
 class PairsView(QWidget):
-    """Filters, the table, and how many there are.
+    """The table, and how many pairs there are; its filters are laid out by the page.
 
     Signals
     -------
@@ -41,7 +40,7 @@ class PairsView(QWidget):
         super().__init__(parent)
         self._session = session
         self._chosen: Pair | None = None
-        self.model = PairsModel(session.spec, session.store, self)
+        self.model = PairsModel(session.spec, session.store, lambda: session.decisions, self)
         self.filters = FilterBar(session.spec)
         self._fresh = QPushButton()
         self._fresh.setToolTip("Show what was found since (F5); the table stays where it is")
@@ -52,53 +51,17 @@ class PairsView(QWidget):
         self._count.setMinimumWidth(0)
         self.filters.tail.addWidget(self._fresh)
 
-        self.table = QTableView()
-        self.table.setModel(self.model)
-        self.table.setAccessibleName("Pairs of people who get different decisions")
-        self.table.setAccessibleDescription(
-            "Arrow keys walk the pairs, F flags, D dismisses, N notes, Ctrl+C copies."
-        )
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.table.setAlternatingRowColors(True)
-        self.table.setShowGrid(False)
-        self.table.setWordWrap(False)
-        self.table.setTabKeyNavigation(False)
-        self.table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
-        self.table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
-        header = self.table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSectionsMovable(True)
-        header.setSortIndicatorShown(True)
-        header.setSortIndicator(1, Qt.SortOrder.AscendingOrder)
-        header.sortIndicatorChanged.connect(self._sort)
-        self._size_columns()
-
+        self.table = self._make_table()
         self._empty = parts.Words(tone="quiet")
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._clear = QPushButton("Show all pairs")
-        self._clear.clicked.connect(self.filters.clear)
-        nothing = QWidget()
-        column = QVBoxLayout(nothing)
-        column.addStretch(1)
-        column.addWidget(self._empty)
-        column.addWidget(self._clear, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(1)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.table)
-        self._stack.addWidget(nothing)
-
-        foot = QHBoxLayout()
-        foot.addWidget(self._count)
-        foot.addStretch(1)
+        self._stack.addWidget(self._make_empty())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.NEAR)
-        column.addWidget(self.filters)
         column.addWidget(self._stack, 1)
-        column.addLayout(foot)
+        column.addWidget(self._count)
 
         self.filters.changed.connect(self._filter)
         self.model.counted.connect(self._tell_count)
@@ -111,9 +74,45 @@ class PairsView(QWidget):
             (QKeySequence(QKeySequence.StandardKey.Copy), self.copy),
             (QKeySequence("F5"), self.show_fresh),
         ):
-            QShortcut(
-                keys, self.table, run, context=Qt.ShortcutContext.WidgetWithChildrenShortcut
-            )
+            QShortcut(keys, self.table, run, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+
+    def _make_table(self) -> QTableView:
+        table = QTableView()
+        table.setModel(self.model)
+        table.setAccessibleName("Pairs of people who get different decisions")
+        table.setAccessibleDescription(
+            "Arrow keys walk the pairs, F flags, D dismisses, N notes, Ctrl+C copies."
+        )
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        table.setAlternatingRowColors(True)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
+        table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionsMovable(True)
+        header.setSortIndicatorShown(True)
+        header.setSortIndicator(1, Qt.SortOrder.AscendingOrder)
+        header.sortIndicatorChanged.connect(self._sort)
+        self._size_columns(table)
+        return table
+
+    def _make_empty(self) -> QWidget:
+        """Make what is shown instead of an empty table."""
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._clear.clicked.connect(self.filters.clear)
+        nothing = QWidget()
+        column = QVBoxLayout(nothing)
+        column.addStretch(1)
+        column.addWidget(self._empty)
+        column.addWidget(self._clear, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+        return nothing
 
     def show_run(self, run: int | None) -> None:
         """Show the pairs of one run, or of all."""
@@ -142,28 +141,29 @@ class PairsView(QWidget):
         if row >= 0:
             self.table.setCurrentIndex(self.model.index(row, 0))
 
-    def _shown_columns(self) -> list:  # type: ignore[type-arg]
+    def _shown_columns(self) -> list[Cells]:
         header = self.table.horizontalHeader()
         return [self.model.columns[header.logicalIndex(i)] for i in range(header.count())]
 
-    def _size_columns(self) -> None:
+    def _size_columns(self, table: QTableView) -> None:
         """Give every column the width of its longest text, within reason."""
         metrics = self.fontMetrics()
         attributes = {each.name: each for each in self._session.spec.domain.attributes}
         for position, column in enumerate(self.model.columns):
-            texts = [column.title + "  ▾"]
+            texts = [column.title + "  ▾ "]
             if (attribute := attributes.get(column.order)) is not None:
                 values = attribute.values or (attribute.text(attribute.high),)
                 widest = max(values, key=len)
                 protected = attribute.compared
                 texts.append(f"{widest} ≠ {widest}" if protected else widest)
             elif column.title == "Decision":
-                widest = max(self._session.spec.model.classes, key=len)
+                spec = self._session.spec
+                widest = max((*spec.model.classes, spec.favourable + "xx"), key=len)
                 texts.append(f"{widest} ≠ {widest}")
             else:
                 texts.append("000000")
             width = max(metrics.horizontalAdvance(text) for text in texts) + 22
-            self.table.setColumnWidth(position, min(width, 230))
+            table.setColumnWidth(position, min(width, 230))
 
     def _sort(self, column: int, order: Qt.SortOrder) -> None:
         self.model.sort(column, order)

@@ -82,7 +82,7 @@ EXPORTS = (
         "Data to retrain with",
         "For whoever trains the model: your data, with pairs added that get one and the same "
         "label, so that the next model can learn to treat them alike.",
-        "Export retraining CSV (&training data)…",
+        "Export re&training CSV…",
         "retraining.csv",
         "CSV table (*.csv)",
         write_retraining_csv,

@@ -151,9 +151,7 @@ class RunBar(parts.Card):
         phase = f"{words.state_word(state.state)}, {state.phase}" if state.phase else state.state
         self._stand(OF_STATE[state.state], METHODS[state.method].title, phase)
         self._count(state.found, state.tried, state.queries, state.elapsed)
-        share, text = budget_used(
-            run.budget, state.elapsed, state.queries, state.done, state.total
-        )
+        share, text = budget_used(run.budget, state.elapsed, state.queries, state.done, state.total)
         self._bar.setValue(round(1000 * share))
         self._bar.setAccessibleDescription(text)
         self._used.setText(text)
@@ -175,9 +173,7 @@ class RunBar(parts.Card):
 
     def _stand(self, sign: Sign, title: str, standing: str) -> None:
         self._sign.setText(sign.value)
-        self._sign.set_tone(
-            {Sign.FAILED: "wrong", Sign.RUNNING: "accent"}.get(sign, "quiet")
-        )
+        self._sign.set_tone({Sign.FAILED: "wrong", Sign.RUNNING: "accent"}.get(sign, "quiet"))
         self._method.setText(title)
         self._standing.setText(standing)
         self.setAccessibleDescription(f"{title}: {standing}")
@@ -203,5 +199,3 @@ class RunBar(parts.Card):
     def _press_stop(self) -> None:
         self.show_stopping()
         self.stop.emit()
-
-

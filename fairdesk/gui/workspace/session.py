@@ -14,6 +14,7 @@ from fairdesk.gui.pairs_model import MARKS
 from fairdesk.gui.run_driver import RunDriver
 from fairdesk.gui.store_thread import StoreThread
 from fairdesk.report import words
+from fairdesk.report.decisions import class_texts
 
 #: Milliseconds between two looks into the file while a run writes to it.
 _LOOK = 1_000
@@ -56,6 +57,7 @@ class Session(QObject):
         self.store.failed.connect(self.failed)
         self.undo = QUndoStack(self)
         self.runs: tuple[RunRecord, ...] = ()
+        self.decisions: tuple[str, ...] = ()
         self.driver = RunDriver(self)
         self.driver.changed.connect(self._go_on)
         self.driver.ended.connect(self._end)
@@ -79,15 +81,25 @@ class Session(QObject):
         """The auditor's word for people: ``applicants``."""
         return words.plural(self.spec.person)
 
-    def latest(self) -> words.Counted | None:
-        """Give the run under way, else the last one, if any was made."""
+    @property
+    def loaded(self) -> bool:
+        """Whether the file was read: its runs, and what its decisions are called."""
+        return bool(self.decisions)
+
+    def telling(self) -> words.Counted | None:
+        """Give the run that tells most: the one under way, else the one that found most."""
         if self.live is not None:
             return self.live
-        return self.runs[-1] if self.runs else None
+        return max(reversed(self.runs), key=lambda run: run.found, default=None)
 
     def load(self) -> None:
         """Read the runs from the file."""
-        self.store.ask(lambda store: tuple(store.runs()), self._take_runs, key="runs")
+        spec, decisions = self.spec, self.decisions
+        self.store.ask(
+            lambda store: (decisions or class_texts(spec, store.table()), tuple(store.runs())),
+            self._take_file,
+            key="runs",
+        )
 
     def start(self, worker: Worker, run: RunSpec) -> None:
         """Begin a run; the worker has the model open."""
@@ -136,8 +148,8 @@ class Session(QObject):
         self.driver.stop_and_wait(10)
         self.store.close()
 
-    def _take_runs(self, runs: tuple[RunRecord, ...]) -> None:
-        self.runs = runs
+    def _take_file(self, answer: tuple[tuple[str, ...], tuple[RunRecord, ...]]) -> None:
+        self.decisions, self.runs = answer
         self.runs_changed.emit()
         self.log_changed.emit()
 

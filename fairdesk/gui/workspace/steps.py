@@ -58,14 +58,14 @@ class _Painter(QStyledItemDelegate):
     """Draws a step: its name, and below, quieter, how it stands."""
 
     def sizeHint(self, option: QStyleOptionViewItem, _index: Index) -> QSize:  # noqa: N802 - Qt's name
-        line = option.fontMetrics.height()  # type: ignore[attr-defined]  # missing in the stub
+        line = option.fontMetrics.height()
         return QSize(150, 2 * line + 2 * theme.NEAR + 2)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        rect: QRect = option.rect  # type: ignore[attr-defined]  # missing in the stub
-        state = option.state  # type: ignore[attr-defined]  # missing in the stub
-        palette: QPalette = option.palette  # type: ignore[attr-defined]  # missing in the stub
-        font = option.font  # type: ignore[attr-defined]  # missing in the stub
+        rect: QRect = option.rect
+        state = option.state
+        palette: QPalette = option.palette
+        font = option.font
         colours = theme.colours()
         chosen = bool(state & QStyle.StateFlag.State_Selected)
         painter.save()
@@ -92,9 +92,7 @@ class _Painter(QStyledItemDelegate):
         loud = {Sign.FAILED: colours.wrong, Sign.RUNNING: colours.accent}
         painter.setPen(QColor(loud.get(sign, colours.quiet)))
         words = f"{sign.value} {index.data(_WORDS) or ''}".strip()
-        words = painter.fontMetrics().elidedText(
-            words, Qt.TextElideMode.ElideRight, lower.width()
-        )
+        words = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, lower.width())
         painter.drawText(lower, Qt.AlignmentFlag.AlignVCenter, words)
         painter.restore()
 
@@ -115,7 +113,7 @@ class Steps(QListWidget):
         self.setAccessibleName("Steps of the audit")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setItemDelegate(_Painter(self))
-        self.setFixedWidth(178)
+        self.setFixedWidth(168)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)
         for number, name in enumerate(names, start=1):
