@@ -6,6 +6,7 @@ import logging
 import os
 import tempfile
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -32,7 +33,7 @@ class Settings(msgspec.Struct):
         The folder last used, per purpose.
     """
 
-    scheme: str = "system"
+    scheme: Literal["system", "light", "dark"] = "system"
     recents: list[str] = msgspec.field(default_factory=list)
     trusted: list[str] = msgspec.field(default_factory=list)
     folders: dict[str, str] = msgspec.field(default_factory=dict)

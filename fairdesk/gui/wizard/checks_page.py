@@ -57,8 +57,8 @@ class ChecksPage(Page):
         super().enter()
         state = self.state
         self._question.setText(
-            f"Looks for {plural(state.person)} who would get another decision if only what is protected "
-            "were different, and shows each beside their twin."
+            f"Looks for {plural(state.person)} who would get another decision if only what is "
+            "protected were different, and shows each beside their twin."
         )
         for key, button in self.methods.items():
             button.setChecked(key == state.method)

@@ -243,7 +243,7 @@ class WizardState:
         if self.table is None or self.mapping is None:
             return ()
         used = {each.attribute for each in self.mapping.inputs}
-        return tuple(name for name in self.table.names if name in used)
+        return tuple(name for name in self.table.names if name in used and name != self.label)
 
     def unused_names(self) -> tuple[str, ...]:
         """Give the columns that the model does not use, apart from the label and ignored ones."""

@@ -1,0 +1,350 @@
+"""The window: menus, the start page or an open audit, and the wizard over it.
+
+Nothing numeric is imported here: the start page must be on screen at once. What the wizard and
+the workspace need is loaded in the background as soon as it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QKeySequence,
+)
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QMainWindow,
+    QMessageBox,
+    QStackedWidget,
+)
+
+from fairdesk.errors import FairDeskError
+from fairdesk.gui import about, theme
+from fairdesk.gui.background import in_background
+from fairdesk.gui.dropping import Sort, dropped, filter_of, sort_of
+from fairdesk.gui.parts import action
+from fairdesk.gui.settings import Settings
+from fairdesk.gui.start_page import StartPage
+
+if TYPE_CHECKING:
+    from fairdesk.audit.store import Store
+    from fairdesk.audit.worker import Worker
+    from fairdesk.gui.wizard.dialog import Wizard
+    from fairdesk.gui.wizard.state import Plan
+    from fairdesk.gui.workspace.workspace import Workspace
+    from fairdesk.samples import Sample, SampleModel
+
+_SCHEMES = {
+    theme.Scheme.SYSTEM: "As the &system",
+    theme.Scheme.LIGHT: "&Light",
+    theme.Scheme.DARK: "&Dark",
+}
+_KEYS = QKeySequence.StandardKey
+
+
+def _load_rest() -> None:
+    """Import what the first click will need. Runs in the background."""
+    importlib.import_module("fairdesk.gui.wizard.dialog")
+    importlib.import_module("fairdesk.gui.workspace.workspace")
+
+
+class MainWindow(QMainWindow):
+    """The window.
+
+    Parameters
+    ----------
+    settings : Settings
+        What is remembered between starts.
+
+    Attributes
+    ----------
+    workspace : Workspace, optional
+        The open audit.
+    wizard : Wizard, optional
+        The wizard, while it is on screen.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        self.settings = settings
+        self.workspace: Workspace | None = None
+        self.wizard: Wizard | None = None
+        self._clerk: Worker | None = None
+        self._loaded = False
+        self.start = StartPage()
+        self.start.new.connect(self.new_audit)
+        self.start.open.connect(self.choose_audit)
+        self.start.opened.connect(self.open_audit)
+        self.start.tried.connect(self.try_sample)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.start)
+        self.setCentralWidget(self._stack)
+        self.setAcceptDrops(True)
+        self.setMinimumSize(880, 620)
+        self.resize(1240, 820)
+        self._make_menus()
+        self._show_state()
+
+    # -- what can be done -------------------------------------------------------------------------
+
+    def new_audit(self, path: Path | None = None) -> None:
+        """Open the wizard, perhaps with a file that was dropped."""
+        wizard = self._open_wizard()
+        if wizard is not None and path is not None:
+            wizard.load(path)
+
+    def try_sample(self, sample: Sample, model: SampleModel) -> None:
+        """Open the wizard at its last page, with a sample's answers."""
+        wizard = self._open_wizard()
+        if wizard is not None:
+            wizard.prefill(sample, model)
+
+    def choose_audit(self) -> None:
+        """Ask which audit to open."""
+        name, _ = QFileDialog.getOpenFileName(
+            self, "Open an audit", self.settings.folder("audit"), filter_of(Sort.AUDIT, "Audits")
+        )
+        if name:
+            self.open_audit(Path(name))
+
+    def open_audit(self, path: Path) -> None:
+        """Open an audit's file; an error is told on the start page."""
+        if not self.close_audit():
+            return
+        # the store brings the numeric libraries with it
+        from fairdesk.audit.store import Store  # noqa: PLC0415
+
+        try:
+            self._show_audit(Store.open(path))
+        except FairDeskError as error:
+            self.start.banner.tell(error)
+            self._show_state()
+
+    def open_path(self, path: Path) -> None:
+        """Open whatever a file is: an audit, or data or a model to begin one with."""
+        if sort_of(path) in (Sort.DATA, Sort.MODEL):
+            self.new_audit(path)
+        else:
+            self.open_audit(path)
+
+    def close_audit(self) -> bool:
+        """Close the open audit; gives False when the auditor would rather let it run."""
+        workspace = self.workspace
+        if workspace is None:
+            return True
+        if workspace.busy:
+            if not self._agreed_to_stop():
+                return False
+            workspace.stop_and_keep()
+        self.workspace = None
+        workspace.close_audit()
+        self._stack.removeWidget(workspace)
+        workspace.deleteLater()
+        self._show_state()
+        return True
+
+    # -- menus ------------------------------------------------------------------------------------
+
+    def _make_menus(self) -> None:
+        bar = self.menuBar()
+        audit = bar.addMenu("&Audit")
+        audit.addAction(action(self, "&New audit…", self.new_audit, _KEYS.New))
+        audit.addAction(action(self, "&Open…", self.choose_audit, _KEYS.Open))
+        self._recent_menu = audit.addMenu("Open &recent")
+        self._recent_menu.aboutToShow.connect(self._fill_recents)
+        self._close = action(self, "&Close audit", self.close_audit, _KEYS.Close)
+        audit.addAction(self._close)
+        audit.addSeparator()
+        self._again = action(self, "&Search again…", self._run_again, "Ctrl+R")
+        audit.addAction(self._again)
+        self._export_menu = audit.addMenu("&Export")
+        audit.addSeparator()
+        audit.addAction(action(self, "&Quit", self.close, _KEYS.Quit))
+        self._edit_menu = bar.addMenu("&Edit")
+        view = bar.addMenu("&View")
+        colours = view.addMenu("&Colours")
+        group = QActionGroup(self)
+        for scheme, words in _SCHEMES.items():
+            entry = QAction(words, self)
+            entry.setCheckable(True)
+            entry.setChecked(scheme == self.settings.scheme)
+            entry.triggered.connect(lambda _checked=False, each=scheme: self._choose_scheme(each))
+            group.addAction(entry)
+            colours.addAction(entry)
+        about_menu = bar.addMenu("&Help")
+        about_menu.addAction(action(self, "Copy &diagnostics", about.copy_diagnostics))
+        about_menu.addAction(action(self, "Open &log folder", about.open_log_folder))
+        about_menu.addSeparator()
+        about_menu.addAction(action(self, "&About FairDesk", lambda: about.show_about(self)))
+
+    def _fill_recents(self) -> None:
+        self._recent_menu.clear()
+        for path in self._recents():
+            entry = action(
+                self._recent_menu,
+                str(path).replace("&", "&&"),
+                lambda chosen=path: self.open_audit(chosen),  # type: ignore[misc]
+            )
+            entry.setEnabled(path.is_file())
+            self._recent_menu.addAction(entry)
+        if self._recent_menu.isEmpty():
+            self._recent_menu.addAction("None yet").setEnabled(False)
+
+    def _fill_for(self, workspace: Workspace | None) -> None:
+        """Offer in the menus what an open audit can do."""
+        self._export_menu.clear()
+        self._edit_menu.clear()
+        for entry in (self._close, self._again, self._export_menu.menuAction()):
+            entry.setEnabled(workspace is not None)
+        self._edit_menu.menuAction().setVisible(workspace is not None)
+        if workspace is None:
+            return
+        # it comes with the workspace
+        from fairdesk.gui.workspace.report_page import EXPORTS  # noqa: PLC0415
+
+        for export in EXPORTS:
+            made = action(
+                self._export_menu,
+                f"{export.title}…",
+                lambda chosen=export: workspace.report.export(chosen),  # type: ignore[misc]
+                "Ctrl+E" if export is EXPORTS[0] else None,
+            )
+            self._export_menu.addAction(made)
+        undo = workspace.undo_stack.createUndoAction(self._edit_menu, "&Undo")
+        redo = workspace.undo_stack.createRedoAction(self._edit_menu, "&Redo")
+        undo.setShortcut(_KEYS.Undo)
+        redo.setShortcut(_KEYS.Redo)
+        self._edit_menu.addActions([undo, redo])
+
+    def _run_again(self) -> None:
+        if self.workspace is not None:
+            self.workspace.run_again()
+
+    def _choose_scheme(self, scheme: theme.Scheme) -> None:
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            theme.apply(app, scheme)
+        self.settings.scheme = scheme.value
+        self.settings.save()
+
+    # -- the wizard -------------------------------------------------------------------------------
+
+    def _open_wizard(self) -> Wizard | None:
+        if self.wizard is not None:
+            self.wizard.activateWindow()
+            return None
+        if self.workspace is not None and self.workspace.busy and not self.close_audit():
+            return None
+        # these bring the numeric libraries with them
+        from fairdesk.audit.worker import Worker  # noqa: PLC0415
+        from fairdesk.gui.wizard.dialog import Wizard  # noqa: PLC0415
+
+        model, self._clerk = Worker(), Worker()
+        wizard = self.wizard = Wizard(model, self._clerk, self.settings, self)
+        wizard.created.connect(lambda plan: self._begin(plan, model))
+        wizard.rejected.connect(model.close)
+        wizard.finished.connect(self._end_wizard)
+        wizard.open()
+        return wizard
+
+    def _end_wizard(self) -> None:
+        if self._clerk is not None:
+            self._clerk.close()
+            self._clerk = None
+        if self.wizard is not None:
+            self.wizard.deleteLater()
+            self.wizard = None
+
+    def _begin(self, plan: Plan, model: Worker) -> None:
+        self.open_audit(plan.path)
+        if self.workspace is None:
+            model.close()
+        else:
+            self.workspace.start_run(model, plan.run)
+
+    # -- the open audit ---------------------------------------------------------------------------
+
+    def _show_audit(self, store: Store) -> None:
+        # loaded in the background by now, or else here
+        from fairdesk.gui.workspace.workspace import Workspace  # noqa: PLC0415
+
+        self.start.banner.clear()
+        self.settings.opened(store.path)
+        self.settings.used("audit", store.path)
+        workspace = self.workspace = Workspace(store, self)
+        workspace.said.connect(lambda text: self.statusBar().showMessage(text, 8000))
+        self._stack.addWidget(workspace)
+        self._stack.setCurrentWidget(workspace)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        workspace = self.workspace
+        if workspace is None:
+            self._stack.setCurrentWidget(self.start)
+            self.start.show_recents(self._recents())
+            self.setWindowTitle("FairDesk")
+        else:
+            self.setWindowTitle(f"{workspace.title} – FairDesk")
+        self._fill_for(workspace)
+
+    def _recents(self) -> list[Path]:
+        return [Path(text) for text in self.settings.recents]
+
+    def _agreed_to_stop(self) -> bool:
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("FairDesk")
+        box.setText("A search is still running.")
+        box.setInformativeText("What it has found so far is kept, marked as stopped by you.")
+        stop = box.addButton("&Stop and keep", QMessageBox.ButtonRole.AcceptRole)
+        cancel = box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(cancel)
+        box.setEscapeButton(cancel)
+        box.exec()
+        box.deleteLater()
+        return box.clickedButton() is stop
+
+    # -- Qt's own ---------------------------------------------------------------------------------
+
+    def event(self, event: QEvent) -> bool:
+        """Load the rest once the window has been painted for the first time."""
+        handled = super().event(event)
+        if event.type() == QEvent.Type.Paint and not self._loaded:
+            self._loaded = True
+            QTimer.singleShot(
+                0, self, lambda: in_background(self, _load_rest, lambda _: None, _forget)
+            )
+        return handled
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
+        """Take one file that FairDesk knows."""
+        path = dropped(event.mimeData())
+        if path is not None and sort_of(path) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+        """Open it, once the drag is over."""
+        path = dropped(event.mimeData())
+        if path is not None:
+            event.acceptProposedAction()
+            QTimer.singleShot(0, self, lambda: self.open_path(path))
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
+        """Close the audit first; a running search asks."""
+        if self.close_audit():
+            event.accept()
+        else:
+            event.ignore()
+
+
+def _forget(_error: FairDeskError) -> None:
+    """Leave a failed import to the first click, which will tell of it."""

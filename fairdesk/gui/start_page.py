@@ -1,0 +1,149 @@
+"""What is on screen while no audit is open: begin one, open one, or try a sample."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.gui import theme
+from fairdesk.gui.parts import Banner, Card, Elided, Words, calm, clear, heading, quiet, scrolled
+from fairdesk.samples import Sample, samples
+
+
+class StartPage(QWidget):
+    """The start page.
+
+    Signals
+    -------
+    new, open
+        A new audit, or one to choose from the disk.
+    opened : Path
+        One of the audits that were open before.
+    tried : Sample, SampleModel
+        A fresh audit of a sample.
+    """
+
+    new = Signal()
+    open = Signal()
+    opened = Signal(object)
+    tried = Signal(object, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.banner = Banner()
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(48, 40, 48, 32)
+        column.setSpacing(theme.GAP)
+        column.addWidget(Words("FairDesk", size=2.2, strong=True))
+        column.addWidget(
+            Words(
+                "Find out whether a trained model decides differently about people who differ in "
+                "nothing but what must not matter.",
+                tone="quiet",
+                size=1.12,
+            )
+        )
+        column.addSpacing(theme.GAP)
+        column.addWidget(self.banner)
+        column.addLayout(self._buttons())
+        column.addWidget(quiet("Or drop an audit, a CSV file or a model anywhere in this window."))
+        column.addSpacing(theme.WIDE)
+        across = QHBoxLayout()
+        across.setSpacing(48)
+        across.addLayout(self._recent_part(), 1)
+        across.addLayout(self._sample_part(), 1)
+        column.addLayout(across)
+        column.addStretch(1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(scrolled(inside))
+
+    def show_recents(self, paths: list[Path]) -> None:
+        """List the audits that were open before; those that are gone are greyed."""
+        clear(self._recents)
+        self._none.setVisible(not paths)
+        for row, path in enumerate(paths):
+            there = path.is_file()
+            button = QPushButton(path.stem.replace("&", "&&"))
+            button.setFlat(True)
+            button.setEnabled(there)
+            button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+            button.setMaximumWidth(260)
+            button.setToolTip(html.escape(str(path)))
+            button.setAccessibleName(f"Open {path.stem}" if there else f"{path.stem}, not there")
+            button.clicked.connect(lambda _checked=False, chosen=path: self.opened.emit(chosen))
+            self._recents.addWidget(button, row, 0, Qt.AlignmentFlag.AlignLeft)
+            place = Elided(str(path.parent) if there else f"not there: {path.parent}")
+            place.setEnabled(False)
+            self._recents.addWidget(place, row, 1)
+
+    def _buttons(self) -> QHBoxLayout:
+        self.new_button, self.open_button = QPushButton("&New audit"), QPushButton("&Open audit…")
+        for button, signal in ((self.new_button, self.new), (self.open_button, self.open)):
+            button.setFont(theme.scaled(button.font(), 1.12))
+            button.setMinimumSize(170, 44)
+            button.clicked.connect(lambda _checked=False, ask=signal: ask.emit())
+        row = QHBoxLayout()
+        row.setSpacing(theme.GAP)
+        row.addWidget(self.new_button)
+        row.addWidget(self.open_button)
+        row.addStretch(1)
+        return row
+
+    def _recent_part(self) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setSpacing(theme.NEAR)
+        column.addWidget(heading("Recent audits"))
+        self._none = quiet("Audits that you have opened will be listed here.")
+        column.addWidget(self._none)
+        self._recents = QGridLayout()
+        self._recents.setHorizontalSpacing(theme.GAP)
+        self._recents.setVerticalSpacing(theme.TIGHT)
+        self._recents.setColumnStretch(1, 1)
+        column.addLayout(self._recents)
+        column.addStretch(1)
+        return column
+
+    def _sample_part(self) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setSpacing(theme.GAP)
+        column.addWidget(heading("Try it on a sample"))
+        for sample in samples():
+            column.addWidget(self._sample(sample))
+        column.addStretch(1)
+        return column
+
+    def _sample(self, sample: Sample) -> Card:
+        card = Card()
+        card.body.addWidget(Words(sample.title, strong=True))
+        card.body.addWidget(quiet(sample.sentence))
+        row = QHBoxLayout()
+        row.setSpacing(theme.GAP)
+        run = QPushButton("Run a fresh audit")
+        run.setAccessibleName(f"Run a fresh audit of {sample.title}")
+        models = QComboBox()
+        models.addItems([model.title for model in sample.models])
+        models.setAccessibleName(f"Model of {sample.title}")
+        models.setVisible(len(sample.models) > 1)
+        calm(models)
+        run.clicked.connect(
+            lambda _checked=False: self.tried.emit(sample, sample.models[models.currentIndex()])
+        )
+        row.addWidget(run)
+        row.addWidget(models)
+        row.addStretch(1)
+        card.body.addSpacing(theme.TIGHT)
+        card.body.addLayout(row)
+        return card
