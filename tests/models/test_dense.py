@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairdesk.models.dense import ACTIVATIONS, Activation, DenseLayer, DenseNetwork
+from fairdesk.models.model import ModelCard, Takes
+
+REFERENCES = {
+    "relu": lambda z, a: np.minimum(np.maximum(z, 0), a.ceiling),
+    "leaky_relu": lambda z, a: np.where(z < 0, a.alpha * z, z),
+    "elu": lambda z, a: np.where(z < 0, a.alpha * np.expm1(z), z),
+    "selu": lambda z, a: 1.05070098 * np.where(z < 0, 1.67326324 * np.expm1(z), z),
+    "sigmoid": lambda z, a: 1 / (1 + np.exp(-z)),
+    "hard_sigmoid": lambda z, a: np.clip(z / 6 + 0.5, 0, 1),
+    "tanh": lambda z, a: np.tanh(z),
+    "softplus": lambda z, a: np.log1p(np.exp(z)),
+    "softsign": lambda z, a: z / (1 + np.abs(z)),
+    "exponential": lambda z, a: np.exp(z),
+    "silu": lambda z, a: z / (1 + np.exp(-z)),
+    "softmax": lambda z, a: np.exp(z) / np.exp(z).sum(axis=1, keepdims=True),
+    "linear": lambda z, a: z,
+}
+
+
+def card(inputs: int) -> ModelCard:
+    return ModelCard(
+        path="net.h5",
+        sha256="",
+        format="Keras 2 network",
+        summary="",
+        takes=Takes.MATRIX,
+        inputs=tuple(f"input {i}" for i in range(1, inputs + 1)),
+        named=False,
+        classes=("0", "1"),
+        scores="probabilities",
+    )
+
+
+def network(rng, widths, activations, centre=None):
+    layers = [
+        DenseLayer(
+            rng.normal(size=(a, b)).astype(np.float32),
+            rng.normal(size=b).astype(np.float32),
+            activation,
+        )
+        for a, b, activation in zip(widths, widths[1:], activations, strict=False)
+    ]
+    return DenseNetwork(card(widths[0]), layers, centre)
+
+
+def reference(net, matrix):
+    values = np.asarray(matrix, dtype=np.float64)
+    if net.centre is not None:
+        values = values - net.centre
+    for layer in net.layers:
+        values = values @ layer.weights.astype(float) + layer.bias
+        values = REFERENCES[layer.activation.name](values, layer.activation)
+    return values
+
+
+def test_every_activation_has_a_reference():
+    assert {*ACTIVATIONS, "linear", "softmax"} == set(REFERENCES)
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCES))
+def test_activation_equals_its_formula(name):
+    values = np.linspace(-8, 8, 60).reshape(20, 3)
+    activation = Activation(name, alpha=0.3, ceiling=6.0)
+    computed = values.astype(np.float32)
+    activation(computed)
+    np.testing.assert_allclose(computed, REFERENCES[name](values, activation), atol=2e-6, rtol=2e-6)
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCES))
+def test_activation_between_layers_leaves_the_bias_alone(name):
+    net = network(
+        np.random.default_rng(1),
+        (3, 5, 4, 1),
+        (Activation(name, alpha=0.3), Activation(name, alpha=0.3), Activation("sigmoid")),
+    )
+    matrix = np.random.default_rng(2).normal(size=(50, 3)) / 4
+    np.testing.assert_allclose(
+        net.matrix_scores(matrix), reference(net, matrix), atol=1e-5, rtol=1e-4
+    )
+
+
+@given(
+    rows=st.integers(0, 5000),
+    widths=st.lists(st.integers(1, 12), min_size=2, max_size=5),
+    centred=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_network_equals_the_formula_whatever_the_batch(rows, widths, centred, seed):
+    rng = np.random.default_rng(seed)
+    activations = [Activation("relu")] * (len(widths) - 2) + [Activation("sigmoid")]
+    centre = rng.normal(size=widths[0]) if centred else None
+    net = network(rng, widths, activations, centre)
+    matrix = rng.integers(-3, 4, (rows, widths[0])).astype(float)
+    answers = net.matrix_scores(matrix)
+    assert answers.dtype == np.float32
+    assert answers.shape == (rows, widths[-1])
+    np.testing.assert_allclose(answers, reference(net, matrix), atol=2e-4)
+    if rows:
+        np.testing.assert_array_equal(answers, net.scores(list(matrix.T)))
+
+
+def test_centre_keeps_the_digits_of_large_numbers():
+    layers = [
+        DenseLayer(np.ones((1, 1), np.float32), np.zeros(1, np.float32), Activation("linear"))
+    ]
+    net = DenseNetwork(card(1), layers, np.array([2_000_000_000.0]))
+    np.testing.assert_array_equal(net.matrix_scores(np.array([[2_000_000_001.0]])), [[1.0]])
+
+
+def test_missing_number_gives_no_answer_for_its_row_alone():
+    net = network(np.random.default_rng(0), (2, 3, 1), (Activation("relu"), Activation("sigmoid")))
+    answers = net.matrix_scores(np.array([[1.0, 2.0], [np.nan, 2.0], [3.0, 4.0]]))
+    assert np.isnan(answers[:, 0]).tolist() == [False, True, False]
+
+
+def test_far_scores_end_at_nought_and_one_without_a_warning():
+    layers = [
+        DenseLayer(np.ones((1, 1), np.float32), np.zeros(1, np.float32), Activation("sigmoid"))
+    ]
+    net = DenseNetwork(card(1), layers)
+    with np.errstate(all="raise", under="ignore"):
+        answers = net.matrix_scores(np.array([[-1000.0], [1000.0]]))
+    assert answers.ravel().tolist() == [0.0, 1.0]

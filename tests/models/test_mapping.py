@@ -1,0 +1,150 @@
+import pytest
+
+from fairdesk.data.table import Kind
+from fairdesk.errors import DataError, ModelError
+from fairdesk.models.mapping import favourable_class, match, remap
+from fairdesk.models.model import How, ModelCard, Takes
+from tests.models.tables import names, number, table
+
+ROWS = table(
+    number("age", [30, 40, 50]),
+    names("sex", ["m", "f", "m"]),
+    names("id", ["a", "b", "c"], Kind.IGNORED),
+    names("grade", ["10", "9", "10"]),
+    names("paid", ["no", "yes", "no"]),
+)
+
+
+def card(*inputs, named=True, classes=("no", "yes")):
+    return ModelCard(
+        path="m",
+        sha256="",
+        format="",
+        summary="",
+        takes=Takes.COLUMNS if named else Takes.MATRIX,
+        inputs=inputs,
+        named=named,
+        classes=classes,
+        scores="probabilities",
+    )
+
+
+def test_named_inputs_find_their_columns():
+    mapping = match(card("sex", "age", "grade"), ROWS, "paid", "yes")
+    assert [(i.name, i.attribute, i.how) for i in mapping.inputs] == [
+        ("sex", "sex", How.LABEL),
+        ("age", "age", How.AS_IS),
+        ("grade", "grade", How.CODE),
+    ]
+    assert mapping.inputs[2].codes == {"10": 10.0, "9": 9.0}
+    assert (mapping.matched, mapping.favourable_class) == ("by name", 1)
+
+
+def test_names_are_matched_without_regard_to_their_spelling():
+    rows = table(number("Monthly income", [1, 2]), names("Paid", ["n", "y"]))
+    mapping = match(card("monthly_Income"), rows, "Paid", "y")
+    assert mapping.inputs[0].attribute == "Monthly income"
+
+
+def test_two_columns_of_the_same_loose_name_are_told_apart_or_refused():
+    rows = table(number("a b", [1, 2]), number("a_b", [1, 2]), names("paid", ["n", "y"]))
+    assert match(card("a_b"), rows, "paid", "y").inputs[0].attribute == "a_b"
+    with pytest.raises(ModelError, match="no column for “A B”"):
+        match(card("A B"), rows, "paid", "y")
+
+
+def test_missing_columns_and_those_left_over_are_named():
+    with pytest.raises(ModelError) as caught:
+        match(card("age", "income"), ROWS, "paid", "yes")
+    assert "has 2 inputs" in str(caught.value)
+    assert "“income”" in caught.value.what
+    assert "“sex”, “id”, “grade”" in caught.value.why
+
+
+def test_the_label_is_no_input():
+    with pytest.raises(ModelError, match="takes the label column “paid”"):
+        match(card("age", "paid"), ROWS, "paid", "yes")
+
+
+def test_an_ignored_column_that_the_model_needs_is_named():
+    with pytest.raises(ModelError, match="ignored: “id”"):
+        match(card("age", "id"), ROWS, "paid", "yes")
+
+
+def test_unnamed_inputs_take_the_columns_in_order():
+    mapping = match(card("input 1", "input 2", "input 3", named=False), ROWS, "paid", "yes")
+    assert [i.attribute for i in mapping.inputs] == ["age", "sex", "grade"]
+    assert mapping.matched == "by position"
+    assert mapping.inputs[1].codes == {"f": 0.0, "m": 1.0}
+    # the place among the sorted values, as scikit-learn's LabelEncoder counts
+    assert mapping.inputs[2].codes == {"10": 0.0, "9": 1.0}
+
+
+def test_a_wrong_number_of_inputs_is_told_with_the_columns():
+    with pytest.raises(ModelError, match="has 2 inputs, but the table offers 3 columns") as caught:
+        match(card("input 1", "input 2", named=False), ROWS, "paid", "yes")
+    assert "“age”, “sex”, “grade”" in caught.value.why
+
+
+def test_a_model_that_would_fit_with_an_ignored_column_says_which():
+    four = card(*(f"input {i}" for i in range(1, 5)), named=False)
+    with pytest.raises(ModelError, match="ignored: “id”"):
+        match(four, ROWS, "paid", "yes")
+
+
+def test_an_unknown_label_column_is_refused():
+    with pytest.raises(DataError, match="no column “gone”"):
+        match(card("age"), ROWS, "gone", "yes")
+
+
+@pytest.mark.parametrize(
+    ("token", "sent", "codes"),
+    [
+        ("?", "?", {"?": 0.0, "a": 1.0, "b": 2.0}),
+        ("NA", "", {"a": 0.0, "b": 1.0}),
+        ("", "", {"a": 0.0, "b": 1.0}),
+    ],
+)
+def test_a_missing_cell_is_a_value_where_models_saw_it_as_text(token, sent, codes):
+    rows = table(names("job", ["a", None, "b"], token=token), names("paid", ["n", "y", "y"]))
+    coded = match(card("input 1", named=False), rows, "paid", "y").inputs[0]
+    assert (coded.missing, coded.codes) == (sent, codes)
+    assert match(card("job"), rows, "paid", "y").inputs[0].missing == sent
+
+
+@pytest.mark.parametrize(
+    ("classes", "favourable", "model_favourable", "place"),
+    [
+        (("no", "yes"), "no", None, 0),
+        (("0", "1"), "1.0", None, 1),
+        (("0", "1"), "0", None, 0),
+        (("False", "True"), "1", None, 1),
+        (("0", "1"), "yes", None, 1),
+        (("0", "1"), "yes", "0", 0),
+        (("low", "middle", "high"), "High ", None, 2),
+        (("Yes", "yes"), "yes", None, 1),
+    ],
+)
+def test_favourable_class(classes, favourable, model_favourable, place):
+    assert favourable_class(classes, favourable, model_favourable) == place
+
+
+def test_unclear_favourable_class_lists_the_classes():
+    with pytest.raises(ModelError, match="Choose one of: a, b, c"):
+        favourable_class(("a", "b", "c"), "good")
+    with pytest.raises(ModelError, match="no class “2”") as caught:
+        favourable_class(("0", "1"), "good", "2")
+    assert "0, 1" in caught.value.remedy
+
+
+def test_remap_makes_one_input_from_another_column():
+    by_name = match(card("sex", "age"), ROWS, "paid", "yes")
+    changed = remap(by_name, 0, "age", ROWS)
+    assert [(i.name, i.attribute, i.how) for i in changed.inputs] == [
+        ("sex", "age", How.AS_IS),
+        ("age", "age", How.AS_IS),
+    ]
+    by_position = match(card("input 1", "input 2", "input 3", named=False), ROWS, "paid", "yes")
+    assert remap(by_position, 0, "sex", ROWS).inputs[0].codes == {"f": 0.0, "m": 1.0}
+    with pytest.raises(ModelError, match="“id” is ignored"):
+        remap(by_name, 0, "id", ROWS)
