@@ -6,7 +6,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -65,10 +65,10 @@ def beside(path: Path) -> tuple[Path, Path]:
     return Path(f"{path}-wal"), Path(f"{path}-shm")
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open a connection to an existing file."""
+def connect(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
+    """Open a connection to an existing file; ``busy_seconds`` to wait while others write."""
     connection = sqlite3.connect(
-        f"{path.as_uri()}?mode=rw", uri=True, timeout=BUSY_SECONDS, isolation_level=None
+        f"{path.as_uri()}?mode=rw", uri=True, timeout=busy_seconds, isolation_level=None
     )
     # the file may come from anywhere: its schema may call no functions with side effects
     connection.execute("PRAGMA trusted_schema = OFF")
@@ -156,6 +156,25 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
         with transaction(connection):
             MIGRATIONS[step](connection)
             connection.execute(f"PRAGMA user_version = {step + 1}")
+
+
+def release(path: Path) -> None:
+    """Bring everything that was written into the one file, so that it can be moved.
+
+    A file that is no database is left alone.
+
+    Raises
+    ------
+    StoreError
+        When it is open elsewhere.
+    """
+    with plainly(path), closing(connect(path, busy_seconds=1.0)) as connection:
+        try:
+            connection.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            return
 
 
 @contextmanager

@@ -35,7 +35,13 @@ Send = Callable[[wire.FromGuest, Sequence[wire.Array]], None]
 Ending = Literal["done", "stopped", "budget"]
 
 #: Imported while there is nothing to do, in this order: what a first request is likely to need.
-WARM_UP = ("pandas", "fairdesk.models.open", "fairdesk.models.feeding", "scipy.cluster.vq")
+WARM_UP = (
+    "pandas",
+    "fairdesk.models.open",
+    "fairdesk.models.feeding",
+    "scipy.cluster.vq",
+    "fairdesk.individual.kernels",
+)
 #: Events are gathered for so many seconds before they are sent.
 GATHER_SECONDS = 0.05
 #: Findings without a progress event are held back for at most so many seconds.

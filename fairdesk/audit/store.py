@@ -36,6 +36,9 @@ T = TypeVar("T")
 CHUNK = 2_000
 #: From so many findings on, an order is worth an index.
 INDEX_FROM = 20_000
+#: What a pair is read with, before the columns of its finding.
+_PAIR_COLUMNS = ("id", "run", "phase", "mark", "note")
+
 MARKS = ("", "flagged", "dismissed")
 
 
@@ -113,6 +116,7 @@ class Store:
             connection = connect(path)
             try:
                 migrate(connection, path)
+                connection.execute("PRAGMA journal_mode = WAL")
                 (text,) = connection.execute("SELECT spec FROM audit").fetchone()
                 spec = msgspec.json.decode(text, type=AuditSpec)
             except (msgspec.MsgspecError, TypeError) as error:
@@ -270,7 +274,7 @@ class Store:
             limit,
             offset,
         )
-        return [self._pair(row) for row in rows]
+        return self._pairs(rows)
 
     def pair(self, pair_id: int) -> Pair:
         """Give one pair.
@@ -286,7 +290,7 @@ class Store:
         )
         if not rows:
             raise StoreError(f"There is no pair {pair_id} in this audit.")
-        return self._pair(rows[0])
+        return self._pairs(rows)[0]
 
     def each_pair(self, query: PairQuery) -> Iterator[Pair]:
         """Give all pairs of a query, one after the other, without holding them all."""
@@ -298,7 +302,7 @@ class Store:
         with plainly(self.path):
             cursor = self._connection.execute(sql, values)
             while rows := cursor.fetchmany(CHUNK):
-                yield from map(self._pair, rows)
+                yield from self._pairs(rows)
 
     def mark(self, pair_id: int, mark: str) -> None:
         """Set the auditor's mark of a pair, one of `MARKS`."""
@@ -323,7 +327,7 @@ class Store:
 
     @property
     def _pair_columns(self) -> str:
-        return ", ".join(("id", "run", "phase", "mark", "note", *self._finding_columns))
+        return ", ".join((*_PAIR_COLUMNS, *self._finding_columns))
 
     def _values(self, found: Found) -> NDArray[np.float64]:
         """Give the columns of findings side by side, ``(n, columns)``."""
@@ -347,28 +351,32 @@ class Store:
         second = scores[:, 0].astype(np.float64)
         return second if favourable == 1 else 1.0 - second
 
-    def _pair(self, row: Sequence[Any]) -> Pair:
+    def _pairs(self, rows: Sequence[tuple[Any, ...]]) -> list[Pair]:
+        """Make pairs of whole rows of the finding table; their codes in one array."""
         domain = self.spec.domain
-        d, p = len(domain.attributes), len(domain.protected)
-        id_, run, phase, mark, note, *values = row
-        codes = np.array(values[:d], dtype=np.float64)
-        partner = codes.copy()
-        partner[domain.protected] = values[d : d + p]
-        row_score, partner_score, row_class, partner_class, alone = values[d + p :]
-        return Pair(
-            id=id_,
-            run=run,
-            phase=phase,
-            row=codes,
-            partner=partner,
-            row_score=row_score,
-            partner_score=partner_score,
-            row_class=row_class,
-            partner_class=partner_class,
-            alone=tuple(bool(alone >> i & 1) for i in range(p)),
-            mark=mark,
-            note=note,
-        )
+        first, d, p = len(_PAIR_COLUMNS), len(domain.attributes), len(domain.protected)
+        codes = np.array([row[first : first + d] for row in rows]).reshape(-1, d)
+        partners = codes.copy()
+        partners[:, domain.protected] = np.array(
+            [row[first + d : first + d + p] for row in rows]
+        ).reshape(-1, p)
+        return [
+            Pair(
+                id=row[0],
+                run=row[1],
+                phase=row[2],
+                row=one,
+                partner=other,
+                row_score=row[-5],
+                partner_score=row[-4],
+                row_class=row[-3],
+                partner_class=row[-2],
+                alone=tuple(bool(row[-1] >> i & 1) for i in range(p)),
+                mark=row[3],
+                note=row[4],
+            )
+            for row, one, other in zip(rows, codes, partners, strict=True)
+        ]
 
     def _where(self, query: PairQuery) -> tuple[str, list[Any]]:
         """Give the WHERE clause, and the values that are bound to it."""

@@ -74,6 +74,7 @@ class _Call:
 
     number: int
     child: Child
+    cooperates: bool
     stopped: bool = False
     paused: bool = False
 
@@ -203,9 +204,11 @@ class Worker:
         self._control(wire.Resume())
 
     def stop(self) -> None:
-        """End what is running: politely, after two seconds by ending the process.
+        """End what is running; nothing without it.
 
-        A search then simply has no more events; any other call raises `WorkerError`.
+        A search stops between two events, or when it does not within two seconds its process is
+        ended: either way it simply has no more events. Any other call is ended with its process
+        at once, and raises `WorkerError`.
         """
         self._control(wire.Stop())
 
@@ -219,6 +222,10 @@ class Worker:
         with self._state:
             call = self._call
             if call is None or call.stopped:
+                return
+            if isinstance(message, wire.Stop) and not call.cooperates:
+                call.stopped = True
+                call.child.kill()
                 return
             call.child.tell(call.number, message)
             call.paused = isinstance(message, wire.Pause)
@@ -298,7 +305,9 @@ class Worker:
         """Yield the frames of one call; the last is its answer."""
         with self._state:
             self._calls += 1
-            call = self._call = _Call(self._calls, child)
+            call = self._call = _Call(
+                self._calls, child, cooperates=isinstance(request, wire.Search)
+            )
         child.ask(call.number, request, arrays)
         since = monotonic()
         try:
