@@ -112,7 +112,9 @@ def line_chart(
     middle = (frame.left + frame.right) / 2
     parts.append(_text(middle, height - 6, x_title, colour=_QUIET, anchor="middle"))
     heights = _apart(
-        [frame.y(y) for _, y in ends], [len(lines) * (_SIZE + 2) + 3 for lines in labels]
+        [frame.y(y) for _, y in ends],
+        [len(lines) * (_SIZE + 2) + 3 for lines in labels],
+        height - _SIZE,
     )
     for i, line in enumerate(series):
         colour, dash = COLOURS[i % len(COLOURS)], _DASHES[i % len(_DASHES)]
@@ -203,13 +205,17 @@ def _thinned(line: Series) -> list[tuple[float, float]]:
     return [(0.0, 0.0), *((float(line.x[i]), float(line.y[i])) for i in picked)]
 
 
-def _apart(wanted: Sequence[float], sizes: Sequence[float]) -> list[float]:
-    """Move labels apart: each as near to its wanted height as the one above it allows."""
-    placed = [0.0] * len(wanted)
+def _apart(wanted: Sequence[float], sizes: Sequence[float], end: float) -> list[float]:
+    """Move labels apart: down from the one above, then up from the end of the drawing."""
+    placed = list(wanted)
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     free = 0.0
-    for i in sorted(range(len(wanted)), key=lambda i: wanted[i]):
+    for i in order:
         placed[i] = max(wanted[i], free)
         free = placed[i] + sizes[i]
+    for i in reversed(order):
+        placed[i] = min(placed[i], end - sizes[i])
+        end = placed[i]
     return placed
 
 

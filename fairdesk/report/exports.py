@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import Pair, PairQuery, Store
+from fairdesk.data.domain import Attribute, Role
 from fairdesk.data.table import Column, Dialect, Table
 from fairdesk.errors import ReportError
 from fairdesk.report.decisions import class_labels, class_texts, file_text
@@ -55,6 +57,8 @@ def write_findings_csv(store: Store, path: Path) -> None:
     methods = {run.id: run.spec.method for run in store.runs()}
     decisions = class_texts(spec, store.table())
     protected = protected_names(spec.domain)
+    attributes = spec.domain.attributes
+    compared = [attributes[i] for i in spec.domain.protected.tolist()]
     own = _beside(
         spec.domain.names,
         [
@@ -69,16 +73,17 @@ def write_findings_csv(store: Store, path: Path) -> None:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([guarded(name) for name in header])
         for pair in store.each_pair(PairQuery(run=None)):
-            texts = [
-                *(pair.id, pair.run, methods[pair.run], pair.phase),
-                *_people_texts(spec, pair.row),
-                *(_people_texts(spec, pair.partner)[i] for i in spec.domain.protected),
-                *(decisions[pair.row_class], decisions[pair.partner_class]),
-                *(f"{pair.row_score:.9g}", f"{pair.partner_score:.9g}"),
-                ", ".join(name for name, alone in zip(protected, pair.alone, strict=True) if alone),
-                *(pair.mark, pair.note),
-            ]
-            writer.writerow([guarded(str(text)) for text in texts])
+            writer.writerow(
+                [
+                    *(pair.id, pair.run, methods[pair.run], pair.phase),
+                    *_cells(attributes, pair.row.tolist()),
+                    *_cells(compared, pair.partner[spec.domain.protected].tolist()),
+                    *(guarded(decisions[pair.row_class]), guarded(decisions[pair.partner_class])),
+                    *(f"{pair.row_score:.9g}", f"{pair.partner_score:.9g}"),
+                    guarded(", ".join(compress(protected, pair.alone))),
+                    *(pair.mark, guarded(pair.note)),
+                ]
+            )
 
 
 def write_findings_json(store: Store, path: Path) -> None:
@@ -226,37 +231,36 @@ def _chosen(store: Store, room: int) -> Iterator[Pair]:
             return
 
 
-def _people_texts(spec: AuditSpec, row: NDArray[np.float64]) -> list[str]:
-    """Write a person's codes, a cell per attribute: exact, with a decimal point."""
-    return [str(value) for value in _values(spec, row).values()]
+def _value(attribute: Attribute, code: float) -> str | int | float:
+    """Give a code's value: numbers as numbers, names as the data's own text."""
+    if attribute.numeric:
+        text = attribute.text(code)
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    if attribute.values:
+        return attribute.text(code)
+    return int(code) if attribute.integral else code
 
 
-def _values(spec: AuditSpec, row: NDArray[np.float64]) -> dict[str, str | int | float]:
-    """Give a person's values: numbers as numbers, names as the data's own text."""
-    values: dict[str, str | int | float] = {}
-    for attribute, code in zip(spec.domain.attributes, row.tolist(), strict=True):
-        if attribute.numeric:
-            text = attribute.text(code)
-            values[attribute.name] = int(text) if text.lstrip("-").isdigit() else float(text)
-        elif attribute.values:
-            values[attribute.name] = attribute.text(code)
-        else:
-            values[attribute.name] = int(code) if attribute.integral else code
-    return values
+def _cells(attributes: Sequence[Attribute], codes: Iterable[float]) -> Iterator[str]:
+    """Write codes: exact, with a decimal point; texts guarded."""
+    for attribute, code in zip(attributes, codes, strict=True):
+        value = _value(attribute, code)
+        yield guarded(value) if isinstance(value, str) else str(value)
 
 
 def _pair_object(spec: AuditSpec, pair: Pair, decisions: tuple[str, ...]) -> dict[str, Any]:
     names = protected_names(spec.domain)
-    other = _values(spec, pair.partner)
+    person = zip(spec.domain.attributes, pair.row.tolist(), strict=True)
+    other = zip(spec.domain.attributes, pair.partner.tolist(), strict=True)
     return {
         "id": pair.id,
         "run": pair.run,
         "phase": pair.phase,
-        "person": _values(spec, pair.row),
-        "other": {name: other[name] for name in names},
+        "person": {one.name: _value(one, code) for one, code in person},
+        "other": {one.name: _value(one, code) for one, code in other if one.role is Role.PROTECTED},
         "decision": [decisions[pair.row_class], decisions[pair.partner_class]],
         "score": [pair.row_score, pair.partner_score],
-        "enough_alone": [name for name, alone in zip(names, pair.alone, strict=True) if alone],
+        "enough_alone": list(compress(names, pair.alone)),
         "mark": pair.mark,
         "note": pair.note,
     }

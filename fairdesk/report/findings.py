@@ -84,7 +84,7 @@ def results(material: Material) -> Section:
     """Show what each run tried and found."""
     blocks: list[Block] = []
     finished = [run for run in material.runs if run.tried]
-    if len(finished) > 1:
+    if len(finished) > 1 and any(run.found for run in finished):
         blocks += [
             Text(
                 "A count of findings says little by itself: a longer search finds more. The lines "
@@ -115,8 +115,12 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         Fact("Tried", f"{words.number(run.tried)} invented {material.people}, each once"),
         Fact(
             "Found",
-            f"{words.number(run.found)}, no two alike but for protected attributes; "
-            "each was asked about a second time",
+            words.number(run.found)
+            + (
+                ", no two alike but for protected attributes; each was asked about a second time"
+                if run.found
+                else ""
+            ),
         ),
         Fact("Found per tried", f"{words.percent(run.found, run.tried)}; of the search, no rate"),
         Fact("Rows sent to the model", words.number(run.queries)),
@@ -137,7 +141,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if ended := words.ending(run):
         blocks.append(Callout("Not to the end.", ended))
     blocks.append(Facts(tuple(facts)))
-    if len(material.progress[run.id]):
+    if run.found and len(material.progress[run.id]):
         title = f"Findings against {material.people} tried"
         blocks.append(_found_chart(material, [run], title))
     names = words.protected_names(spec.domain)

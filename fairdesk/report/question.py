@@ -32,7 +32,7 @@ from fairdesk.report.material import Material
 #: Values of a column that are written out before “and n more”.
 _VALUES_SHOWN = 12
 #: Model inputs listed; a one-hot encoding can have thousands.
-_INPUTS_SHOWN = 120
+_INPUTS_SHOWN = 300
 #: Groups listed per protected attribute in the table of observed shares.
 _GROUPS_SHOWN = 25
 _KINDS = {

@@ -1,0 +1,309 @@
+"""The PDF: everything the report must hold is in its text, and nothing is lost or run."""
+
+import io
+import json
+import re
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+from pypdf import PdfReader
+
+from fairdesk.audit.spec import Budget, RunSpec
+from fairdesk.audit.store import PairQuery, Store
+from fairdesk.data.domain import Domain, Role, attribute_of
+from fairdesk.data.reading import read_table
+from fairdesk.errors import ReportError
+from fairdesk.report import evidence, words
+from fairdesk.report.document import make_pdf, printable, write_pdf
+from fairdesk.report.gathering import SHOWN, gather
+from tests.report.building import people_store, run_into, spec_of, write_people
+
+UNFAIR = [[1], [2], [1], [1], [1]]
+FEW = {"global_num": 30, "local_num": 20}
+SECTIONS = (
+    "Summary",
+    "Data",
+    "Model",
+    "Who is compared",
+    "Method and settings",
+    "Results",
+    "Examples",
+    "Limits",
+    "Quantities and formulas",
+    "Evidence",
+)
+
+
+def read(store):
+    return PdfReader(io.BytesIO(make_pdf(store)))
+
+
+def text_of(reader):
+    """Give the text with single spaces, so that line ends do not matter."""
+    pages = [page.extract_text() for page in reader.pages]
+    return re.sub(r"\s+", " ", " ".join(pages).replace("\u00a0", " "))
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audit")
+    with people_store(folder, ("sex", "job")) as store:
+        run_into(store, options=FEW, weights=UNFAIR)
+        run_into(store, "uniform", options={"samples": 300}, weights=UNFAIR, state="stopped")
+        pairs = store.pairs(PairQuery(order="difference"), 0, 3)
+        store.mark(pairs[0].id, "flagged")
+        store.note(pairs[0].id, "Ask the vendor about #this[*one*].")
+        store.mark(pairs[1].id, "dismissed")
+        store.log("Marked “sex” and “job” as protected.")
+        yield store
+
+
+@pytest.fixture(scope="module")
+def reader(audited):
+    return read(audited)
+
+
+@pytest.fixture(scope="module")
+def text(reader):
+    return text_of(reader)
+
+
+def test_all_sections_are_there_in_order(reader):
+    titles = [re.sub(r"^[\d. ]+", "", one.title) for one in flat(reader.outline)]
+    chapters = [title for title in titles if title in SECTIONS]
+    assert tuple(chapters) == SECTIONS
+
+
+def flat(outline):
+    for one in outline:
+        if isinstance(one, list):
+            yield from flat(one)
+        else:
+            yield one
+
+
+def test_pages_are_numbered_of_their_total(reader):
+    total = len(reader.pages)
+    for i, page in enumerate(reader.pages):
+        assert f"{i + 1} of {total}" in page.extract_text()
+
+
+def test_cover_says_what_was_audited_and_that_it_is_a_draft(reader, audited):
+    cover = reader.pages[0].extract_text()
+    assert "Who gets credit?" in cover
+    assert "credit.keras" in cover
+    assert "sex and job" in cover
+    assert "Draft: not signed off" in cover
+    assert evidence.identity(audited.spec) in cover
+
+
+def test_summary_has_the_headlines_and_the_fixed_sentence(text, audited):
+    for run in audited.runs():
+        assert run.found
+        assert words.headline(audited.spec, run).replace("\u00a0", " ") in text
+    assert text.count("Examples prove that discrimination exists") == 2
+    assert "Stopped by the auditor after" in text
+
+
+def test_data_and_model_are_named_with_their_fingerprints(text, audited):
+    spec = audited.spec
+    assert text.count(spec.data.sha256) == 2
+    assert text.count(spec.model.sha256) == 2
+    assert "200 rows, 7 columns" in text
+    assert "Keras 3 network, saved with Keras 3.9.0" in text
+    assert "190 of 200 rows can be starting points. 10 cannot" in text
+
+
+def test_settings_hold_every_parameter_of_the_paper(text):
+    for name in ("global_num", "local_num", "cluster_num", "max_iter", "decay", "update_interval"):
+        assert name in text
+    assert "MAFT: Efficient Model-Agnostic Fairness Testing" in text
+
+
+def test_results_hold_the_counts_of_each_run(text, audited):
+    for run in audited.runs():
+        assert f"Tried {words.number(run.tried)} invented applicants" in text
+        assert f"Rows sent to the model {words.number(run.queries)}" in text
+        for count in run.alone:
+            assert f"{words.number(count)} of the {words.number(run.found)} (" in text
+    assert "stopped by the auditor" in text
+    assert "The auditor flagged 1 of these findings and dismissed 1." in text
+
+
+def test_the_flagged_pair_comes_first_and_the_dismissed_one_not_at_all(text, audited):
+    flagged, dismissed = (
+        next(audited.each_pair(PairQuery(mark=mark))) for mark in ("flagged", "dismissed")
+    )
+    examples = text[text.rindex("7 Examples") :]
+    first = re.search(r"Finding (\d(?:[\d,]*\d)?)", examples)
+    assert first is not None
+    assert first[1] == words.number(flagged.id)
+    assert not re.search(rf"Finding {words.number(dismissed.id)}\b", examples)
+    assert "Applicant A Applicant B" in examples
+    assert words.score(flagged.row_score) in examples
+
+
+def test_user_text_is_never_markup(text):
+    assert "Ask the vendor about #this[*one*]." in text
+
+
+def test_the_log_and_the_command_that_repeats_it(text):
+    assert "Marked “sex” and “job” as protected." in text
+    assert "--protected sex" in text
+    assert "--option global_num=30" in text
+    assert "--method uniform" in text
+
+
+def test_the_manifest_is_attached_and_exact(reader, audited):
+    (content,) = reader.attachments["manifest.json"]
+    manifest = json.loads(content)
+    assert manifest["audit"] == evidence.identity(audited.spec)
+    assert manifest["spec"] == json.loads(msgspec.json.encode(audited.spec))
+    assert [run["found"] for run in manifest["runs"]] == [run.found for run in audited.runs()]
+
+
+def test_it_is_tagged_accessible_and_made_to_last(reader):
+    catalogue = reader.trailer["/Root"]
+    assert catalogue["/MarkInfo"]["/Marked"]
+    assert catalogue["/Lang"] == "en-GB"
+    metadata = catalogue["/Metadata"].get_data().decode()
+    assert "pdfuaid:part" in metadata
+    assert "pdfaid:part" in metadata
+    assert reader.metadata is not None
+    assert reader.metadata.title == "Who gets credit?"
+
+
+def test_charts_are_vectors(reader):
+    assert not any(page.images for page in reader.pages)
+
+
+def test_the_same_audit_gives_the_same_bytes(audited):
+    assert make_pdf(audited) == make_pdf(audited)
+
+
+def test_long_names_and_values_are_whole_and_inside_the_page(tmp_path):
+    column, value, other = "column_" + "abcdefghij" * 19 + "_z", "v" * 200, "w" * 200
+    data = tmp_path / "long.csv"
+    lines = [f"{column},sex,ok"]
+    lines += [f"{(value, other)[i % 2]},{'fm'[i // 2 % 2]},{i % 3 % 2}" for i in range(60)]
+    data.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = read_table(data)
+    title = "A title of many words " * 10
+    with Store.create(
+        tmp_path / "a.fairdesk", spec_of(table, "ok", "1", ("sex",), title=title), table
+    ) as store:
+        run_into(store, options=FEW, weights=[[0.1], [2]])
+        assert store.count(PairQuery())
+        reader = read(store)
+    joined = re.sub(r"\s+", "", text_of(reader))
+    # data, model input, made from, may change, at least one pair
+    assert joined.count(column) >= 5
+    assert value in joined
+    assert other in joined
+    assert "\u200b" not in joined
+    assert re.sub(r"\s", "", title) in joined
+    # a word that ran over the edge would stand on one line
+    words_on_lines = " ".join(page.extract_text() for page in reader.pages).split()
+    assert max(map(len, words_on_lines)) < 110
+
+
+def test_scripts_that_the_own_fonts_lack_still_give_a_report(tmp_path):
+    data = tmp_path / "scripts.csv"
+    lines = ["возраст,пол,名前,ok"]
+    lines += [
+        f"{i % 9},{('муж', 'жен')[i % 2]},{('łódź', 'ελλ')[i // 2 % 2]},{i % 3 % 2}"
+        for i in range(60)
+    ]
+    data.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = read_table(data)
+    with Store.create(
+        tmp_path / "a.fairdesk",
+        spec_of(table, "ok", "1", ("пол",), title="Ünïcode \x07 #x $y$"),
+        table,
+    ) as store:
+        run_into(store, options=FEW)
+        text = text_of(read(store))
+    assert {"возраст", "пол", "муж", "łódź", "ελλ"} <= set(re.split(r"[\s,;=]+", text))
+    assert "Ünïcode \ufffd #x $y$" in text
+
+
+def test_an_audit_without_runs_has_a_report(tmp_path):
+    with people_store(tmp_path) as store:
+        text = text_of(read(store))
+    assert "No search has been run yet, so nothing can be said." in text
+    assert "There are no pairs to show." in text
+
+
+def test_nothing_found_tells_how_much_was_tried(tmp_path):
+    with people_store(tmp_path) as store:
+        run_into(store, options=FEW, weights=[[1], [0], [1], [1], [1]])
+        (run,) = store.runs()
+        text = text_of(read(store))
+    assert run.found == 0
+    assert f"0 found: of {words.number(run.tried)} invented applicants tried" in text
+    assert "Nothing was found within what was tried." in text
+
+
+def test_a_failed_run_and_a_trusted_file_are_said(tmp_path):
+    with people_store(tmp_path, trusted=True) as store:
+        run_into(store, options=FEW, weights=UNFAIR, state="failed", message="The model crashed.")
+        text = text_of(read(store))
+    assert "Failed after" in text
+    assert "The model crashed." in text
+    assert "Trusted by the auditor." in text
+    assert "--trust-model" in text
+
+
+def test_narrowed_values_and_what_the_command_cannot_repeat(tmp_path):
+    table = read_table(write_people(tmp_path / "data.csv"))
+    sex, age, job = (table.column(name) for name in ("sex", "age", "job"))
+    domain = Domain(
+        (
+            attribute_of(age, Role.VARIES, [20, 40]),
+            attribute_of(sex, Role.PROTECTED),
+            attribute_of(job, Role.FIXED),
+        )
+    )
+    spec = spec_of(table, "credit", "yes", ("sex",), domain=domain)
+    run = RunSpec("maft", {}, 0, Budget(seconds=60))
+    assert json.loads(evidence.domain_file(spec)) == {"age": [20, 40]}
+    assert "--domain domain.json" in evidence.command(spec, run)
+    said = " ".join(evidence.beyond_command(spec, run))
+    assert "kept as they are in the data: job" in said
+    assert "budget" in said
+
+
+def test_shown_pairs_are_unlike_each_other(tmp_path):
+    with people_store(tmp_path) as store:
+        run_into(store, options={"global_num": 60, "local_num": 100}, weights=UNFAIR)
+        gathered = gather(store)
+        total = store.count(PairQuery())
+    assert sum(gathered.marks.values()) == total
+    assert len(gathered.shown) == SHOWN
+    keys = {pair.row[store.spec.domain.others].tobytes() for pair in gathered.shown}
+    assert len(keys) == SHOWN
+    (counter,) = gathered.changes[1]
+    # males are favoured by the formula: code 1 gets what code 0 does not
+    assert counter == {(1.0, 0.0): total}
+
+
+def test_time_is_that_of_the_newest_result(tmp_path):
+    with people_store(tmp_path) as store:
+        assert evidence.last_moment(store.spec, []) == datetime(2026, 11, 21, 10, tzinfo=UTC)
+        run_into(store, options=FEW)
+        (run,) = store.runs()
+        assert evidence.last_moment(store.spec, [run]) == evidence.moment(run.ended)
+
+
+def test_written_to_disk_or_told_why_not(audited, tmp_path):
+    write_pdf(audited, tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-1.7")
+    with pytest.raises(ReportError, match="There is no folder"):
+        write_pdf(audited, tmp_path / "nowhere" / "report.pdf")
+
+
+def test_printable_leaves_plain_data_plain():
+    assert printable({"a": ("x\x00", 1, None, [True, "\ty\n"])}) == {
+        "a": ["x\ufffd", 1, None, [True, "\ty\n"]]
+    }
