@@ -68,10 +68,17 @@ class Words(QLabel):
         self.setWordWrap(wrap)
         self.setFont(theme.scaled(self.font(), size, strong=strong))
         if wrap:
-            policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+            policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
             policy.setHeightForWidth(True)
             self.setSizePolicy(policy)
         self._tint()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Ask for one line: how many it takes depends on the width, which the layout asks for."""
+        hint = super().minimumSizeHint()
+        if not self.wordWrap():
+            return hint
+        return QSize(min(hint.width(), 80), self.fontMetrics().height())
 
     def set_tone(self, tone: str) -> None:
         """Change the tone."""
@@ -286,6 +293,10 @@ class Busy(QWidget):
             button.clicked.connect(self.cancelled)
             row.addWidget(button)
         row.addStretch(1)
+        # nothing on the page moves when it comes and goes
+        policy = self.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.setSizePolicy(policy)
         self.hide()
 
     def say(self, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -77,16 +77,15 @@ class StartPage(QWidget):
         for row, path in enumerate(paths):
             there = path.is_file()
             button = QPushButton(path.stem.replace("&", "&&"))
-            button.setFlat(True)
             button.setEnabled(there)
-            button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+            button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             button.setMaximumWidth(260)
             button.setToolTip(html.escape(str(path)))
             button.setAccessibleName(f"Open {path.stem}" if there else f"{path.stem}, not there")
             button.clicked.connect(lambda _checked=False, chosen=path: self.opened.emit(chosen))
-            self._recents.addWidget(button, row, 0, Qt.AlignmentFlag.AlignLeft)
+            self._recents.addWidget(button, row, 0)
             place = Elided(str(path.parent) if there else f"not there: {path.parent}")
-            place.setEnabled(False)
+            place.setEnabled(there)
             self._recents.addWidget(place, row, 1)
 
     def _buttons(self) -> QHBoxLayout:
@@ -110,7 +109,7 @@ class StartPage(QWidget):
         column.addWidget(self._none)
         self._recents = QGridLayout()
         self._recents.setHorizontalSpacing(theme.GAP)
-        self._recents.setVerticalSpacing(theme.TIGHT)
+        self._recents.setVerticalSpacing(theme.NEAR)
         self._recents.setColumnStretch(1, 1)
         column.addLayout(self._recents)
         column.addStretch(1)

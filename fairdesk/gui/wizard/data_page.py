@@ -317,6 +317,8 @@ class DataPage(Page):
         self._show_problems(reading.problems)
         self._show_question()
         self._stack.setCurrentIndex(1)
+        if first:
+            (self.favourable if self.state.label else self.label).setFocus()
         self.loaded.emit()
         self.changed.emit()
 

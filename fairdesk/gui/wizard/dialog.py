@@ -228,9 +228,11 @@ class Wizard(QDialog):
         state = self.state
         last = state.step is Step.REVIEW
         blocked = "" if self._sample is not None else state.blocked(state.step)
+        waiting = self._writing or self._sample is not None
         self.next.setText("&Start audit" if last else "&Next")
-        self.next.setEnabled(not blocked and not self._writing and self._sample is None)
-        self.back.setEnabled(state.step is not Step.DATA and not self._writing)
+        self.next.setEnabled(not blocked and not waiting)
+        self.back.setEnabled(state.step is not Step.DATA and not waiting)
+        self.steps.setEnabled(not waiting)
         self._blocked.setText(blocked)
         self.steps.show_steps(state.step, state.standings(), self._notes())
         self.pages[state.step].show_redo()

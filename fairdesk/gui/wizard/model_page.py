@@ -51,7 +51,7 @@ _PROGRAM = (
     "as soon as it is opened, with everything that you may do here. No check can tell for sure "
     "whether they are harmless. Open it only if you know who made it and how it reached you."
 )
-_EMPTY, _TRUST, _OPENED = range(3)
+_EMPTY, _TRUST, _OPENED, _OPENING = range(4)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class ModelPage(Page):
         self._path: Path | None = None
         self._reader = Latest(self)
         self._busy = Busy(cancel=True)
-        self._reader.ended.connect(lambda: self._busy.say(""))
+        self._reader.ended.connect(self._rest)
         self._busy.cancelled.connect(self._cancel)
         self._empty = DropZone(
             "Drop a model file here",
@@ -122,6 +122,9 @@ class ModelPage(Page):
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._trust_part())
         self._stack.addWidget(self._opened_part())
+        self._opening = Busy(cancel=True)
+        self._opening.cancelled.connect(self._cancel)
+        self._stack.addWidget(self._opening_part())
         self.body.addWidget(self._stack, 1)
         self.body.addWidget(self._busy)
 
@@ -133,11 +136,10 @@ class ModelPage(Page):
         self.desk.settings.used("model", path)
         self.state.clear_model()
         self.banner.clear()
-        self._stack.setCurrentIndex(_EMPTY)
-        self._empty.hide()
+        self._stack.setCurrentIndex(_OPENING)
         worker, settings = self.desk.model, self.desk.settings
         self._reader.ask(lambda: _open(worker, settings, path), self._opened, self._refuse)
-        self._busy.say(f"Opening {path.name}…")
+        self._opening.say(f"Opening {path.name}…")
         self.changed.emit()
 
     def enter(self) -> None:
@@ -153,7 +155,7 @@ class ModelPage(Page):
     @property
     def busy(self) -> bool:
         """Whether the model is being opened or tried."""
-        return not self._busy.isHidden()
+        return not (self._busy.isHidden() and self._opening.isHidden())
 
     def prove(self) -> None:
         """Match the inputs where they are not, and try the model on the rows."""
@@ -219,6 +221,22 @@ class ModelPage(Page):
         column.addWidget(card)
         column.addStretch(1)
         return part
+
+    def _opening_part(self) -> QWidget:
+        part = Card(margin=theme.PAGE)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self._opening)
+        row.addStretch(1)
+        part.body.addStretch(1)
+        part.body.addLayout(row)
+        part.body.addStretch(1)
+        return part
+
+    def _rest(self) -> None:
+        """Say nothing: no work is under way."""
+        self._busy.say("")
+        self._opening.say("")
 
     def _opened_part(self) -> QWidget:
         part = QWidget()
@@ -303,13 +321,13 @@ class ModelPage(Page):
     def _cancel(self) -> None:
         self._reader.drop()
         self.desk.model.stop()
-        self._busy.say("")
+        self._rest()
         self.banner.say(
             "Stopped before the model had answered.",
             "Nothing was lost. You can try again, or choose another file.",
             self._ways_on(),
         )
-        self._empty.show()
+        self._show_whatever()
         self.failed.emit()
         self.changed.emit()
 
@@ -341,7 +359,7 @@ class ModelPage(Page):
 
     def _refuse(self, error: FairDeskError) -> None:
         self.banner.tell(error, self._ways_on())
-        self._empty.show()
+        self._show_whatever()
         self._show_mapping()
         self.failed.emit()
         self.changed.emit()
@@ -373,6 +391,10 @@ class ModelPage(Page):
                 )
             )
         self.prove()
+
+    def _show_whatever(self) -> None:
+        """Show the model that is open, or the place to drop one."""
+        self._stack.setCurrentIndex(_EMPTY if self.state.card is None else _OPENED)
 
     # -- showing ------------------------------------------------------------------------------
 

@@ -91,6 +91,14 @@ class ValuesDialog(QDialog):
         ok.setEnabled(bool(self.values()))
 
 
+class _Limit(QDoubleSpinBox):
+    """A number without trailing zeros."""
+
+    def textFromValue(self, value: float) -> str:  # noqa: N802 - Qt's name
+        """Write the number."""
+        return self.locale().toString(value, "g", 15)
+
+
 class PeoplePage(Page):
     """The third page."""
 
@@ -195,10 +203,9 @@ class PeoplePage(Page):
         limits = self.state.choice(column.name).limits or (column.low, column.high)
         fields = []
         for which, value in zip(("Least", "Greatest"), limits, strict=True):
-            spin = QDoubleSpinBox()
+            spin = _Limit()
             spin.setDecimals(0 if column.kind is Kind.INTEGER else 4)
             spin.setRange(-1e12, 1e12)
-            spin.setGroupSeparatorShown(True)
             spin.setKeyboardTracking(False)
             spin.setValue(float(value))
             spin.setMinimumWidth(90)

@@ -23,6 +23,8 @@ from fairdesk.gui.parts import Padded, calm
 
 #: So many rows are shown.
 ROWS = 200
+#: A greater share of missing cells stands out.
+MANY = 0.05
 #: The kinds in plain words, in the order of the choice.
 KINDS: dict[Kind, str] = {
     Kind.NOMINAL: "Names",
@@ -219,7 +221,7 @@ class ColumnHeader(QHeaderView):
         painter.setFont(self.font())
         below = inside.top() + metrics.height() + 2 * theme.TIGHT + self._combo_height
         share = column.missing / self._rows if self._rows else 0.0
-        painter.setPen(QColor(colours.wrong if share else colours.quiet))
+        painter.setPen(QColor(colours.wrong if share > MANY else colours.quiet))
         painter.drawText(
             QRect(inside.left(), below, inside.width(), metrics.height()),
             Qt.AlignmentFlag.AlignLeft,

@@ -72,7 +72,7 @@ class _Delegate(QStyledItemDelegate):
         note = index.data(_NOTE)
         top = box.center().y() - (line if note else line // 2)
         font = option.font
-        locked = standing is Standing.LOCKED
+        locked = standing is Standing.LOCKED and not current
         text = QColor(colours.quiet) if locked else palette.color(QPalette.ColorRole.WindowText)
         painter.setPen(text)
         painter.setFont(theme.scaled(font, 1.0, strong=current))
