@@ -194,7 +194,7 @@ def _question(arguments: argparse.Namespace) -> Question:
             label=sample.label,
             favourable=sample.favourable,
             protected=sample.protected,
-            run=RunSpec("maft", seed=arguments.seed),
+            run=RunSpec("maft", sample.options, seed=arguments.seed),
             title=sample.title,
             person=sample.person,
         )

@@ -57,6 +57,8 @@ class Sample(msgspec.Struct, frozen=True):
         The columns that are compared.
     person : str
         What one row is, in the singular.
+    options : dict[str, int | float]
+        Of the search, so that a demonstration takes seconds and its files stay small.
     """
 
     key: str
@@ -71,6 +73,7 @@ class Sample(msgspec.Struct, frozen=True):
     favourable: str
     protected: tuple[str, ...]
     person: str
+    options: dict[str, int | float]
 
     @property
     def data_path(self) -> Path:

@@ -66,6 +66,9 @@ ADULT_COLUMNS = (
     ADULT_LABEL,
 )
 
+#: What a demonstration searches with: a 25th of what the method does by default.
+OPTIONS = {"global_num": 200, "local_num": 200}
+
 LOAN_LABEL, LOAN_FAVOURABLE = "approved", "yes"
 YES_NO = {0: "no", 1: "yes"}
 #: New name and, for codes, their meaning (from the package's description of the data).
@@ -196,6 +199,7 @@ name, with their labels.
         "favourable": ADULT_FAVOURABLE,
         "protected": ["sex", "race"],
         "person": "person",
+        "options": OPTIONS,
     }
 
 
@@ -384,6 +388,7 @@ It takes the columns by name, with their labels and empty cells.
         "favourable": LOAN_FAVOURABLE,
         "protected": ["race", "sex"],
         "person": "applicant",
+        "options": OPTIONS,
     }
 
 
