@@ -117,7 +117,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
             "Found",
             words.number(run.found)
             + (
-                ", no two alike but for protected attributes; each was asked about a second time"
+                "; no two alike but for protected attributes, each checked twice"
                 if run.found
                 else ""
             ),
