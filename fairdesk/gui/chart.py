@@ -295,7 +295,7 @@ class LineChart(QWidget):
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Stay readable."""
-        return QSize(240, 110)
+        return QSize(240, 90)
 
     @property
     def drawing(self) -> Drawing:

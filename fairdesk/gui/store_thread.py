@@ -33,6 +33,8 @@ class _Request:
 class StoreThread(QObject):
     """Asks the audit file in order, in a thread of its own; answers come in the window's thread.
 
+    `close` it in the end: the thread holds the file until then.
+
     Sorting a hundred thousand pairs or waiting for the run's own writes takes longer than a
     window may stand still, so that no page asks the store itself.
 
@@ -41,8 +43,7 @@ class StoreThread(QObject):
     path : Path
         The audit file.
     owner : QObject
-        The window's part that asks. When it is gone, answers are dropped and the thread ends;
-        what was to be written is written first.
+        The window's part that asks. When it is gone, answers are dropped.
 
     Signals
     -------
@@ -62,7 +63,6 @@ class StoreThread(QObject):
         self._closed = False
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self._thread = threading.Thread(target=self._work, name="fairdesk-store", daemon=True)
-        owner.destroyed.connect(self._end)
         _running.add(self)
         self._thread.start()
 
@@ -95,14 +95,10 @@ class StoreThread(QObject):
 
     def close(self) -> None:
         """Answer what was asked, close the file, and wait for that."""
-        self._end()
-        self._thread.join(timeout=10)
-
-    @Slot()
-    def _end(self) -> None:
         with self._wake:
             self._closed = True
             self._wake.notify()
+        self._thread.join(timeout=10)
 
     def _work(self) -> None:
         store: Store | None = None

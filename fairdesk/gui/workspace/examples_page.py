@@ -115,7 +115,7 @@ class ExamplesPage(QWidget):
         split.setStretchFactor(0, 0)
         split.setStretchFactor(1, 1)
         split.setHandleWidth(theme.GAP)
-        split.setSizes([180, 420])
+        split.setSizes([170, 430])
 
         full = QWidget()
         column = QVBoxLayout(full)
@@ -174,7 +174,8 @@ class ExamplesPage(QWidget):
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.WIDE)
         split.setSizes([520, 480])
-        self.detail.setMinimumWidth(380)
+        self.detail.setMinimumSize(380, 262)
+        self.pairs.setMinimumHeight(160)
         people = QWidget()
         column = QVBoxLayout(people)
         column.setContentsMargins(0, 0, 0, 0)
@@ -197,6 +198,10 @@ class ExamplesPage(QWidget):
             button.setCheckable(True)
             button.setToolTip(name)
             button.setAccessibleName(name)
+            # the chosen one is told by its weight too: its shade alone is faint in the dark
+            button.toggled.connect(
+                lambda on, each=button: each.setFont(theme.scaled(self.font(), 1.0, strong=on))
+            )
             group.addButton(button)
             self.chart.tools.addWidget(button)
         self._over_time.setChecked(True)

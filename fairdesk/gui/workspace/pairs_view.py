@@ -160,7 +160,7 @@ class PairsView(QWidget):
                 spec = self._session.spec
                 widest = max((*spec.model.classes, spec.favourable + "xx"), key=len)
                 texts.append(f"{widest} ≠ {widest}")
-            else:
+            elif column.order != "mark":
                 texts.append("000000")
             width = max(metrics.horizontalAdvance(text) for text in texts) + 22
             table.setColumnWidth(position, min(width, 230))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 from fairdesk.audit.spec import AuditSpec
@@ -45,10 +46,19 @@ def check_same(spec: AuditSpec, path: Path) -> None:
         )
 
 
-def reopen(spec: AuditSpec, path: Path) -> Worker:
+def reopen(spec: AuditSpec, path: Path, gone: threading.Event) -> Worker:
     """Open the audited model in a fresh process; slow, for a background thread.
 
     The auditor's trust in the file holds, for it has the same fingerprint.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        Whose model it is.
+    path : Path
+        Where the file is.
+    gone : threading.Event
+        Set when nobody waits for the worker any more: it is closed then.
 
     Raises
     ------
@@ -64,4 +74,6 @@ def reopen(spec: AuditSpec, path: Path) -> Worker:
     except FairDeskError:
         worker.close()
         raise
+    if gone.is_set():
+        worker.close()
     return worker

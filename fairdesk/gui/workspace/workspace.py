@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from pathlib import Path
 
@@ -64,6 +65,7 @@ class Workspace(QWidget):
         store.settle()
         self._store = store
         self._worker: Worker | None = None
+        self._closed = threading.Event()
         self._session = Session(store, self)
         self.steps = Steps(NAMES)
         self.overview = OverviewPage(self._session)
@@ -168,6 +170,7 @@ class Workspace(QWidget):
 
     def close_audit(self) -> None:
         """Stop what runs, write what waits, close the model and the file."""
+        self._closed.set()
         self._session.close()
         if self._worker is not None:
             self._worker.close()
@@ -215,12 +218,20 @@ class Workspace(QWidget):
         self.bar.show_opening("Opening the model")
         in_background(
             self,
-            lambda: reopen(spec, file),
-            lambda worker: self.start_run(worker, run),
+            lambda: reopen(spec, file, self._closed),
+            lambda worker: self._opened(worker, run),
             lambda error: self._not_open(error, run),
         )
 
+    def _opened(self, worker: Worker, run: RunSpec) -> None:
+        if self._closed.is_set():
+            worker.close()
+        else:
+            self.start_run(worker, run)
+
     def _not_open(self, error: FairDeskError, run: RunSpec) -> None:
+        if self._closed.is_set():
+            return
         self._tell()
         if isinstance(error, MovedError):
             self._banner.tell(error, (("Show where it is…", lambda: self._locate(run)),))

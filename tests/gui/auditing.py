@@ -1,0 +1,92 @@
+"""Audits to show in a window, and a worker that needs no second process."""
+
+import threading
+import time
+from contextlib import contextmanager
+
+from fairdesk.audit.store import Store
+from fairdesk.audit.worker import Searching
+from fairdesk.data.reading import read_table
+from fairdesk.errors import WorkerError
+from fairdesk.events import Found
+from fairdesk.gui.store_thread import StoreThread
+from fairdesk.individual import uniform
+from tests.report.building import Formula, run_into, spec_of, write_people
+
+PROTECTED = ("sex", "age")
+
+
+def make_audit(folder, *, runs=1, protected=PROTECTED, samples=400):
+    """Make an audit file, with runs of uniform sampling in it; gives its path."""
+    people = folder / "people.csv"
+    write_people(people)
+    table = read_table(people)
+    path = folder / "credit.fairdesk"
+    with Store.create(path, spec_of(table, "credit", "yes", protected), table) as store:
+        for seed in range(runs):
+            run_into(store, "uniform", seed=seed, options={"samples": samples})
+    return path
+
+
+class FakeWorker:
+    """Searches a formula in the caller's thread; fails, waits or stops as it is told.
+
+    Parameters
+    ----------
+    fail_after : int, optional
+        Raise a `WorkerError` after so many events.
+    hold : threading.Event, optional
+        Wait for it before the last events.
+    """
+
+    def __init__(self, fail_after=None, hold=None):
+        self.fail_after, self.hold = fail_after, hold
+        self.paused = False
+        self.closed = False
+        self._stopped = threading.Event()
+
+    def search(self, mapping, domain, people, run):
+        return Searching(self._events(domain, people, run))
+
+    def _events(self, domain, people, run):
+        import numpy as np
+
+        options = uniform.UniformOptions(**run.options)
+        events = uniform.search(
+            Formula(domain), domain, people, options, np.random.default_rng(run.seed)
+        )
+        for number, event in enumerate(events):
+            while self.paused and not self._stopped.is_set():
+                time.sleep(0.005)
+            if number == self.fail_after:
+                raise WorkerError("The process that holds the model died.")
+            if number and self.hold is not None and not isinstance(event, Found):
+                while not self.hold.wait(0.01) and not self._stopped.is_set():
+                    pass
+            if self._stopped.is_set():
+                return "stopped"
+            yield event
+        return "done"
+
+    def pause(self):
+        self.paused = True
+
+    def resume(self):
+        self.paused = False
+
+    def stop(self):
+        self._stopped.set()
+
+    def close(self):
+        self.closed = True
+        self.stop()
+
+
+@contextmanager
+def store_thread(path, owner):
+    """A store thread that is closed in the end."""
+    thread = StoreThread(path, owner)
+    try:
+        yield thread
+    finally:
+        thread.close()
