@@ -169,7 +169,7 @@ def _by_place(file: h5py.File) -> Weights:
     """Find weights as Keras writes them to `.keras`: a group per class and place in it."""
     # the second is how Keras 2.12 to 2.15 wrote sequential models
     roots = ("layers", "_layer_checkpoint_dependencies")
-    root = next(name for name in roots if name in file)
+    root = next((name for name in roots if name in file), "layers")
 
     def read(_: str, place: str) -> list[Float64]:
         where = f"{root}/{place}/vars"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,7 @@ class OnnxModel:
             # any kind: ONNX Runtime has a dozen without a common base
             raise ModelError(
                 f"The model refused {rows:,} rows.",
-                why=f"ONNX Runtime says: {first_line(error)}",
+                why=f"ONNX Runtime says: {_said(error)}",
                 remedy="Check that each input is made from the right column.",
             ) from error
         return self._scores(answer)[:rows]
@@ -137,8 +138,8 @@ class OnnxModel:
         """Put dictionaries from classes to probabilities into the order of the card's classes."""
         columns = np.empty((len(answer), len(self._places)))
         if answer:
-            places = [self._places.get(str(key)) for key in answer[0]]
-            if len(places) != len(self._places) or None in places:
+            places = [self._places.get(str(key), -1) for key in answer[0]]
+            if len(places) != len(self._places) or -1 in places:
                 raise ModelError(
                     "The model answers other classes than its file names.",
                     remedy="Export the model again.",
@@ -255,13 +256,19 @@ def _session(path: Path, data: bytes) -> Any:  # noqa: ANN401 - ONNX Runtime has
         return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     except Exception as error:
         # any kind: ONNX Runtime has a dozen without a common base
-        said = first_line(error)
+        said = _said(error)
         remedy = f"Export the model again, for ONNX Runtime {onnxruntime.__version__} or older."
         if "locale" in said:
             remedy = "Install the language that it names in the operating system."
         raise ModelError(
             f"ONNX Runtime cannot open “{path.name}”.", why=f"It says: {said}", remedy=remedy
         ) from error
+
+
+def _said(error: Exception) -> str:
+    """Give what ONNX Runtime says, without the place in its own source, which it tells first."""
+    text = re.sub(r"/onnxruntime_src/.*?[)>] (?=[A-Z])", "", str(error), flags=re.DOTALL)
+    return first_line(type(error)(text))
 
 
 def _inputs(path: Path, session: Any) -> tuple[Takes, tuple[str, ...]]:  # noqa: ANN401 - as above

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from pathlib import Path
 
@@ -52,6 +53,8 @@ def describe_format(path: Path) -> str:
     try:
         with path.open("rb") as stream:
             head = stream.read(_HEAD)
+            stream.seek(max(stream.seek(0, os.SEEK_END) - 1, 0))
+            last = stream.read(1)
     except OSError as error:
         raise ModelError(
             f"“{path.name}” cannot be read.",
@@ -63,19 +66,20 @@ def describe_format(path: Path) -> str:
     kinds = {
         "empty": not head,
         "hdf5": head.startswith(_HDF5),
-        "pickle": _is_pickle(head, path.suffix.lower()),
+        "pickle": _is_pickle(head, last, path.suffix.lower()),
         "onnx": head[:1] == b"\x08" and head[1:2] != b"" and 0 < head[1] <= _ONNX_VERSION,
         "text": _is_text(head),
     }
     return next((kind for kind, it_is in kinds.items() if it_is), "unknown")
 
 
-def _is_pickle(head: bytes, suffix: str) -> bool:
+def _is_pickle(head: bytes, last: bytes, suffix: str) -> bool:
     if head.startswith(b"\x80"):
         return len(head) > 1 and head[1] <= _PICKLE_PROTOCOL
     if head.startswith(_COMPRESSED):
         return True
-    return suffix in _PICKLE_SUFFIXES and head[:1] in (b"(", b"]", b"}", b"c") and b"\n" in head
+    # the oldest protocols begin with any of some letters and signs, but all end with a full stop
+    return suffix in _PICKLE_SUFFIXES and head[:1] in (b"(", b"]", b"}", b"c") and last == b"."
 
 
 def _kind_of_zip(path: Path) -> str:
