@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -186,6 +187,15 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return np.array([attribute.unit for attribute in self.attributes])
 
     @cached_property
+    def grid(self) -> Rows:
+        """``(d,)``; how many codes there are in 1: reals too are kept on a (very fine) grid.
+
+        A millionth of a step or finer, in decimals. Without it a person who takes a step and
+        steps back would be another one, by the last bits of a float.
+        """
+        return np.array([_grid(attribute) for attribute in self.attributes])
+
+    @cached_property
     def integral(self) -> NDArray[np.bool_]:
         """``(d,)``; whether codes are whole numbers."""
         return np.array([attribute.integral for attribute in self.attributes])
@@ -236,9 +246,18 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             combination = combination * len(compared) + nearest
         return snapped, combination
 
-    def clip(self, rows: Rows) -> Rows:
-        """Clip rows to the range of every attribute."""
-        return np.clip(rows, self.low, self.high)
+    def clip(self, codes: Rows, positions: NDArray[np.intp] | slice = slice(None)) -> Rows:
+        """Put codes on the grid of their attributes and into the range.
+
+        Parameters
+        ----------
+        codes : Rows
+            ``(..., m)``; whole rows, or the codes of the attributes at ``positions``.
+        positions : NDArray[np.intp] or slice
+            ``(m,)``; by default all attributes.
+        """
+        grid = self.grid[positions]
+        return np.clip(np.round(codes * grid) / grid, self.low[positions], self.high[positions])
 
     def contains(self, rows: Rows) -> NDArray[np.bool_]:
         """Tell for each row whether it lies in the domain: in range, whole where it must be."""
@@ -248,7 +267,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
 
     def sample(self, rng: np.random.Generator, n: int) -> Rows:
         """Draw people uniformly: ``(n, d)``; protected values among the compared ones."""
-        rows = rng.uniform(self.low, self.high, (n, len(self.attributes)))
+        rows = self.clip(rng.uniform(self.low, self.high, (n, len(self.attributes))))
         whole = np.flatnonzero(self.integral)
         rows[:, whole] = rng.integers(
             self.low[whole].astype(np.int64), self.high[whole].astype(np.int64) + 1, (n, whole.size)
@@ -299,6 +318,15 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             [i for i, attribute in enumerate(self.attributes) if attribute.role is role],
             dtype=np.intp,
         )
+
+
+def _grid(attribute: Attribute) -> float:
+    """Give the number of grid points per 1: a power of ten that floats can still tell apart."""
+    if attribute.integral:
+        return 1.0
+    finest = 15 - math.ceil(math.log10(max(abs(attribute.low), abs(attribute.high), 1e-300)))
+    wanted = 6 - math.floor(math.log10(attribute.unit))
+    return float(10 ** max(0, min(finest, wanted)))
 
 
 def _recode(codes: Rows, column: Column, attribute: Attribute) -> Rows:

@@ -191,8 +191,7 @@ class _Search:
             momentum = options.decay * momentum + gradients
             signs = np.sign(momentum)
             direction = np.where(signs[0] == signs[1], signs[0], 0.0)
-            rows[:, vary] -= direction * step
-            rows = domain.clip(rows)
+            rows[:, vary] = domain.clip(rows[:, vary] - direction * step, vary)
 
     def _local(self, starts: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
         """Walk around each global instance while the decision keeps hanging on P (Algorithm 4)."""
@@ -212,7 +211,7 @@ class _Search:
             attribute = domain.varying[drawn]
             sign = rng.integers(0, 2, len(rows)) * 2 - 1
             moved = rows[everyone, attribute] + sign * step[attribute]
-            rows[everyone, attribute] = moved.clip(domain.low[attribute], domain.high[attribute])
+            rows[everyone, attribute] = domain.clip(moved, attribute)
             hit = ledger.check(rows, combination)
             successes += 1
             rows[~hit], odds[~hit], successes[~hit] = starts[~hit], first_odds[~hit], 0
@@ -261,8 +260,7 @@ class _Search:
         forward = rows[:, vary] + step <= domain.high[vary]
         moved = np.repeat(rows[:, None, :], len(vary), axis=1)
         along = np.arange(len(vary))
-        moved[:, along, vary] += np.where(forward, step, -step)
-        moved = domain.clip(moved)
+        moved[:, along, vary] = domain.clip(rows[:, vary] + np.where(forward, step, -step), vary)
         here = asked.predict(rows)
         there = asked.predict(moved.reshape(-1, rows.shape[1])).reshape(*forward.shape, -1)
         decided = labels(here)

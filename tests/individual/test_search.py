@@ -119,6 +119,14 @@ def test_maft_finds_most_of_a_small_domain(small_domain):
     assert sum(len(event.rows) for event in found) > 0.9 * truth
 
 
+def test_a_step_and_back_is_the_same_person(real_domain):
+    rows = real_domain.clip(real_domain.sample(np.random.default_rng(0), 200))
+    there = real_domain.clip(rows + real_domain.unit)
+    inside = (there < real_domain.high) & (rows > real_domain.low)
+    back = real_domain.clip(there - real_domain.unit)
+    assert (back[inside] == rows[inside]).all()
+
+
 def test_parts_change_nothing(small_domain, monkeypatch):
     model = Network(small_domain, np.random.default_rng(2))
     whole, _ = run(*SEARCHES["maft"], small_domain, model)
