@@ -35,6 +35,7 @@ from PySide6.QtGui import (
     QPainter,
     QPalette,
     QShortcut,
+    QShowEvent,
 )
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
@@ -318,9 +319,9 @@ class LineChart(QWidget):
         if self.isVisible():
             self._redraw()
 
-    def showEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Bring in the drawing library when it is first needed, after the window's first paint."""
-        super().showEvent(event)  # type: ignore[arg-type]  # the stub asks for QShowEvent
+        super().showEvent(event)
         if not self._asked:
             self._asked = True
             in_background(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -145,9 +145,9 @@ class ExamplesPage(QWidget):
         if position >= 0:
             self._runs.setCurrentIndex(position)
 
-    def showEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Draw what has changed while the page was hidden."""
-        super().showEvent(event)  # type: ignore[arg-type]  # the stub asks for QShowEvent
+        super().showEvent(event)
         self._draw()
 
     # Parts

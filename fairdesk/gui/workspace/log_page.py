@@ -10,7 +10,6 @@ from pathlib import Path
 from PySide6.QtCore import (
     QAbstractTableModel,
     QDateTime,
-    QEvent,
     QLocale,
     QModelIndex,
     QObject,
@@ -19,7 +18,7 @@ from PySide6.QtCore import (
     QSortFilterProxyModel,
     Qt,
 )
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
@@ -165,9 +164,9 @@ class LogPage(QWidget):
                 context=Qt.ShortcutContext.WidgetWithChildrenShortcut,
             )
 
-    def showEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Read the log when it is looked at."""
-        super().showEvent(event)  # type: ignore[arg-type]  # the stub asks for QShowEvent
+        super().showEvent(event)
         self._ask()
 
     def copy(self) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from fairdesk.audit.store import RunState
 from fairdesk.gui import parts, theme
 from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.runs_table import RunsTable
@@ -137,8 +139,17 @@ class OverviewPage(QWidget):
         outer.addWidget(parts.scrolled(inside))
         self._following: Callable[[], None] = self.start.emit
         session.runs_changed.connect(self._tell)
-        session.live_changed.connect(lambda _state: self._tell())
+        session.live_changed.connect(self._go_on)
         self._tell()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Tell what has changed while the page was hidden."""
+        super().showEvent(event)
+        self._tell()
+
+    def _go_on(self, _state: RunState) -> None:
+        if self.isVisible():
+            self._tell()
 
     def _lay_out(self, column: QVBoxLayout) -> None:
         self._shown.said.setFont(theme.scaled(self._shown.said.font(), 1.2, strong=True))

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from fairdesk.audit.store import Store
+from fairdesk.audit.store import RunState, Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.background import in_background
@@ -124,7 +124,7 @@ class ReportPage(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(parts.scrolled(inside))
         session.runs_changed.connect(self._tell)
-        session.live_changed.connect(lambda _state: self._tell())
+        session.live_changed.connect(self._go_on)
         self._tell()
 
     def export(self, export: Export, path: Path | None = None) -> None:
@@ -185,6 +185,15 @@ class ReportPage(QWidget):
         else:
             text = "Everything is made from the audit file, and can be made again from it alone."
         self._note.setText(text)
+
+    def _go_on(self, _state: RunState) -> None:
+        if self.isVisible():
+            self._tell()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Tell what has changed while the page was hidden."""
+        super().showEvent(event)
+        self._tell()
 
     def _set_busy(self, text: str) -> None:
         self._busy.say(text)

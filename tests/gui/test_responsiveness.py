@@ -1,0 +1,100 @@
+"""How long the window stands still while a real run goes on, printed; no time is asserted."""
+
+import time
+
+import pytest
+from PySide6.QtCore import QTimer
+
+from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
+from fairdesk.audit.store import Store
+from fairdesk.audit.worker import Worker
+from fairdesk.data.domain import Domain, Role, attribute_of
+from fairdesk.data.reading import read_table
+from fairdesk.gui.workspace.workspace import Workspace
+from fairdesk.models.mapping import match
+from fairdesk.samples import samples
+
+TICK = 10
+SECONDS = 6.0
+
+
+class Gaps:
+    """Notes how late a timer comes."""
+
+    def __init__(self):
+        self.gaps = []
+        self.timer = QTimer()
+        self.timer.setInterval(TICK)
+        self.timer.timeout.connect(self._tick)
+
+    def start(self):
+        self.gaps.clear()
+        self._last = time.perf_counter()
+        self.timer.start()
+
+    def _tick(self):
+        now = time.perf_counter()
+        self.gaps.append((now - self._last) * 1000)
+        self._last = now
+
+    def stop(self):
+        self.timer.stop()
+        return sorted(self.gaps)
+
+
+@pytest.fixture
+def worker():
+    worker = Worker()
+    yield worker
+    worker.close()
+
+
+def sample_audit(worker, path):
+    sample = next(each for each in samples() if each.key == "adult")
+    table = read_table(sample.data_path)
+    card = worker.open_model(sample.model_path(sample.models[0]))
+    attributes = tuple(
+        attribute_of(column, Role.PROTECTED if column.name in sample.protected else Role.VARIES)
+        for column in table.columns
+        if column.name != sample.label
+    )
+    spec = AuditSpec(
+        title=sample.title,
+        person=sample.person,
+        data=table.source,
+        columns=table.columns,
+        label=sample.label,
+        favourable=sample.favourable,
+        model=card,
+        mapping=match(card, table, sample.label, sample.favourable),
+        domain=Domain(attributes),
+    )
+    return Store.create(path, spec, table)
+
+
+def test_the_longest_gap_of_the_event_loop_is_measured(qtbot, worker, tmp_path, capsys):
+    workspace = Workspace(sample_audit(worker, tmp_path / "adult.fairdesk"))
+    qtbot.addWidget(workspace)
+    workspace.resize(1280, 800)
+    workspace.show()
+    workspace.show_page("Examples")
+    qtbot.wait(1500)
+    gaps = Gaps()
+    gaps.start()
+    with qtbot.waitSignal(workspace.run_finished, timeout=60_000):
+        workspace.start_run(worker, RunSpec("maft", seed=1, budget=Budget(seconds=SECONDS)))
+    running = gaps.stop()
+    gaps.start()
+    qtbot.wait(1500)
+    after = gaps.stop()
+    found = workspace.examples.pairs.model.rowCount()
+    workspace.close_audit()
+    with capsys.disabled():
+        print(
+            f"\nlongest gap of a {TICK} ms timer: {running[-1]:.0f} ms while running "
+            f"(99 %: {running[int(len(running) * 0.99)]:.0f} ms, {len(running)} ticks), "
+            f"{after[-1]:.0f} ms after; {found:,} pairs shown"
+        )
+    assert running
+    assert after
+    assert found

@@ -1,0 +1,402 @@
+import threading
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QToolButton,
+)
+
+from fairdesk.audit.spec import Budget, RunSpec
+from fairdesk.audit.store import PairQuery, Store
+from fairdesk.gui.workspace import reopening
+from fairdesk.gui.workspace.overview_page import next_step
+from fairdesk.gui.workspace.pair_detail import compare, sentence
+from fairdesk.gui.workspace.reopening import MovedError, check_same
+from fairdesk.gui.workspace.report_page import EXPORTS
+from fairdesk.gui.workspace.run_bar import budget_used
+from fairdesk.gui.workspace.workspace import EXAMPLES, NAMES, Workspace
+from tests.gui.auditing import FakeWorker, make_audit
+
+RUN = RunSpec("uniform", {"samples": 3000}, seed=5)
+
+
+@pytest.fixture
+def opened(qtbot):
+    """Open workspaces that are closed in the end."""
+    made = []
+
+    def make(path):
+        workspace = Workspace(Store.open(path))
+        made.append(workspace)
+        qtbot.addWidget(workspace)
+        workspace.resize(1280, 800)
+        workspace.show()
+        qtbot.waitUntil(lambda: workspace._session.loaded, timeout=10_000)
+        return workspace
+
+    yield make
+    for workspace in made:
+        workspace.close_audit()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return make_audit(tmp_path)
+
+
+@pytest.fixture
+def reading(qtbot, opened, path):
+    """A workspace with a pair beside the table."""
+    workspace = opened(path)
+    workspace.show_page(EXAMPLES)
+    qtbot.waitUntil(lambda: workspace.examples.detail.pair is not None, timeout=10_000)
+    return workspace
+
+
+def entries(path):
+    with Store.open(path) as store:
+        return [entry.what for entry in store.log_entries()]
+
+
+def standing(workspace, name):
+    return workspace.steps.item(NAMES.index(name)).data(Qt.ItemDataRole.AccessibleTextRole)
+
+
+def test_before_the_first_run_every_page_says_what_will_be_there(qtbot, opened, tmp_path):
+    workspace = opened(make_audit(tmp_path, runs=0))
+    assert "not run" in standing(workspace, EXAMPLES)
+    assert "Nothing yet" in workspace.overview._shown.said.text()
+    workspace.show_page(EXAMPLES)
+    buttons = [
+        each for each in workspace.examples.findChildren(QPushButton) if each.isVisibleTo(workspace)
+    ]
+    assert [each.text().replace("&", "") for each in buttons] == ["Find examples…"]
+    with qtbot.waitSignal(workspace.examples.start):
+        buttons[0].click()
+
+
+def test_a_finished_audit_tells_what_it_found(reading, path):
+    with Store.open(path) as store:
+        (record,) = store.runs()
+    number = f"{record.found:,}"
+    assert "done" in standing(reading, EXAMPLES)
+    assert number in standing(reading, EXAMPLES)
+    assert reading.examples._headline.text().startswith(number)
+    assert reading.overview._shown.said.text().startswith(number)
+    assert "Examples, not a rate" in reading.overview._shown.said.text()
+    assert reading.examples.pairs.model.rowCount() == record.found
+
+
+def test_a_run_is_shown_while_it_goes_on_and_after(qtbot, opened, tmp_path):
+    path = make_audit(tmp_path, runs=0)
+    workspace = opened(path)
+    hold = threading.Event()
+    with qtbot.waitSignal(workspace.run_started):
+        workspace.start_run(FakeWorker(hold=hold), RUN)
+    assert workspace.busy
+    qtbot.waitUntil(lambda: "running" in standing(workspace, EXAMPLES), timeout=10_000)
+    qtbot.waitUntil(workspace.bar._stop.isVisible, timeout=10_000)
+    assert "so far" in workspace.report._note.text() or workspace.report.isHidden()
+    with qtbot.waitSignal(workspace.run_finished, timeout=20_000):
+        hold.set()
+    assert not workspace.busy
+    qtbot.waitUntil(lambda: "done" in standing(workspace, EXAMPLES), timeout=10_000)
+    qtbot.waitUntil(lambda: workspace.examples.pairs.model.rowCount() > 0, timeout=10_000)
+    assert workspace.bar._again.isVisible()
+
+
+def test_stop_keeps_what_was_found(qtbot, opened, tmp_path):
+    path = make_audit(tmp_path, runs=0)
+    workspace = opened(path)
+    workspace.start_run(FakeWorker(hold=threading.Event()), RUN)
+    qtbot.waitUntil(workspace.bar._stop.isVisible, timeout=10_000)
+    with qtbot.waitSignal(workspace.run_finished, timeout=20_000):
+        workspace.bar._stop.click()
+    qtbot.waitUntil(lambda: "stopped" in standing(workspace, EXAMPLES), timeout=10_000)
+
+
+def test_stop_and_keep_returns_when_the_file_is_complete(opened, tmp_path):
+    path = make_audit(tmp_path, runs=0)
+    workspace = opened(path)
+    workspace.start_run(FakeWorker(hold=threading.Event()), RUN)
+    workspace.stop_and_keep()
+    assert not workspace.busy
+    with Store.open(path) as store:
+        assert store.runs()[0].state == "stopped"
+
+
+def test_a_failed_run_offers_another(qtbot, opened, tmp_path):
+    workspace = opened(make_audit(tmp_path, runs=0))
+    with qtbot.waitSignal(workspace.run_finished, timeout=20_000):
+        workspace.start_run(FakeWorker(fail_after=4), RUN)
+    qtbot.waitUntil(lambda: "failed" in standing(workspace, EXAMPLES), timeout=10_000)
+    banner = workspace.examples._banner
+    assert banner.isVisible()
+    assert "died" in banner.accessibleName()
+    assert "Run again…" in [each.text() for each in banner.findChildren(QPushButton)]
+
+
+def test_a_run_that_was_cut_off_is_told_as_failed(qtbot, opened, path):
+    with Store.open(path) as store:
+        store.begin_run(RUN)
+    workspace = opened(path)
+    assert "failed" in standing(workspace, EXAMPLES)
+
+
+def test_keys_mark_and_note_and_all_of_it_is_undone(qtbot, reading, path):
+    table, detail = reading.examples.pairs.table, reading.examples.detail
+    reading.activateWindow()
+    table.setFocus()
+    pair = detail.pair.id
+    qtbot.keyClick(table, Qt.Key.Key_F)
+    qtbot.waitUntil(lambda: detail.pair.mark == "flagged", timeout=10_000)
+    assert reading.examples.pairs.model.index(0, 0).data() == "⚑"
+    qtbot.keyClick(table, Qt.Key.Key_D)
+    qtbot.waitUntil(lambda: detail.pair.mark == "dismissed", timeout=10_000)
+    qtbot.keyClick(table, Qt.Key.Key_N)
+    qtbot.waitUntil(detail._note.hasFocus, timeout=10_000)
+    qtbot.keyClicks(detail._note, "Find out why.")
+    qtbot.keyClick(detail._note, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: detail.pair.note == "Find out why.", timeout=10_000)
+    assert table.hasFocus()
+    for _ in range(3):
+        reading.undo_stack.undo()
+    qtbot.waitUntil(lambda: (detail.pair.mark, detail.pair.note) == ("", ""), timeout=10_000)
+    reading.undo_stack.redo()
+    qtbot.waitUntil(lambda: detail.pair.mark == "flagged", timeout=10_000)
+    with Store.open(path) as store:
+        assert store.pair(pair).mark == "flagged"
+    said = "\n".join(entries(path))
+    assert f"Pair {pair}: flagged" in said
+    assert "Find out why." in said
+
+
+def test_a_note_is_kept_when_the_audit_is_closed(qtbot, reading, path):
+    detail = reading.examples.detail
+    pair = detail.pair.id
+    reading.activateWindow()
+    detail.edit_note()
+    qtbot.keyClicks(detail._note, "Kept")
+    reading.examples.pairs.table.setFocus()
+    reading.close_audit()
+    with Store.open(path) as store:
+        assert store.pair(pair).note == "Kept"
+
+
+def test_arrows_walk_the_pairs_and_the_nearest_record_follows(qtbot, reading):
+    table, detail = reading.examples.pairs.table, reading.examples.detail
+    first = detail.pair.id
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    assert detail.pair.id != first
+    qtbot.waitUntil(lambda: "Nearest in your data: row" in detail._distance.text(), timeout=10_000)
+    assert detail._model.index(0, 3).data()
+
+
+def test_a_filter_narrows_the_table_and_is_taken_away(qtbot, reading):
+    pairs = reading.examples.pairs
+    everything = pairs.model.rowCount()
+    filters = pairs.filters
+    filters._name.setCurrentText("sex")
+    filters._value.setCurrentText("male")
+    with qtbot.waitSignal(pairs.model.counted, timeout=10_000):
+        filters._add()
+    assert 0 < pairs.model.rowCount() < everything
+    assert pairs.model.query.where == {"sex": "male"}
+    chip = filters.findChild(QToolButton)
+    with qtbot.waitSignal(pairs.model.counted, timeout=10_000):
+        chip.click()
+    assert pairs.model.rowCount() == everything
+    with qtbot.waitSignal(pairs.model.counted, timeout=10_000):
+        filters._mark.setCurrentText("⚑ Flagged")
+    assert pairs._clear.isVisible()
+    with qtbot.waitSignal(pairs.model.counted, timeout=10_000):
+        pairs._clear.click()
+    assert pairs.model.rowCount() == everything
+
+
+def test_rows_are_copied_with_their_header(qtbot, qapp, reading):
+    table = reading.examples.pairs.table
+    table.setFocus()
+    table.selectRow(2)
+    reading.examples.pairs.copy()
+    lines = qapp.clipboard().text().split("\n")
+    assert len(lines) == 2
+    assert lines[0].startswith("Mark\tNo.\tsex" if "sex\t" in lines[0] else "Mark\tNo.")
+
+
+def test_the_table_does_not_move_while_it_is_read(qtbot, opened, path):
+    workspace = opened(path)
+    workspace.show_page(EXAMPLES)
+    pairs = workspace.examples.pairs
+    hold = threading.Event()
+    workspace.start_run(FakeWorker(hold=hold), RUN)
+    qtbot.waitUntil(lambda: pairs.model.rowCount() > 10, timeout=20_000)
+    pairs.step(5)
+    shown = pairs.model.rowCount()
+    current = workspace.examples.detail.pair.id
+    with qtbot.waitSignal(workspace.run_finished, timeout=20_000):
+        hold.set()
+    qtbot.waitUntil(pairs._fresh.isVisible, timeout=10_000)
+    assert pairs.model.rowCount() == shown
+    assert workspace.examples.detail.pair.id == current
+    assert pairs._fresh.text().endswith("new")
+    pairs._fresh.click()
+    qtbot.waitUntil(lambda: pairs._fresh.isHidden(), timeout=10_000)
+    assert pairs.model.rowCount() > shown
+    assert workspace.examples.detail.pair.id == current
+
+
+def test_a_pair_is_told_in_a_sentence_and_side_by_side(path):
+    with Store.open(path) as store:
+        spec = store.spec
+        for pair in store.pairs(PairQuery(), 0, 20):
+            said = sentence(spec, ("no", "yes"), pair)
+            lines = compare(spec, ("no", "yes"), pair, None)
+            differing = [line.name for line in lines if line.differs and not line.verdict]
+            for name in differing:
+                assert name in said
+            assert set(differing) <= {"sex", "age"}
+            assert len(lines) == len(spec.domain.attributes) + 2
+            assert "favourable" in said
+
+
+def test_exports_are_written_and_logged(qtbot, reading, path, tmp_path):
+    reading.show_page("Report")
+    for export in EXPORTS[1:]:
+        target = tmp_path / export.name
+        reading.report.export(export, target)
+        qtbot.waitUntil(target.exists, timeout=20_000)
+        qtbot.waitUntil(lambda: reading.report._buttons[0].isEnabled(), timeout=20_000)
+        assert target.stat().st_size
+    assert any("retraining.csv" in entry for entry in entries(path))
+    assert "Open folder" in [
+        each.text() for each in reading.report._banner.findChildren(QPushButton)
+    ]
+
+
+def test_an_export_that_fails_says_so(qtbot, reading, tmp_path):
+    reading.show_page("Report")
+    reading.report.export(EXPORTS[1], tmp_path / "no" / "such" / "folder.csv")
+    qtbot.waitUntil(reading.report._banner.isVisible, timeout=20_000)
+    assert reading.report._buttons[0].isEnabled()
+
+
+def test_the_log_is_filtered_and_exported(qtbot, reading, path, tmp_path):
+    reading.show_page("Log")
+    log = reading.log
+    qtbot.waitUntil(lambda: log._model.rowCount() > 0, timeout=10_000)
+    log._filter.setText("BEGUN")
+    assert log._proxy.rowCount() == 1
+    log.export(tmp_path / "log.csv")
+    text = (tmp_path / "log.csv").read_text(encoding="utf-8-sig")
+    assert text.splitlines()[0] == "at (UTC),what"
+    assert "The audit was begun." in text
+
+
+def test_a_moved_or_changed_model_is_not_opened(path, tmp_path):
+    with Store.open(path) as store:
+        spec = store.spec
+    with pytest.raises(MovedError, match="not where it was"):
+        check_same(spec, tmp_path / "gone.keras")
+    other = tmp_path / "other.keras"
+    other.write_bytes(b"another model")
+    with pytest.raises(MovedError, match="not the model"):
+        check_same(spec, other)
+
+
+def test_run_again_asks_for_the_model_when_it_was_moved(qtbot, reading):
+    reading._run(RUN)
+    qtbot.waitUntil(reading._banner.isVisible, timeout=10_000)
+    assert "Show where it is…" in [each.text() for each in reading._banner.findChildren(QPushButton)]
+    assert reading.bar._again.isVisible()
+
+
+def test_run_again_opens_the_model_and_runs(qtbot, reading, monkeypatch, path):
+    worker = FakeWorker()
+    monkeypatch.setattr("fairdesk.gui.workspace.workspace.reopen", lambda *_: worker)
+    with qtbot.waitSignal(reading.run_finished, timeout=20_000):
+        reading._run(RUN)
+    with Store.open(path) as store:
+        assert [run.state for run in store.runs()] == ["done", "done"]
+    qtbot.waitUntil(lambda: reading.examples._runs.count() == 2, timeout=10_000)
+    reading.close_audit()
+    assert worker.closed
+
+
+def test_a_worker_that_nobody_waits_for_is_closed(path, tmp_path, monkeypatch):
+    with Store.open(path) as store:
+        spec = store.spec
+    gone = threading.Event()
+    gone.set()
+    worker = FakeWorker()
+    worker.open_model = lambda path, trusted: None
+    monkeypatch.setattr(reopening, "check_same", lambda *_: None)
+    monkeypatch.setattr(reopening, "Worker", lambda: worker)
+    assert reopening.reopen(spec, tmp_path, gone).closed
+
+
+def test_the_same_again_takes_the_next_seed(qtbot, reading):
+    reading.run_again()
+    from fairdesk.gui.workspace.again_dialog import AgainDialog
+
+    dialog = reading.findChild(AgainDialog)
+    run = dialog.run()
+    assert (run.method, run.seed, run.options) == ("uniform", 1, {"samples": 400})
+    dialog.reject()
+
+
+@pytest.mark.parametrize(
+    ("budget", "share", "text"),
+    [
+        (Budget(), 0.25, "step 5 of 20"),
+        (Budget(seconds=60), 0.5, "30 s of 1 min"),
+        (Budget(seconds=60, queries=100), 0.9, "90 of 100 rows"),
+        (Budget(seconds=10), 1.0, "30 s of 10 s"),
+    ],
+)
+def test_the_budget_used_is_of_the_nearest_limit(budget, share, text):
+    used, said = budget_used(budget, 30.0, 90, 5, 20)
+    assert used == pytest.approx(share)
+    assert said.replace("\u00a0", " ") == text
+
+
+def test_the_next_step_fits_what_there_is(path):
+    with Store.open(path) as store:
+        (record,) = store.runs()
+    assert next_step(None, "applicants").page == ""
+    assert next_step(record, "applicants").page == EXAMPLES
+
+
+def test_everything_can_be_named(qtbot, reading):
+    kinds = (QComboBox, QAbstractSpinBox, QPlainTextEdit, QAbstractItemView)
+    for page in NAMES:
+        reading.show_page(page)
+        for kind in kinds:
+            for each in reading.findChildren(kind):
+                if each.isVisibleTo(reading):
+                    assert each.accessibleName(), (page, each)
+        for each in reading.findChildren(QLineEdit):
+            if each.isVisibleTo(reading) and not isinstance(each.parent(), QAbstractSpinBox):
+                assert each.accessibleName(), (page, each)
+        for each in (*reading.findChildren(QPushButton), *reading.findChildren(QToolButton)):
+            if each.isVisibleTo(reading):
+                assert each.text() or each.accessibleName()
+    chart = reading.examples.chart
+    qtbot.waitUntil(lambda: bool(chart.accessibleDescription()), timeout=10_000)
+    assert "found" in chart.accessibleDescription()
+
+
+def test_pages_are_reached_by_keys(qtbot, reading):
+    reading.activateWindow()
+    for number, _name in enumerate(NAMES, start=1):
+        qtbot.keyClick(
+            reading, Qt.Key(Qt.Key.Key_0 + number), Qt.KeyboardModifier.ControlModifier
+        )
+        assert reading._pages.currentIndex() == number - 1
