@@ -13,19 +13,19 @@ from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 import numpy as np
 
 from fairdesk.audit import wire
 from fairdesk.audit.methods import method_named, parse_options
 from fairdesk.audit.spec import Budget
-from fairdesk.data.domain import Attribute, attribute_of
+from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
 from fairdesk.events import Event, Found, Progress, Rows
 from fairdesk.models.model import Mapping, OpenedModel
-from fairdesk.models.proof import Proof, check
+from fairdesk.models.proof import Proof, attributes_for, check
 
 if TYPE_CHECKING:
     from fairdesk.models.feeding import FedModel
@@ -44,8 +44,8 @@ WARM_UP = (
 )
 #: Events are gathered for so many seconds before they are sent.
 GATHER_SECONDS = 0.05
-#: Findings without a progress event are held back for at most so many seconds.
-MOST_GATHER_SECONDS = 0.5
+#: While the method thinks, events wait for about so many seconds.
+TEND_SECONDS = 0.25
 #: Texts of errors are cut here.
 MOST_TEXT = 2_000
 
@@ -82,30 +82,50 @@ class Controls:
 
 
 class Outbox:
-    """Gathers the events of a search and sends them at most about 20 times a second."""
+    """Gathers the events of a search and sends them at most about 20 times a second.
+
+    Used as a context manager, it also sends what has been waiting while the method thinks: a
+    model that hangs must not take findings along.
+    """
 
     def __init__(self, send: Send) -> None:
+        self.last = Progress(phase="", done=0, total=0, tried=0, found=0, queries=0)
         self._send = send
         self._found: list[Found] = []
+        self._count = 0
+        self._waits = False
         self._sent = perf_counter()
-        self.count = 0
-        self.last = Progress(phase="", done=0, total=0, tried=0, found=0, queries=0)
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._tending = threading.Thread(target=self._tend, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._tending.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._tending.join()
+        self.flush()
 
     def add(self, event: Event) -> None:
         """Take an event; send what was gathered when it is time."""
-        waited = perf_counter() - self._sent
-        if isinstance(event, Found):
-            self._found.append(event)
-            self.count += len(event.rows)
-            if waited >= MOST_GATHER_SECONDS:
-                self.flush()
-        else:
+        with self._lock:
+            self._waits = True
+            if isinstance(event, Found):
+                self._found.append(event)
+                self._count += len(event.rows)
+                return
             self.last = event
-            if waited >= GATHER_SECONDS:
-                self.flush()
+            if perf_counter() - self._sent >= GATHER_SECONDS:
+                self._flush()
 
     def flush(self) -> None:
         """Send all findings, and then the latest progress."""
+        with self._lock:
+            self._flush()
+
+    def _flush(self) -> None:
         for phase, group in groupby(self._found, key=lambda found: found.phase):
             batch = list(group)
             self._send(
@@ -116,7 +136,7 @@ class Outbox:
                 ],
             )
         self._found.clear()
-        last = self.last = replace(self.last, found=max(self.last.found, self.count))
+        last = self.last = replace(self.last, found=max(self.last.found, self._count))
         self._send(
             wire.SearchProgress(
                 last.phase,
@@ -129,7 +149,14 @@ class Outbox:
             ),
             (),
         )
+        self._waits = False
         self._sent = perf_counter()
+
+    def _tend(self) -> None:
+        while not self._over.wait(TEND_SECONDS):
+            with self._lock:
+                if self._waits and perf_counter() - self._sent >= TEND_SECONDS:
+                    self._flush()
 
 
 def drive(
@@ -156,29 +183,28 @@ def drive(
     str
         How it ended.
     """
-    outbox = Outbox(send)
     spent = 0.0
-    try:
-        while not controls.stopped(call):
-            if controls.paused(call):
-                outbox.flush()
-                controls.wait(call)
-                continue
-            started = perf_counter()
-            event = next(events, None)
-            spent += perf_counter() - started
-            if event is None:
-                return "done"
-            outbox.add(event)
-            if budget.seconds is not None and spent >= budget.seconds:
-                return "budget"
-            if budget.queries is not None and outbox.last.queries >= budget.queries:
-                return "budget"
-        return "stopped"
-    finally:
-        if isinstance(events, Generator):
-            events.close()
-        outbox.flush()
+    with Outbox(send) as outbox:
+        try:
+            while not controls.stopped(call):
+                if controls.paused(call):
+                    outbox.flush()
+                    controls.wait(call)
+                    continue
+                started = perf_counter()
+                event = next(events, None)
+                spent += perf_counter() - started
+                if event is None:
+                    return "done"
+                outbox.add(event)
+                if budget.seconds is not None and spent >= budget.seconds:
+                    return "budget"
+                if budget.queries is not None and outbox.last.queries >= budget.queries:
+                    return "budget"
+            return "stopped"
+        finally:
+            if isinstance(events, Generator):
+                events.close()
 
 
 class Guest:
@@ -269,8 +295,7 @@ class Guest:
 
     def _prove(self, asked: wire.Prove, codes: Rows) -> Proof:
         table = Table(asked.source, asked.columns, codes)
-        names = dict.fromkeys(made.attribute for made in asked.mapping.inputs)
-        fed = self._fed(asked.mapping, tuple(attribute_of(table.column(name)) for name in names))
+        fed = self._fed(asked.mapping, attributes_for(asked.mapping, table))
         card = self._model.card
         return check(fed, table, asked.mapping, card, asked.label, asked.favourable)
 

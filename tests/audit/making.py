@@ -1,0 +1,80 @@
+"""A small table, and models as pickles that behave well or badly; nothing needs scikit-learn."""
+
+import pickle
+import textwrap
+
+import numpy as np
+
+from fairdesk.audit.question import domain_of
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.models.mapping import match
+
+LABEL, FAVOURABLE, PROTECTED = "hired", "yes", ("sex",)
+
+MODEL = """
+import os, sys, time
+import numpy as np
+
+class Model:
+    classes_ = np.array([0, 1])
+    n_features_in_ = 3
+    calls = 0
+
+    def predict(self, X):
+        return (self.predict_proba(X)[:, 1] > 0.5).astype(int)
+
+    def predict_proba(self, X):
+        self.calls += 1
+        {misbehaviour}
+        X = np.asarray(X, dtype=float)
+        score = 1 / (1 + np.exp(-((X[:, 0] - 45) / 12 + X[:, 1] - 0.5 + (X[:, 2] - 5) / 6)))
+        return np.column_stack((1 - score, score))
+
+{opening}
+model = Model()
+"""
+
+
+class Program:
+    """Pickles to a call that makes a model of this source."""
+
+    def __init__(self, source):
+        self.source = source
+
+    def __reduce__(self):
+        run = "(lambda space, source: (exec(source, space), space['model'])[1])({}, %r)"
+        return eval, (run % self.source,)
+
+
+def write_model(path, misbehaviour="pass", opening=""):
+    """Write a pickle whose model runs ``misbehaviour`` at every call."""
+    indented = textwrap.indent(misbehaviour, " " * 8).strip()
+    path.write_bytes(pickle.dumps(Program(MODEL.format(misbehaviour=indented, opening=opening))))
+    return path
+
+
+def write_people(path, rows=60):
+    rng = np.random.default_rng(3)
+    lines = ["age,sex,income,hired"]
+    for _ in range(rows):
+        age, sex, income = rng.integers(18, 70), rng.integers(2), rng.integers(0, 12)
+        hired = "yes" if age + 12 * sex + 2 * income > 60 else "no"
+        lines.append(f"{age},{('female', 'male')[sex]},{income},{hired}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def spec_of(table, card):
+    mapping = match(card, table, LABEL, FAVOURABLE)
+    return AuditSpec(
+        title="Who is hired?",
+        person="applicant",
+        data=table.source,
+        columns=table.columns,
+        label=LABEL,
+        favourable=FAVOURABLE,
+        model=card,
+        mapping=mapping,
+        domain=domain_of(table, mapping, LABEL, PROTECTED, {}),
+        trusted=True,
+    )

@@ -1,0 +1,286 @@
+"""The guest's loop, in this process: over real pipes where that matters."""
+
+import io
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from fairdesk.audit import serving, wire
+from fairdesk.audit.serving import Controls, Guest, drive
+from fairdesk.audit.spec import Budget, RunSpec
+from fairdesk.errors import FairDeskError
+from fairdesk.events import Found, Progress
+from tests.audit import making
+
+
+def found(n, phase="global", start=0):
+    rows = np.arange(start, start + n, dtype=float)[:, None].repeat(2, axis=1)
+    scores = np.zeros((n, 1), dtype=np.float32)
+    return Found(rows, rows + 1, scores, scores, np.ones((n, 1), dtype=bool), phase)
+
+
+def progress(done, queries=0, phase="global"):
+    return Progress(phase, done, 100, done, 0, queries, {phase: done / 10})
+
+
+class Sent(list):
+    """Collects what would be sent."""
+
+    def __call__(self, message, arrays=()):
+        self.append((message, [np.array(array) for array in arrays]))
+
+    def of(self, kind):
+        return [message for message, _ in self if isinstance(message, kind)]
+
+    @property
+    def rows(self):
+        return [
+            row
+            for message, arrays in self
+            if isinstance(message, wire.SearchFound)
+            for row in arrays[0][:, 0].tolist()
+        ]
+
+
+def steps(n, each=3, closed=None):
+    try:
+        for i in range(n):
+            yield found(each, start=i * each)
+            yield progress(i + 1, queries=10 * (i + 1))
+    finally:
+        if closed is not None:
+            closed.append(True)
+
+
+def test_events_are_gathered_and_all_arrive():
+    sent = Sent()
+    assert drive(steps(400), Budget(), Controls(), 1, sent) == "done"
+    assert sent.rows == list(range(1200))
+    assert len(sent) < 100
+    last = sent.of(wire.SearchProgress)[-1]
+    assert sent[-1][0] == last
+    assert (last.done, last.queries, last.seconds) == (400, 4000, {"global": 40.0})
+
+
+def test_phases_are_kept_apart():
+    sent = Sent()
+    events = [found(2), found(2, start=2), found(1, "local", start=4), progress(1, phase="local")]
+    drive(iter(events), Budget(), Controls(), 1, sent)
+    assert [(m.phase, len(a[0])) for m, a in sent if isinstance(m, wire.SearchFound)] == [
+        ("global", 4),
+        ("local", 1),
+    ]
+
+
+def test_the_last_progress_counts_what_was_sent():
+    sent = Sent()
+    drive(iter([found(5)]), Budget(), Controls(), 1, sent)
+    assert sent.of(wire.SearchProgress)[-1].found == 5
+
+
+def test_a_search_without_events_still_tells_its_end():
+    sent = Sent()
+    assert drive(iter(()), Budget(), Controls(), 1, sent) == "done"
+    assert len(sent.of(wire.SearchProgress)) == 1
+
+
+@pytest.mark.parametrize("budget", [Budget(queries=55), Budget(seconds=0.0)])
+def test_a_budget_closes_the_search(budget):
+    sent, closed = Sent(), []
+    assert drive(steps(1000, closed=closed), budget, Controls(), 1, sent) == "budget"
+    assert closed
+    if budget.queries:
+        assert sent.of(wire.SearchProgress)[-1].queries == 60
+
+
+def test_stop_ends_it_between_two_events():
+    sent, closed, controls = Sent(), [], Controls()
+
+    def events():
+        for i, event in enumerate(steps(1000, closed=closed)):
+            if i == 20:
+                controls.obey(7, wire.Stop())
+            yield event
+
+    assert drive(events(), Budget(), controls, 7, sent) == "stopped"
+    assert len(sent.rows) == 33
+    assert not controls.stopped(8)
+
+
+def test_pause_holds_and_resume_goes_on():
+    sent, controls = Sent(), Controls()
+    paused = threading.Event()
+
+    def events():
+        for i, event in enumerate(steps(10)):
+            if i == 5:
+                controls.obey(1, wire.Pause())
+                paused.set()
+            yield event
+
+    thread = threading.Thread(target=drive, args=(events(), Budget(), controls, 1, sent))
+    thread.start()
+    assert paused.wait(10)
+    thread.join(0.3)
+    assert thread.is_alive()
+    assert len(sent.rows) == 9  # told before it waits
+    controls.obey(1, wire.Resume())
+    thread.join(10)
+    assert len(sent.rows) == 30
+
+
+def test_a_paused_search_can_be_stopped():
+    sent, controls = Sent(), Controls()
+    controls.obey(1, wire.Pause())
+    endings = []
+    thread = threading.Thread(
+        target=lambda: endings.append(drive(steps(10), Budget(), controls, 1, sent))
+    )
+    thread.start()
+    controls.obey(1, wire.Stop())
+    thread.join(10)
+    assert endings == ["stopped"]
+
+
+def test_a_search_that_fails_tells_what_it_had():
+    sent = Sent()
+
+    def events():
+        yield found(4)
+        raise FairDeskError("The model refused.")
+
+    with pytest.raises(FairDeskError, match="refused"):
+        drive(events(), Budget(), Controls(), 1, sent)
+    assert sent.rows == [0, 1, 2, 3]
+
+
+def test_findings_do_not_wait_for_a_model_that_thinks(monkeypatch):
+    monkeypatch.setattr(serving, "TEND_SECONDS", 0.01)
+    arrived = threading.Event()
+
+    def send(message, _arrays):
+        if isinstance(message, wire.SearchFound):
+            arrived.set()
+
+    def events():
+        yield found(3)
+        assert arrived.wait(10)
+
+    assert drive(events(), Budget(), Controls(), 1, send) == "done"
+    assert arrived.is_set()
+
+
+class Conversation:
+    """A guest served in a thread, spoken to over pipes."""
+
+    def __init__(self, monkeypatch):
+        to_guest, self._to = os.pipe()
+        self._from, from_guest = os.pipe()
+        self.ended = threading.Event()
+
+        monkeypatch.setattr(serving.os, "_exit", lambda _code: self.ended.set())
+        monkeypatch.setattr(serving, "WARM_UP", ("json", "no.such.library"))
+        self.writer = os.fdopen(self._to, "wb")
+        self.reader = os.fdopen(self._from, "rb")
+        arguments = (os.fdopen(to_guest, "rb"), os.fdopen(from_guest, "wb"))
+        threading.Thread(target=serving.serve, args=arguments, daemon=True).start()
+        self.calls = 0
+
+    def ask(self, message, *arrays):
+        self.calls += 1
+        wire.write(self.writer, self.calls, message, arrays)
+        return self.hear()
+
+    def hear(self):
+        frame = wire.read_from_guest(self.reader)
+        assert frame.call == self.calls
+        return frame
+
+
+@pytest.fixture
+def guest(monkeypatch):
+    conversation = Conversation(monkeypatch)
+    yield conversation
+    conversation.writer.close()
+    assert conversation.ended.wait(10)
+
+
+def test_a_guest_serves_a_whole_audit(guest, tmp_path):
+    people = making.write_people(tmp_path / "people.csv")
+    frame = guest.ask(wire.ReadTable(str(people), None))
+    assert [column.name for column in frame.message.columns] == ["age", "sex", "income", "hired"]
+    (codes,) = frame.arrays
+    model = making.write_model(tmp_path / "model.pkl")
+    refused = guest.ask(wire.OpenModel(str(model), trusted=False)).message
+    assert refused.kind == "TrustRequiredError"
+    card = guest.ask(wire.OpenModel(str(model), trusted=True)).message.card
+    table = serving.Table(frame.message.source, frame.message.columns, codes)
+    spec = making.spec_of(table, card)
+    proof = guest.ask(
+        wire.Prove(spec.mapping, spec.data, spec.columns, "hired", "yes"), codes
+    ).message.proof
+    assert proof.rows == 60
+    assert proof.accuracy > 0.6
+    people = spec.domain.people(table)
+    answer = guest.ask(wire.Predict(spec.mapping, spec.domain.attributes), people)
+    assert answer.arrays[0].shape == (60, 1)
+    run = RunSpec("maft", {"global_num": 20, "local_num": 20})
+    message = guest.ask(wire.Search(spec.mapping, spec.domain, run), people).message
+    kinds = [type(message)]
+    while not isinstance(message, wire.SearchEnded):
+        message = guest.hear().message
+        kinds.append(type(message))
+    assert wire.SearchFound in kinds
+    assert kinds[-2] is wire.SearchProgress
+    assert message.ending == "done"
+
+
+@pytest.mark.parametrize(
+    ("request_", "kind", "words"),
+    [
+        (wire.ReadTable("/no/such/file.csv", None), "DataError", "file.csv"),
+        (wire.OpenModel("/no/such/model.h5", trusted=False), "ModelError", "model.h5"),
+    ],
+)
+def test_what_goes_wrong_is_answered(guest, request_, kind, words):
+    failed = guest.ask(request_).message
+    assert failed.kind == kind
+    assert words in failed.what + failed.why
+    assert failed.remedy
+
+
+def test_without_a_model_nothing_is_asked(guest, spec):
+    failed = guest.ask(wire.Predict(spec.mapping, spec.domain.attributes), np.zeros((1, 3))).message
+    assert (failed.kind, failed.what) == ("WorkerError", "No model is open.")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (MemoryError(), "WorkerError", "not enough memory"),
+        (SystemExit(0), "ModelError", "asked to end the program"),
+        (KeyError("age"), "WorkerError", "KeyError: 'age'"),
+    ],
+)
+def test_the_unexpected_is_answered_too(monkeypatch, error, kind, words):
+    stream = io.BytesIO()
+    guest = Guest(stream)
+
+    def serve(*_):
+        raise error
+
+    monkeypatch.setattr(guest, "_serve", serve)
+    guest.answer(wire.Frame(1, wire.OpenModel("m", trusted=True)))
+    stream.seek(0)
+    failed = wire.read_from_guest(stream).message
+    assert failed.kind == kind
+    assert words in failed.what + failed.why
+
+
+def test_a_message_that_is_no_request():
+    stream = io.BytesIO()
+    Guest(stream).answer(wire.Frame(1, wire.Stop()))
+    stream.seek(0)
+    assert "no request" in wire.read_from_guest(stream).message.what

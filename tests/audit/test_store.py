@@ -1,0 +1,393 @@
+import os
+import shutil
+import sqlite3
+import threading
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fairdesk.audit import schema
+from fairdesk.audit import store as store_module
+from fairdesk.audit.schema import plain_error, release
+from fairdesk.audit.spec import RunSpec
+from fairdesk.audit.store import PairQuery, Store
+from fairdesk.errors import StoreError
+from fairdesk.events import Progress
+
+
+@pytest.fixture
+def filled(store, findings):
+    run = store.begin_run(RunSpec("maft", {"global_num": 5}, seed=3))
+    store.add(run, findings(300))
+    return store
+
+
+def ids(store, query, offset=0, limit=1_000):
+    return [pair.id for pair in store.pairs(query, offset, limit)]
+
+
+def test_an_audit_is_read_as_it_was_written(tmp_path, store, spec, table):
+    with Store.open(store.path) as again:
+        assert again.spec == spec
+        read = again.table()
+    assert read.columns == table.columns
+    assert read.source == table.source
+    np.testing.assert_array_equal(read.codes, table.codes)
+
+
+def test_missing_cells_come_back_as_missing(tmp_path, spec, table):
+    codes = table.codes.copy()
+    codes[3, 0] = np.nan
+    with Store.create(
+        tmp_path / "missing.fairdesk", spec, type(table)(table.source, table.columns, codes)
+    ) as made:
+        np.testing.assert_array_equal(made.table().codes, codes)
+
+
+def test_findings_come_back_exactly(store, findings):
+    found = findings(2 * store_module.CHUNK + 7)
+    run = store.begin_run(RunSpec("maft"))
+    store.add(run, found)
+    pairs = list(store.each_pair(PairQuery()))
+    np.testing.assert_array_equal(np.array([pair.row for pair in pairs]), found.rows)
+    np.testing.assert_array_equal(np.array([pair.partner for pair in pairs]), found.partners)
+    np.testing.assert_array_equal(
+        np.array([[pair.row_score, pair.partner_score] for pair in pairs], dtype=np.float32),
+        np.column_stack((found.row_scores, found.partner_scores)),
+    )
+    assert [pair.row_class for pair in pairs] == (found.row_scores[:, 0] > 0.5).tolist()
+    assert {pair.phase for pair in pairs} == {"local"}
+    assert store.pair(pairs[5].id).id == pairs[5].id
+    (record,) = store.runs()
+    assert record.found == len(found.rows) == store.count(PairQuery(run=run))
+    assert record.alone == (len(found.rows),)
+
+
+def test_the_score_is_that_of_the_favourable_class(tmp_path, spec, table, findings):
+    turned = msgspec.structs.replace(
+        spec, mapping=msgspec.structs.replace(spec.mapping, favourable_class=0)
+    )
+    with Store.create(tmp_path / "turned.fairdesk", turned, table) as store:
+        found = findings(4)
+        store.add(store.begin_run(RunSpec("maft")), found)
+        pairs = store.pairs(PairQuery(), 0, 9)
+    np.testing.assert_allclose(
+        [pair.row_score for pair in pairs], 1 - found.row_scores[:, 0].astype(float)
+    )
+
+
+def test_three_classes_have_a_score_each(tmp_path, spec, table, findings):
+    found = findings(4)
+    three = np.array([[0.1, 0.2, 0.7]] * 4, dtype=np.float32)
+    many = type(found)(found.rows, found.partners, three, three[:, ::-1], found.alone, "local")
+    with Store.create(tmp_path / "three.fairdesk", spec, table) as store:
+        store.add(store.begin_run(RunSpec("maft")), many)
+        pair = store.pairs(PairQuery(), 0, 1)[0]
+    assert (pair.row_class, pair.partner_class) == (2, 0)
+    assert pair.row_score == pytest.approx(0.2)
+
+
+def test_a_run_is_remembered(store):
+    run = store.begin_run(RunSpec("maft", {"local_num": 7}, seed=9))
+    store.add_progress(run, 0.5, Progress("global", 1, 10, 20, 3, 99, {"global": 0.4}))
+    store.add_progress(run, 1.5, Progress("local", 1, 10, 40, 6, 199, {"global": 0.4, "local": 1}))
+    assert store.runs()[0].state == "running"
+    store.end_run(run, "stopped", "By the auditor.")
+    (record,) = store.runs()
+    assert record.spec == RunSpec("maft", {"local_num": 7}, seed=9)
+    assert (record.state, record.message, record.elapsed) == ("stopped", "By the auditor.", 1.5)
+    assert (record.tried, record.queries) == (40, 199)
+    assert record.seconds == {"global": 0.4, "local": 1}
+    assert record.ended >= record.started
+    np.testing.assert_array_equal(store.progress(run), [[0.5, 20, 3, 99], [1.5, 40, 6, 199]])
+    assert store.progress(99).shape == (0, 4)
+
+
+def test_runs_that_were_cut_off_are_settled(store):
+    store.begin_run(RunSpec("maft"))
+    done = store.begin_run(RunSpec("uniform"))
+    store.end_run(done, "done")
+    store.settle()
+    assert [record.state for record in store.runs()] == ["failed", "done"]
+    assert "ended while it ran" in store.runs()[0].message
+
+
+@pytest.mark.parametrize(
+    "order", ["age", "sex", "row_score", "partner_score", "difference", "mark"]
+)
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("indexed", [False, True])
+def test_pages_follow_the_order(filled, monkeypatch, order, descending, indexed):
+    if indexed:
+        monkeypatch.setattr(store_module, "INDEX_FROM", 1)
+    filled.mark(7, "flagged")
+    key = {
+        "age": lambda pair: pair.row[0],
+        "sex": lambda pair: pair.row[1],
+        "row_score": lambda pair: pair.row_score,
+        "partner_score": lambda pair: pair.partner_score,
+        "difference": lambda pair: abs(pair.row_score - pair.partner_score),
+        "mark": lambda pair: pair.mark,
+    }[order]
+    everyone = list(filled.each_pair(PairQuery()))
+    expected = sorted(everyone, key=lambda pair: (key(pair), pair.id), reverse=descending)
+    for run in (None, 1):
+        query = PairQuery(run=run, order=order, descending=descending)
+        paged = [i for offset in range(0, 300, 37) for i in ids(filled, query, offset, 37)]
+        assert paged == [pair.id for pair in expected]
+        assert [pair.id for pair in filled.each_pair(query)] == paged
+
+
+def test_an_order_is_indexed_once_it_pays(filled, monkeypatch):
+    def indexes():
+        with sqlite3.connect(filled.path) as connection:
+            return connection.execute(
+                "SELECT count(*) FROM sqlite_schema WHERE type = 'index'"
+            ).fetchone()[0]
+
+    filled.pairs(PairQuery(order="age"), 0, 1)
+    assert indexes() == 0
+    monkeypatch.setattr(store_module, "INDEX_FROM", 100)
+    for order in ("age", "age", "difference", "id"):
+        filled.pairs(PairQuery(order=order), 0, 1)
+    assert indexes() == 2
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None
+)
+@given(
+    low=st.integers(0, 80),
+    width=st.integers(0, 60),
+    sex=st.sampled_from(["female", "male", "nobody", None]),
+    upto=st.one_of(st.none(), st.integers(0, 310)),
+)
+def test_filters_choose_what_they_say(filled, low, width, sex, upto):
+    where = {"age": (float(low), float(low + width))} | ({"sex": sex} if sex else {})
+    query = PairQuery(run=1, where=where, upto=upto)
+    wanted = [
+        pair.id
+        for pair in filled.each_pair(PairQuery())
+        if low <= pair.row[0] <= low + width
+        and (sex is None or ("female", "male")[int(pair.row[1])] == sex)
+        and (upto is None or pair.id <= upto)
+    ]
+    assert ids(filled, query) == wanted
+    assert filled.count(query) == len(wanted)
+
+
+def test_a_value_of_a_number_is_matched_as_a_number(filled):
+    age = filled.pair(1).row[0]
+    assert 1 in ids(filled, PairQuery(where={"age": f"{age:.0f}"}))
+    assert ids(filled, PairQuery(where={"age": "old"})) == []
+
+
+def test_what_is_asked_never_becomes_sql(filled):
+    evil = "'; DROP TABLE finding; --"
+    for query in (PairQuery(order=evil), PairQuery(where={evil: "x"})):
+        with pytest.raises(StoreError, match="no attribute"):
+            filled.pairs(query, 0, 1)
+    assert ids(filled, PairQuery(mark=evil)) == []
+    assert ids(filled, PairQuery(where={"sex": evil})) == []
+    filled.note(1, evil)
+    assert filled.pair(1).note == evil
+
+
+def test_marks_and_notes_are_kept(filled):
+    filled.mark(2, "flagged")
+    filled.mark(3, "dismissed")
+    filled.note(2, "Two “Müllers”?\nAsk.")
+    with Store.open(filled.path) as again:
+        assert again.pair(2).mark == "flagged"
+        assert again.pair(2).note == "Two “Müllers”?\nAsk."
+        assert ids(again, PairQuery(mark="flagged")) == [2]
+        assert again.count(PairQuery(mark="")) == 298
+    with pytest.raises(StoreError, match="no mark"):
+        filled.mark(2, "nice")
+
+
+def test_the_log_is_kept_in_order(store):
+    store.log("First.")
+    store.log("Second.")
+    assert [entry.what for entry in store.log_entries()][-2:] == ["First.", "Second."]
+
+
+def test_a_pair_that_is_not_there(store):
+    with pytest.raises(StoreError, match="no pair 5"):
+        store.pair(5)
+
+
+def test_another_thread_reads_while_one_writes(store, findings):
+    run = store.begin_run(RunSpec("maft"))
+    seen, errors, done = [], [], threading.Event()
+
+    def look():
+        try:
+            with Store.open(store.path) as other:
+                while not done.is_set():
+                    seen.append(other.count(PairQuery()))
+                    other.pairs(PairQuery(order="difference"), 0, 10)
+        except StoreError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    for i in range(20):
+        store.add(run, findings(500, seed=i))
+    done.set()
+    thread.join()
+    assert not errors
+    assert seen == sorted(seen)
+
+
+def test_nothing_is_overwritten(store, spec, table):
+    before = store.path.read_bytes()
+    with pytest.raises(StoreError, match="already a file"):
+        Store.create(store.path, spec, table)
+    assert store.path.read_bytes() == before
+
+
+def test_a_folder_that_is_not_there(tmp_path, spec, table):
+    with pytest.raises(StoreError, match="cannot be made"):
+        Store.create(tmp_path / "nowhere" / "a.fairdesk", spec, table)
+
+
+def test_a_failed_beginning_leaves_no_file(tmp_path, spec, table, monkeypatch):
+    monkeypatch.setattr(store_module, "make_schema", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        Store.create(tmp_path / "a.fairdesk", spec, table)
+    assert not list(tmp_path.glob("a.fairdesk*"))
+
+
+def test_files_that_are_no_audit(tmp_path):
+    missing, text, empty, folder = (tmp_path / name for name in ("missing", "text", "empty", "f"))
+    text.write_text("age,sex\n" * 500)
+    empty.touch()
+    folder.mkdir()
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE t (a)")
+    connection.close()
+    for path, words in (
+        (missing, "no audit file"),
+        (folder, "no audit file"),
+        (text, "no FairDesk audit"),
+        (empty, "no FairDesk audit"),
+        (other, "no FairDesk audit"),
+    ):
+        with pytest.raises(StoreError, match=words) as caught:
+            Store.open(path)
+        assert caught.value.remedy
+
+
+def test_a_file_from_the_future(store):
+    store._connection.execute("PRAGMA user_version = 2")
+    with pytest.raises(StoreError, match="newer FairDesk"):
+        Store.open(store.path)
+
+
+def test_an_older_file_is_brought_up_to_date(filled, monkeypatch):
+    filled.close()
+    monkeypatch.setattr(schema, "VERSION", 3)
+    monkeypatch.setattr(
+        schema,
+        "MIGRATIONS",
+        {
+            1: lambda connection: connection.execute("CREATE TABLE second (a)"),
+            2: lambda connection: connection.execute("INSERT INTO second VALUES (1)"),
+        },
+    )
+    for _ in range(2):
+        with Store.open(filled.path) as store:
+            assert store._one("SELECT count(*) FROM second") == (1,)
+            assert store.count(PairQuery()) == 300
+
+
+@pytest.mark.parametrize("cut", ["half", "middle"])
+def test_a_damaged_file(filled, tmp_path, cut):
+    filled.close()
+    data = bytearray(filled.path.read_bytes())
+    damaged = tmp_path / "damaged.fairdesk"
+    if cut == "half":
+        data = data[: len(data) // 2]
+    else:
+        data[4096:] = os.urandom(len(data) - 4096)
+    damaged.write_bytes(data)
+
+    def read_all():
+        with Store.open(damaged) as store:
+            store.table()
+            return list(store.each_pair(PairQuery()))
+
+    with pytest.raises(StoreError):
+        read_all()
+
+
+def test_a_damaged_question_or_table(store):
+    store._connection.execute("UPDATE audit SET codes = zeroblob(100)")
+    with pytest.raises(StoreError, match="damaged"):
+        store.table()
+    store._connection.execute("UPDATE audit SET spec = '{}'")
+    with pytest.raises(StoreError, match="damaged"):
+        Store.open(store.path)
+
+
+def test_a_read_only_file(store, monkeypatch):
+    monkeypatch.setattr(schema.os, "access", lambda *_: False)
+    with pytest.raises(StoreError, match="cannot be opened for writing"):
+        Store.open(store.path)
+
+
+def test_a_full_disk_keeps_what_was_written(filled, findings):
+    pages = filled._one("PRAGMA page_count")[0]
+    filled._connection.execute(f"PRAGMA max_page_count = {pages + 5}")
+    before = filled.count(PairQuery())
+    with pytest.raises(StoreError, match="disk is full"):
+        filled.add(1, findings(50_000, seed=2))
+    kept = filled.count(PairQuery())
+    assert before <= kept < before + 50_000
+    assert filled.runs()[0].found == kept
+    filled.close()
+    with Store.open(filled.path) as again:
+        assert len(list(again.each_pair(PairQuery()))) == kept
+        again.end_run(1, "failed", "The disk was full.")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("SQLITE_READONLY_DBMOVED", "for writing"),
+        ("SQLITE_BUSY", "in use by another program"),
+        ("SQLITE_IOERR_WRITE", "The disk failed"),
+        ("SQLITE_CORRUPT_VTAB", "damaged"),
+        ("SQLITE_MISUSE", "cannot be read or written"),
+    ],
+)
+def test_sqlite_is_told_in_plain_words(tmp_path, name, words):
+    error = sqlite3.OperationalError("dark words")
+    error.sqlite_errorname = name
+    told = plain_error(error, tmp_path)
+    assert words in str(told)
+    assert told.remedy
+
+
+def test_an_open_file_is_not_moved(store):
+    with pytest.raises(StoreError, match="in use"):
+        release(store.path)
+    store.close()
+    release(store.path)
+    assert not list(store.path.parent.glob("*-wal"))
+    moved = store.path.rename(store.path.with_name("moved.fairdesk"))
+    with Store.open(moved) as again:
+        assert again.spec == store.spec
+
+
+def test_a_file_left_by_a_crash_is_whole(filled, tmp_path):
+    # as a killed process leaves it: with a journal beside it
+    for suffix in ("", "-wal", "-shm"):
+        shutil.copy(f"{filled.path}{suffix}", tmp_path / f"copy.fairdesk{suffix}")
+    with Store.open(tmp_path / "copy.fairdesk") as copy:
+        assert copy.count(PairQuery()) == 300
