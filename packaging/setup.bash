@@ -63,8 +63,8 @@ find_uv() {
   done
   say "Fetching uv, the installer, into $bootstrap ..."
   rm -rf "$bootstrap"
-  local from=(install --quiet --disable-pip-version-check --require-hashes
-    -r "$repo/packaging/requirements-uv.txt")
+  local from=(install --quiet --disable-pip-version-check --root-user-action=ignore
+    --require-hashes -r "$repo/packaging/requirements-uv.txt")
   if ! "$python" -c 'import ensurepip' 2>/dev/null && "$python" -m pip --version >/dev/null 2>&1; then
     "$python" -m pip "${from[@]}" --target "$bootstrap"
     return

@@ -11,7 +11,7 @@ import pytest
 from fairdesk.data.reading import read_table
 from fairdesk.data.table import Dialect, Table
 
-SHARED = Path(os.environ.get("FAIRDESK_SHARED") or Path(__file__).parents[3] / "shared")
+SHARED = Path(os.environ.get("FAIRDESK_TEST_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 @pytest.fixture
@@ -39,7 +39,6 @@ def table(write: Callable[..., Path]) -> Callable[..., Table]:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Give the folder of real data by others; skip where it is absent."""
-    folder = SHARED / "data"
-    if not folder.is_dir():
-        pytest.skip("the shared data folder is not here (FAIRDESK_SHARED)")
-    return folder
+    if not SHARED.is_dir():
+        pytest.skip("the folder of real models and data is not here")
+    return SHARED
