@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import suppress
 from time import monotonic
 
 import msgspec
@@ -76,7 +77,6 @@ class _Keeper:
     def __init__(self, worker: Worker, store: Store, spec: RunSpec) -> None:
         self._worker, self._store, self._spec = worker, store, spec
         self._clock = _Clock()
-        self._kept = 0
         self._alone = np.zeros(len(store.spec.domain.protected), dtype=np.int64)
         self.state = RunState(
             run_id=store.begin_run(spec),
@@ -113,12 +113,7 @@ class _Keeper:
     def end(self, state: str, message: str = "") -> None:
         """Write down how the run ended; on a full disk at least tell it."""
         self.state = msgspec.structs.replace(
-            self.state,
-            state=state,
-            message=message,
-            found=self._kept,
-            alone=tuple(self._alone.tolist()),
-            elapsed=self._clock.tick(paused=False),
+            self.state, state=state, message=message, elapsed=self._clock.tick(paused=False)
         )
         log.info("run %d ended: %s %s", self.state.run_id, state, message)
         try:
@@ -129,10 +124,13 @@ class _Keeper:
             self.state = msgspec.structs.replace(
                 self.state, state="failed", message=message or str(error)
             )
+        with suppress(StoreError):
+            # what is in the file counts, whatever was on its way there
+            (kept,) = (run for run in self._store.runs() if run.id == self.state.run_id)
+            self.state = msgspec.structs.replace(self.state, found=kept.found, alone=kept.alone)
 
     def _keep(self, found: Found) -> None:
         self._store.add(self.state.run_id, found)
-        self._kept += len(found.rows)
         self._alone += found.alone.sum(axis=0)
 
     def _advance(self, progress: Progress) -> RunState:
