@@ -31,10 +31,8 @@ from PySide6.QtGui import (
     QGuiApplication,
     QImage,
     QKeyEvent,
-    QKeySequence,
     QPainter,
     QPalette,
-    QShortcut,
     QShowEvent,
 )
 from PySide6.QtSvg import QSvgGenerator
@@ -54,6 +52,7 @@ from PySide6.QtWidgets import (
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.background import in_background
+from fairdesk.gui.keys import shortcut
 
 #: Points of a line that are drawn at most: more cost time and show nothing more.
 MOST_POINTS = 1_000
@@ -283,12 +282,7 @@ class LineChart(QWidget):
         column.setSpacing(theme.TIGHT)
         column.addLayout(self._make_head())
         column.addWidget(self._stack, 1)
-        QShortcut(
-            QKeySequence("T"),
-            self,
-            self._as_table.toggle,
-            context=Qt.ShortcutContext.WidgetWithChildrenShortcut,
-        )
+        shortcut(self, "T", self._as_table.toggle)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Ask for a comfortable size."""

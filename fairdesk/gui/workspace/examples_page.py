@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -23,6 +23,7 @@ from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import RunRecord, RunState
 from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart
+from fairdesk.gui.keys import shortcut
 from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs_view import PairsView
@@ -263,18 +264,8 @@ class ExamplesPage(QWidget):
             ("Alt+Down", people, lambda: self.pairs.step(1)),
             ("Alt+Up", people, lambda: self.pairs.step(-1)),
         ):
-            QShortcut(
-                QKeySequence(keys),
-                widget,
-                run,
-                context=Qt.ShortcutContext.WidgetWithChildrenShortcut,
-            )
-        QShortcut(
-            QKeySequence(QKeySequence.StandardKey.Find),
-            self,
-            self.pairs.filters.take_focus,
-            context=Qt.ShortcutContext.WidgetWithChildrenShortcut,
-        )
+            shortcut(widget, keys, run)
+        shortcut(self, QKeySequence.StandardKey.Find, self.pairs.filters.take_focus)
 
     # What happens
 

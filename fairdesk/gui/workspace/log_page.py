@@ -18,7 +18,7 @@ from PySide6.QtCore import (
     QSortFilterProxyModel,
     Qt,
 )
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
@@ -35,6 +35,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.store import LogEntry
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme, tips
+from fairdesk.gui.keys import shortcut
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report import words
 
@@ -153,16 +154,8 @@ class LogPage(QWidget):
         column.addWidget(self._table, 1)
         column.addWidget(self._count)
         session.log_changed.connect(self._ask)
-        for keys, widget, run in (
-            (QKeySequence.StandardKey.Find, self, self._filter.setFocus),
-            (QKeySequence.StandardKey.Copy, self._table, self.copy),
-        ):
-            QShortcut(
-                QKeySequence(keys),
-                widget,
-                run,
-                context=Qt.ShortcutContext.WidgetWithChildrenShortcut,
-            )
+        shortcut(self, QKeySequence.StandardKey.Find, self._filter.setFocus)
+        shortcut(self._table, QKeySequence.StandardKey.Copy, self.copy)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Read the log when it is looked at."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QPushButton,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.store import Pair
 from fairdesk.gui import parts, theme
+from fairdesk.gui.keys import shortcut
 from fairdesk.gui.pairs_model import Cells, PairsModel, as_tsv
 from fairdesk.gui.workspace.filter_bar import FilterBar
 from fairdesk.gui.workspace.session import Session
@@ -70,11 +71,8 @@ class PairsView(QWidget):
         session.pairs_changed.connect(self._look_for_fresh)
         session.pair_changed.connect(self._take_pair)
         self.table.selectionModel().currentRowChanged.connect(self._move)
-        for keys, run in (
-            (QKeySequence(QKeySequence.StandardKey.Copy), self.copy),
-            (QKeySequence("F5"), self.show_fresh),
-        ):
-            QShortcut(keys, self.table, run, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut(self.table, QKeySequence.StandardKey.Copy, self.copy)
+        shortcut(self.table, "F5", self.show_fresh)
 
     def _make_table(self) -> QTableView:
         table = QTableView()

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent, QShortcut, QUndoStack
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QUndoStack
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -23,6 +23,7 @@ from fairdesk.audit.worker import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.background import in_background
+from fairdesk.gui.keys import shortcut
 from fairdesk.gui.workspace.again_dialog import AgainDialog
 from fairdesk.gui.workspace.data_page import DataPage
 from fairdesk.gui.workspace.examples_page import ExamplesPage
@@ -94,12 +95,7 @@ class Workspace(QWidget):
         self._session.live_changed.connect(self._go_on)
         self._session.driver.ended.connect(self._end)
         for number, name in enumerate(NAMES, start=1):
-            QShortcut(
-                QKeySequence(f"Ctrl+{number}"),
-                self,
-                partial(self.show_page, name),
-                context=Qt.ShortcutContext.WidgetWithChildrenShortcut,
-            )
+            shortcut(self, f"Ctrl+{number}", partial(self.show_page, name))
         self._tell()
         self._session.load()
 
