@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
+#: A short search, so that the first look at FairDesk takes seconds.
+DEMO_OPTIONS: dict[str, int | float] = {"global_num": 200, "local_num": 200}
+
 _OUT_HELP = (
     f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}; made when it is missing. "
     "Nothing is overwritten: the files of an earlier audit in it are moved to a folder earlier-1, "
@@ -67,24 +70,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     if arguments.command in (None, "open"):
         return _open_window(getattr(arguments, "file", None))
-    log_file = _log_to_file()
-    try:
-        return _audit(arguments)
-    except TrustRequiredError as error:
-        _complain(f"{error.what} {error.why} If you trust it, add --trust-model.")
-    except FairDeskError as error:
-        log.warning("%s", error, exc_info=True)
-        _complain(str(error))
-    except KeyboardInterrupt:
-        _complain("Stopped.")
-        return INTERRUPTED
-    except Exception as error:
-        log.exception("unexpected")
-        _complain(
-            f"Something unexpected went wrong ({type(error).__name__}: {error})."
-            + (f" The log file {log_file} tells more." if log_file else "")
-        )
-    return FAILED
+    with _log_file() as log_file:
+        try:
+            return _audit(arguments)
+        except TrustRequiredError as error:
+            _complain(f"{error.what} {error.why} If you trust it, add --trust-model.")
+        except FairDeskError as error:
+            log.warning("%s", error, exc_info=True)
+            _complain(str(error))
+        except KeyboardInterrupt:
+            _complain("Stopped.")
+            return INTERRUPTED
+        except Exception as error:
+            log.exception("unexpected")
+            _complain(
+                f"Something unexpected went wrong ({type(error).__name__}: {error})."
+                + (f" The log file {log_file} tells more." if log_file else "")
+            )
+        return FAILED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -150,7 +153,8 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser(
         "demo",
         help="audit the built-in sample",
-        description="Audit the built-in sample: income in the US census, a Keras network.",
+        description="Audit the built-in sample, with a short search: income in the US census, a "
+        "Keras network.",
         epilog=_EPILOG,
         allow_abbrev=False,
     )
@@ -344,7 +348,8 @@ def _open_window(file: str | None) -> int:
     return open_window([file] if file else [])
 
 
-def _log_to_file() -> Path | None:
+@contextmanager
+def _log_file() -> Iterator[Path | None]:
     """Send the log to a file of bounded size; gives its place, nothing where none can be made."""
     try:
         path = log_folder() / "fairdesk.log"
@@ -352,12 +357,17 @@ def _log_to_file() -> Path | None:
             path, maxBytes=1_000_000, backupCount=3, encoding="utf-8"
         )
     except OSError:
-        return None
+        yield None
+        return
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logger = logging.getLogger("fairdesk")
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)
-    return path
+    try:
+        yield path
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
 
 
 def _say(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import zlib
@@ -15,6 +16,8 @@ import numpy as np
 from fairdesk.audit.spec import AuditSpec, now
 from fairdesk.data.table import Table
 from fairdesk.errors import StoreError
+
+log = logging.getLogger(__name__)
 
 #: "FDsk" in the file's header says that this SQLite database is an audit.
 APPLICATION_ID = 0x4644736B
@@ -168,13 +171,14 @@ def release(path: Path) -> None:
     StoreError
         When it is open elsewhere.
     """
-    with plainly(path), closing(connect(path, busy_seconds=1.0)) as connection:
+    with plainly(path):
         try:
-            connection.execute("PRAGMA journal_mode = DELETE")
+            with closing(connect(path, busy_seconds=1.0)) as connection:
+                connection.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.OperationalError:
             raise
-        except sqlite3.DatabaseError:
-            return
+        except sqlite3.DatabaseError as error:
+            log.info("%s is no database: %s", path, error)
 
 
 @contextmanager

@@ -1,0 +1,502 @@
+"""The command line: whole audits by subprocess, everything that can go wrong, and its words."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import fairdesk
+from fairdesk import cli, headless
+from fairdesk.audit.methods import METHODS
+from fairdesk.audit.store import PairQuery, Store
+from fairdesk.audit.worker import Patience, Worker
+from fairdesk.errors import StoreError
+from fairdesk.samples import samples
+from tests.audit import fake_guest, making
+
+FILES = {"audit.fairdesk", "report.pdf", "findings.csv", "findings.json", "retraining.csv"}
+QUICK = ("--option", "global_num=30", "--option", "local_num=30")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """Keep the log out of the user's home."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def people(tmp_path):
+    return making.write_people(tmp_path / "people.csv")
+
+
+@pytest.fixture
+def model(tmp_path):
+    return making.write_model(tmp_path / "model.pkl")
+
+
+@pytest.fixture
+def arguments(tmp_path, people, model):
+    """Make the arguments of an audit of the small table, some replaced."""
+
+    def make(*more, **changed):
+        given = {
+            "data": people,
+            "model": model,
+            "label": "hired",
+            "favourable": "yes",
+            "protected": "sex",
+            "out": tmp_path / "out",
+        } | changed
+        named = [part for name, value in given.items() for part in (f"--{name}", str(value))]
+        return ["audit", *named, "--trust-model", *QUICK, *more]
+
+    return make
+
+
+@pytest.fixture
+def quick(tmp_path, people, monkeypatch):
+    """Make arguments like `arguments`, for a guest that loads no library, and a short report."""
+    monkeypatch.setitem(METHODS, "steps", fake_guest.STEPS)
+    monkeypatch.setattr(
+        cli, "Worker", lambda: Worker(command=(sys.executable, fake_guest.__file__))
+    )
+    monkeypatch.setitem(
+        headless.OUTPUTS, "report.pdf", lambda _store, path: path.write_bytes(b"%PDF")
+    )
+    model = fake_guest.write_source(tmp_path / "model.txt")
+
+    def make(*more, **changed):
+        given = {
+            "data": people,
+            "model": model,
+            "label": "hired",
+            "favourable": "yes",
+            "protected": "sex",
+            "method": "steps",
+            "out": tmp_path / "out",
+        } | changed
+        named = [part for name, value in given.items() for part in (f"--{name}", str(value))]
+        return ["audit", *named, "--trust-model", *more]
+
+    return make
+
+
+def fairdesk_command(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "fairdesk", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def sample_arguments(out):
+    sample = samples()[0]
+    return [
+        "audit",
+        *("--data", sample.data_path),
+        *("--model", sample.model_path(sample.models[0])),
+        *("--label", sample.label),
+        *("--favourable", sample.favourable),
+        *("--protected", "sex"),
+        *("--protected", "race"),
+        *("--out", out),
+    ]
+
+
+def fails(capsys, arguments, *words, code=1):
+    """Run a command that fails, with one line on standard error and nothing else."""
+    assert cli.main([str(argument) for argument in arguments]) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err
+    return err
+
+
+def test_an_audit_from_end_to_end(arguments, tmp_path):
+    process = fairdesk_command(*arguments("--json", "--seed", "3"), cwd=tmp_path)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert err == ""
+    figures = json.loads(out)
+    assert figures["method"] == "maft"
+    assert figures["seed"] == 3
+    assert figures["state"] == "done"
+    assert figures["found"] > 0
+    assert figures["tried"] >= figures["found"]
+    assert figures["queries"] > figures["found"]
+    assert figures["seconds"] == pytest.approx(figures["global_seconds"] + figures["local_seconds"])
+    assert figures["options"]["global_num"] == 30
+    assert figures["options"]["cluster_num"] == 4
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+    assert (tmp_path / "out" / "report.pdf").read_bytes().startswith(b"%PDF")
+    findings = (tmp_path / "out" / "findings.csv").read_text(encoding="utf-8-sig").splitlines()
+    assert len(findings) == figures["found"] + 1
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        assert store.count(PairQuery()) == figures["found"]
+        assert store.spec.trusted
+        assert store.spec.favourable == "yes"
+
+
+def test_a_network_of_the_samples_with_words(tmp_path, capsys):
+    assert cli.main([str(each) for each in (*sample_arguments(tmp_path / "out"), *QUICK)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "get another decision when only race or sex or both change" in out
+    assert "when sex alone changes" in out
+    assert "agrees with the label" in out
+    assert str(tmp_path / "out" / "report.pdf") in out
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        # nothing of the file was run, so nobody had to agree to that
+        assert not store.spec.trusted
+
+
+def test_the_samples_own_pickle_needs_no_trust(tmp_path, capsys):
+    sample = samples()[0]
+    pickle = next(model for model in sample.models if model.file.endswith(".pkl"))
+    command = [str(each) for each in (*sample_arguments(tmp_path / "out"), *QUICK, "--json")]
+    command[command.index("--model") + 1] = str(sample.model_path(pickle))
+    assert cli.main(command) == 0
+    assert json.loads(capsys.readouterr().out)["state"] == "done"
+
+
+def test_the_demonstration(tmp_path, capsys):
+    assert cli.main(["demo", "--out", str(tmp_path / "demo"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["found"] > 0
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == FILES
+
+
+def test_the_same_seed_finds_the_same(quick, tmp_path, capsys):
+    tables = []
+    for name in ("one", "two"):
+        assert cli.main(quick(out=tmp_path / name, seed=7)) == 0
+        tables.append((tmp_path / name / "findings.csv").read_bytes())
+    assert tables[0] == tables[1]
+
+
+def test_a_domain_and_another_method(arguments, tmp_path, capsys):
+    domain = tmp_path / "domain.json"
+    domain.write_text('{"age": [30, 40], "sex": ["male", "female"]}')
+    command = arguments("--domain", str(domain), "--json", "--method", "uniform")
+    for option in ("global_num=30", "local_num=30"):
+        at = command.index(option)
+        del command[at - 1 : at + 1]
+    assert cli.main([*command, "--option", "samples=500"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["method"] == "uniform"
+    assert figures["global_seconds"] == figures["local_seconds"] == 0
+    assert figures["seconds"] > 0
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        ages = [pair.row[0] for pair in store.each_pair(PairQuery())]
+    assert ages
+    assert all(30 <= age <= 40 for age in ages)
+
+
+def test_the_models_class_can_be_named(quick, tmp_path, capsys):
+    assert cli.main(quick("--model-favourable", "0")) == 0
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        assert store.spec.mapping.favourable_class == 0
+
+
+def test_an_earlier_audit_is_moved_not_lost(quick, tmp_path, capsys):
+    first = None
+    for _ in range(3):
+        assert cli.main(quick()) == 0
+        first = first or (tmp_path / "out" / "audit.fairdesk").read_bytes()
+    out = tmp_path / "out"
+    assert {path.name for path in out.iterdir()} == FILES | {"earlier-1", "earlier-2"}
+    assert {path.name for path in (out / "earlier-1").iterdir()} == FILES
+    with Store.open(out / "earlier-1" / "audit.fairdesk") as store:
+        assert store.count(PairQuery()) > 0
+
+
+def test_an_audit_that_is_open_elsewhere_is_left_alone(quick, tmp_path, capsys):
+    assert cli.main(quick()) == 0
+    capsys.readouterr()
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        fails(capsys, quick(), "in use by another program")
+        assert store.count(PairQuery()) > 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+
+
+def test_a_file_of_that_name_that_is_no_audit_is_kept_too(quick, tmp_path, capsys):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "audit.fairdesk").write_text("my notes")
+    assert cli.main(quick()) == 0
+    assert (tmp_path / "out" / "earlier-1" / "audit.fairdesk").read_text() == "my notes"
+
+
+BAD_FILES = {
+    "empty.csv": b"",
+    "names.csv": b"age,sex,income,hired\n",
+    "one.csv": b"age,sex,income,hired\n30,male,5,yes\n",
+    "binary.csv": bytes(range(256)) * 20,
+    "alike.csv": b"age,sex,income,hired\n"
+    + b"".join(b"%d,male,%d,%s\n" % (20 + i, i, (b"no", b"yes")[i % 2]) for i in range(30)),
+    "less.csv": b"age,sex,hired\n"
+    + b"".join(b"%d,%s,yes\n" % (20 + i, (b"male", b"female")[i % 2]) for i in range(30)),
+    "text.h5": b"I am no model.",
+    "bad.json": b"{",
+    "stranger.json": b'{"wage": [1, 2]}',
+    "list.json": b"[1, 2]",
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"data": "missing.csv"}, ["missing.csv"]),
+        ({"data": "."}, []),
+        ({"data": "empty.csv"}, ["empty"]),
+        ({"data": "names.csv"}, ["no rows"]),
+        ({"data": "one.csv"}, ["one row"]),
+        ({"data": "binary.csv"}, ["binary.csv"]),
+        ({"data": "alike.csv"}, ["“sex”", "only one value"]),
+        ({"data": "less.csv"}, ["3 inputs"]),
+        ({"label": "wanted"}, ["no column “wanted”", "age, sex, income, hired"]),
+        ({"favourable": "perhaps"}, ["no value “perhaps”", "no, yes"]),
+        ({"protected": "race"}, ["no column “race”"]),
+        ({"protected": "hired"}, ["cannot be protected"]),
+        ({"model": "missing.h5"}, ["missing.h5"]),
+        ({"model": "text.h5"}, ["text.h5"]),
+        ({"domain": "missing.json"}, ["cannot be read"]),
+        ({"domain": "bad.json"}, ["not what is expected"]),
+        ({"domain": "list.json"}, ["not what is expected"]),
+        ({"domain": "stranger.json"}, ["“wage”", "age, sex, income"]),
+        ({"model-favourable": "7"}, ["no class “7”", "0, 1"]),
+        ({"out": "text.h5"}, ["cannot be made"]),
+    ],
+)
+def test_bad_input_is_told_in_one_line(quick, tmp_path, capsys, monkeypatch, changed, words):
+    monkeypatch.chdir(tmp_path)
+    for name, content in BAD_FILES.items():
+        (tmp_path / name).write_bytes(content)
+    fails(capsys, quick(**changed), *words)
+    assert not list(tmp_path.glob("out/*"))
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("speed=3", ["no option “speed”", "global_num", "perturbation_size"]),
+        ("decay", ["has no value", "name=value"]),
+        ("decay=2", ["“decay” cannot be “2”", "below 1"]),
+        ("max_iter=ten", ["“max_iter” cannot be “ten”", "a whole number from 0"]),
+    ],
+)
+def test_bad_options_are_told(quick, capsys, option, words):
+    fails(capsys, quick("--option", option, method="maft"), *words)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (["audit"], ["--data"]),
+        (["audit", "--data", "x.csv"], ["--model", "--out"]),
+        (["audit", "--method", "magic"], ["magic", "maft"]),
+        (["fly"], ["fly"]),
+        (["demo", "--out", "x", "--seed", "-1"], ["--seed"]),
+        (["demo"], ["--out"]),
+    ],
+)
+def test_a_wrong_command_line_is_told_in_one_line(capsys, line, words):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(line)
+    assert caught.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert all(word in err for word in words)
+
+
+def test_a_program_is_not_run_without_trust(arguments, tmp_path, capsys):
+    model = making.write_model(
+        tmp_path / "evil.pkl", opening=f"open({str(tmp_path / 'ran')!r}, 'w')"
+    )
+    command = arguments(model=model)
+    command.remove("--trust-model")
+    fails(capsys, command, "is a program", "with your rights", "--trust-model")
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "opening", "words"),
+    [
+        ("pass", "os._exit(4)", ["exit code 4"]),
+        ("os._exit(4)", "", ["exit code 4"]),
+        ("raise ValueError('penguins')", "", ["penguins"]),
+    ],
+)
+def test_models_that_misbehave_at_once(quick, tmp_path, capsys, misbehaviour, opening, words):
+    model = fake_guest.write_source(tmp_path / "bad.txt", misbehaviour, opening)
+    fails(capsys, quick(model=model), *words)
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_model_that_hangs(quick, tmp_path, capsys, monkeypatch):
+    impatient = Worker(Patience(model=1.5), command=(sys.executable, fake_guest.__file__))
+    monkeypatch.setattr(cli, "Worker", lambda: impatient)
+    model = fake_guest.write_source(tmp_path / "bad.txt", opening="time.sleep(1000)")
+    fails(capsys, quick(model=model), "did not open the model within 1.5 seconds")
+
+
+def test_a_model_that_crashes_in_the_search_leaves_what_was_found(quick, tmp_path, capsys):
+    model = fake_guest.write_source(tmp_path / "bad.txt", "if calls > 8: os._exit(4)")
+    assert cli.main(quick("--json", "--option", "steps=1000", model=model)) == 1
+    out, err = capsys.readouterr()
+    figures = json.loads(out)
+    assert figures["state"] == "failed"
+    assert "exit code 4" in figures["message"]
+    assert err.count("\n") == 1
+    assert "exit code 4" in err
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        assert store.runs()[0].state == "failed"
+        assert store.count(PairQuery()) == figures["found"]
+
+
+def test_a_disk_that_fills(quick, tmp_path, capsys, monkeypatch):
+    def create(path, spec, table):
+        store = Store.create(path, spec, table)
+        pages = store._one("PRAGMA page_count")[0]
+        store._connection.execute(f"PRAGMA max_page_count = {pages}")
+        return store
+
+    class Small:
+        pass
+
+    Small.create = staticmethod(create)
+    monkeypatch.setattr(headless, "Store", Small)
+    assert cli.main(quick("--option", "steps=5000")) == 1
+    err = capsys.readouterr().err
+    assert "disk is full" in err
+    assert err.count("\n") == 1
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        store.count(PairQuery())
+
+
+def test_a_folder_that_cannot_be_written(quick, capsys, monkeypatch):
+    monkeypatch.setattr(headless.os, "access", lambda *_: False)
+    fails(capsys, quick(), "may not write")
+
+
+def test_the_unexpected_is_one_line_and_a_traceback_in_the_log(
+    quick, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(cli, "log_folder", lambda: tmp_path)
+
+    def broken(*_):
+        raise ZeroDivisionError("by nought")
+
+    monkeypatch.setattr(cli, "audit", broken)
+    err = fails(capsys, quick(), "ZeroDivisionError: by nought")
+    log = Path(re.search(r"log file (\S+)", err).group(1))
+    assert "Traceback" in log.read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal as a terminal does")
+def test_ctrl_c_keeps_and_writes_what_was_found(tmp_path):
+    # a search that would take long
+    process = fairdesk_command(
+        *sample_arguments(tmp_path / "out"),
+        *("--option", "local_num=1000000", "--option", "global_num=200", "--json"),
+        start_new_session=True,
+    )
+    audit = tmp_path / "out" / "audit.fairdesk"
+
+    def has_found():
+        try:
+            with Store.open(audit) as store:
+                return store.count(PairQuery()) > 0
+        except StoreError:
+            return False
+
+    for _ in range(600):
+        if process.poll() is not None or has_found():
+            break
+        time.sleep(0.1)
+    # to the whole group, as Ctrl-C in a terminal
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    figures = json.loads(out)
+    assert figures["state"] == "stopped"
+    assert figures["found"] > 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+    with Store.open(audit) as store:
+        assert store.runs()[0].state == "stopped"
+        assert store.count(PairQuery()) == figures["found"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="opens a terminal of its own")
+def test_a_terminal_gets_a_progress_bar(arguments):
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fairdesk", *arguments("--json")],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "100"},
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    out = process.communicate(timeout=60)[0]
+    os.close(ours)
+    assert process.returncode == 0
+    assert json.loads(out)["state"] == "done"
+    assert b"found in" in shown
+
+
+def test_help_and_version(capsys):
+    for line in (["--help"], ["audit", "--help"], ["demo", "--help"], ["--version"]):
+        with pytest.raises(SystemExit) as caught:
+            cli.main(line)
+        assert caught.value.code == 0
+    text = capsys.readouterr().out
+    assert fairdesk.__version__ in text
+    for name in ("global_num", "perturbation_size", "--model-favourable", "earlier-1", "--domain"):
+        assert name in text
+
+
+@pytest.mark.parametrize(
+    ("line", "given"), [([], []), (["open"], []), (["open", "a.fairdesk"], ["a.fairdesk"])]
+)
+def test_the_window_opens(monkeypatch, line, given):
+    import types
+
+    seen = []
+    window = types.ModuleType("fairdesk.gui.app")
+    window.main = lambda argv: seen.append(argv) or 5
+    monkeypatch.setitem(sys.modules, "fairdesk.gui.app", window)
+    assert cli.main(line) == 5
+    assert seen == [given]
+
+
+def test_the_command_line_loads_nothing_heavy():
+    heavy = ("pandas", "scipy", "sklearn", "onnxruntime", "tensorflow", "h5py", "numba", "PySide6")
+    source = f"import sys, fairdesk.cli; print([m for m in {heavy!r} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
