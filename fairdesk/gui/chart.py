@@ -271,6 +271,10 @@ class LineChart(QWidget):
         self._table = QTableView()
         self._table.setModel(self._twin)
         self._table.verticalHeader().hide()
+        self._table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
+        self._table.horizontalHeader().setDefaultAlignment(
+            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        )
         self._table.setAlternatingRowColors(True)
         self._table.setShowGrid(False)
         self._table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
@@ -391,7 +395,7 @@ class LineChart(QWidget):
             axis.enableAutoSIPrefix(False)  # noqa: FBT003 - the library's own signature
             axis.setStyle(tickLength=-4)
         item.showGrid(y=True, alpha=0.12)
-        item.getAxis("bottom").setHeight(round(2.4 * self.fontMetrics().height()))
+        item.getAxis("bottom").setHeight(round(2.1 * self.fontMetrics().height()))
         plot.scene().sigMouseMoved.connect(self._hover)
         plot.leaveEvent = lambda _event: self._point_at(None)
         self._plot = plot
@@ -454,7 +458,7 @@ class LineChart(QWidget):
             *decimate(line.x, line.y), pen=self._pen(colour, dashed=line.dashed)
         )
         label = self._pg.TextItem(
-            f"{line.name} {line.y[-1]:,.0f}", color=colour, anchor=(1, -0.05 if below else 1.05)
+            f"{line.name} {line.y[-1]:,.0f}", color=colour, anchor=(1, -1.2 if below else 1.05)
         )
         label.setFont(theme.scaled(self.font(), 0.95, strong=True))
         for new in (curve, label):
@@ -469,8 +473,13 @@ class LineChart(QWidget):
             ("left", top, self._drawing.y_title, 4),
         ):
             axis = item.getAxis(side)
-            axis.setTicks([[(value, _tick_text(value)) for value in ticks(high, about)]])
+            texts = [(value, _tick_text(value)) for value in ticks(high, about)]
+            axis.setTicks([texts])
             axis.setLabel(title)
+            if side == "left":
+                metrics = self.fontMetrics()
+                widest = max(metrics.horizontalAdvance(text) for _value, text in texts)
+                axis.setWidth(widest + metrics.height() + theme.GAP)
 
     # Reading
 
@@ -576,7 +585,8 @@ class LineChart(QWidget):
 
     def _render(self, painter: QPainter) -> None:
         if self._plot is not None and not self._drawing.empty:
-            self._plot.render(painter)
+            shown = self._plot.viewport().rect()
+            self._plot.render(painter, QRectF(shown), shown)
         else:
             self._stack.render(painter, QPoint())
 

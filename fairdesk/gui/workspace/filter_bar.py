@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -70,9 +69,6 @@ class FilterBar(QWidget):
         row.addWidget(self._low)
         row.addWidget(QLabel("to"))
         row.addWidget(self._high)
-        self._input = QStackedWidget()
-        self._input.addWidget(self._value)
-        self._input.addWidget(span)
         self._span = span
         add = QPushButton("&Add filter")
         add.setToolTip("Show only pairs whose first person has this value")
@@ -92,7 +88,7 @@ class FilterBar(QWidget):
 
         top = QHBoxLayout()
         top.setSpacing(theme.NEAR)
-        for widget in (label, self._name, self._input, add, self._mark):
+        for widget in (label, self._name, self._value, self._span, add, self._mark):
             top.addWidget(widget)
         top.addStretch(1)
         self.tail = QHBoxLayout()
@@ -132,10 +128,11 @@ class FilterBar(QWidget):
     def _offer(self, name: str) -> None:
         """Offer the values of an attribute."""
         attribute = self._attributes[name]
+        self._value.setVisible(bool(attribute.values))
+        self._span.setVisible(not attribute.values)
         if attribute.values:
             self._value.clear()
             self._value.addItems(list(attribute.values))
-            self._input.setCurrentWidget(self._value)
             return
         for box in (self._low, self._high):
             box.setDecimals(0 if attribute.integral else 3)
@@ -143,11 +140,10 @@ class FilterBar(QWidget):
             box.setSingleStep(attribute.unit)
         self._low.setValue(attribute.low)
         self._high.setValue(attribute.high)
-        self._input.setCurrentWidget(self._span)
 
     def _add(self) -> None:
         name = self._name.currentText()
-        if self._input.currentWidget() is self._value:
+        if self._attributes[name].values:
             self._where[name] = self._value.currentText()
         else:
             ends = sorted((self._low.value(), self._high.value()))

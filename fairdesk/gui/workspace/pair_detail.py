@@ -431,8 +431,9 @@ class PairDetail(QWidget):
         alike = sum(
             int(near.person[p] == self._pair.row[p]) for p in self._session.spec.domain.others
         )
+        rest = "" if alike == others else " (· marks the rest)"
         self._distance.setText(
             f"Nearest in your data: row {words.number(near.row)}, recorded as "
-            f"“{near.outcome}”; alike in {alike} of {others} other attributes (· marks the rest), "
+            f"“{near.outcome}”; alike in {alike} of {others} other attributes{rest}, "
             f"distance {near.distance:.3f} of 1."
         )

@@ -190,7 +190,7 @@ class PairsView(QWidget):
             + (" that fit the filter" if self.filters.active else "")
         )
         fresh = self.model.fresh
-        self._fresh.setText(f"{words.number(fresh)} new")
+        self._fresh.setText(f"Show {words.number(fresh)} new")
         self._fresh.setAccessibleName(f"Show {words.number(fresh)} new pairs")
         self._fresh.setVisible(fresh > 0)
         if total:

@@ -106,7 +106,7 @@ class RunBar(parts.Card):
         self._stop = QPushButton("&Stop")
         self._stop.setToolTip("Stop the run; what it found is kept")
         self._stop.clicked.connect(self._press_stop)
-        self._again = QPushButton("&Run again…")
+        self._again = QPushButton()
         self._again.setToolTip("Search again with another seed, method or budget")
         self._again.clicked.connect(self.again)
 
@@ -138,6 +138,7 @@ class RunBar(parts.Card):
     def show_nothing(self) -> None:
         """Show that no run was made."""
         self._stand(Sign.NOT_YET, "No run yet", "Start one to find examples")
+        self._again.setText("&Find examples…")
         self._offer(running=False)
 
     def show_opening(self, what: str) -> None:
@@ -168,6 +169,7 @@ class RunBar(parts.Card):
         """Show the last run, which is over."""
         title = METHODS[record.spec.method].title
         self._stand(OF_STATE[record.state], title, words.state_word(record.state))
+        self._again.setText("&Run again…")
         self._count(record.found, record.tried, record.queries, record.elapsed)
         self._offer(running=False)
 

@@ -254,6 +254,9 @@ class Workspace(QWidget):
             f"{words.state_word(state.state)}, {words.number(state.found)}", OF_STATE[state.state]
         )
         self.steps.stand(NAMES.index(EXAMPLES), standing)
+        if not self._session.runs:
+            self.steps.stand(NAMES.index(OVERVIEW), Standing("first run", OF_STATE[state.state]))
+            self.steps.stand(NAMES.index(REPORT), Standing("not complete yet", Sign.NOT_YET))
 
     def _end(self, state: RunState) -> None:
         self.said.emit(
@@ -291,7 +294,7 @@ class Workspace(QWidget):
             short = {"stopped": "stopped"}.get(latest.state, words.state_word(latest.state))
             stand(
                 NAMES.index(EXAMPLES),
-                Standing(f"{short}, {words.number(found)} found", OF_STATE[latest.state]),
+                Standing(f"{short}, {words.number(found)}", OF_STATE[latest.state]),
             )
             stand(NAMES.index(REPORT), Standing("ready to export", Sign.DONE))
             self.bar.show_record(latest)

@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from PySide6.QtSvg import QSvgRenderer
+
+from fairdesk.gui.chart import Drawing, Line, LineChart, decimate, ticks
+
+X = np.linspace(0, 10, 5000)
+TRIED = Line("tried", X, np.cumsum(np.ones(5000)), "undecided", dashed=True)
+FOUND = Line("found", X, np.floor(TRIED.y / 3), "unlike")
+DRAWING = Drawing("Found and tried over time", "seconds", "people", (TRIED, FOUND), x_digits=1)
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=3000),
+    st.integers(4, 200),
+)
+def test_thinning_out_keeps_ends_and_extremes(values, most):
+    y = np.array(values)
+    x = np.arange(len(y), dtype=float)
+    few_x, few_y = decimate(x, y, most)
+    assert len(few_x) <= most or len(y) <= most
+    assert (few_x[0], few_x[-1]) == (x[0], x[-1])
+    assert (few_y.min(), few_y.max()) == (y.min(), y.max())
+    assert (np.diff(few_x) > 0).all()
+    assert (y[few_x.astype(int)] == few_y).all()
+
+
+@given(st.floats(1e-3, 1e9), st.integers(2, 10))
+def test_ticks_are_round_and_few(high, about):
+    found = ticks(high, about)
+    assert found[0] == 0
+    assert found[-1] <= high * 1.001
+    assert len(found) <= about + 2
+    steps = np.diff(found)
+    assert np.allclose(steps, steps[0])
+
+
+def test_the_twin_has_the_numbers_of_the_chart():
+    header, rows = DRAWING.table()
+    assert header == ("seconds", "tried", "found")
+    assert len(rows) == 5000
+    assert rows[-1] == ("10.0", "5000", "1666")
+    _, few = DRAWING.table(200)
+    assert len(few) <= 200
+    assert (few[0], few[-1]) == (rows[0], rows[-1])
+    apart = Drawing("t", "x", "y", (TRIED, Line("b", X[:9].copy(), X[:9], "alike")))
+    header, rows = apart.table()
+    assert header == ("line", "x", "y")
+    assert {row[0] for row in rows} == {"tried", "b"}
+
+
+def test_the_summary_tells_the_ends():
+    assert "found 1,666 at 10.0" in DRAWING.summary()
+    assert "nothing yet" in Drawing("t", "x", "y", ()).summary()
+    assert Drawing("t", "x", "y", ()).table() == (("x",), [])
+
+
+@pytest.fixture
+def chart(qtbot):
+    chart = LineChart()
+    qtbot.addWidget(chart)
+    chart.resize(600, 240)
+    chart.show()
+    chart.draw(DRAWING)
+    qtbot.waitUntil(lambda: chart._plot is not None, timeout=30_000)
+    chart.draw(DRAWING)
+    return chart
+
+
+def test_few_points_are_drawn(chart):
+    curves = [item for item in chart._items if hasattr(item, "getData")]
+    assert len(curves) == 2
+    assert all(len(curve.getData()[0]) <= 1000 for curve in curves)
+
+
+def test_t_turns_to_the_table_and_back(qtbot, chart):
+    chart.activateWindow()
+    qtbot.waitUntil(chart.isActiveWindow, timeout=10_000)
+    chart.setFocus()
+    qtbot.keyClick(chart, Qt.Key.Key_T)
+    assert chart._table.isVisible()
+    assert chart._table.model().rowCount() == 200
+    qtbot.keyClick(chart._table, Qt.Key.Key_T)
+    assert not chart._table.isVisible()
+
+
+def test_arrow_keys_read_the_numbers(qtbot, chart):
+    chart.setFocus()
+    qtbot.keyClick(chart, Qt.Key.Key_Left)
+    assert "tried 5,000" in chart._reading.text()
+    qtbot.keyClick(chart, Qt.Key.Key_Left)
+    assert "tried 4,900" in chart._reading.text()
+
+
+def test_it_is_saved_light_and_whole(chart, tmp_path, qapp):
+    for name, write in (
+        ("chart.png", chart.write_png),
+        ("chart.svg", chart.write_svg),
+        ("chart.csv", chart.write_csv),
+    ):
+        write(tmp_path / name)
+    image = QImage(str(tmp_path / "chart.png"))
+    assert image.width() == 2 * chart._stack.width()
+    assert image.pixelColor(2, 2) == Qt.GlobalColor.white
+    assert QSvgRenderer(str(tmp_path / "chart.svg")).isValid()
+    lines = (tmp_path / "chart.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "seconds,tried,found"
+    assert len(lines) == 5001
+    chart.copy_data()
+    assert qapp.clipboard().text().startswith("seconds\ttried\tfound\n")
+    chart.copy_image()
+    assert not qapp.clipboard().image().isNull()
+
+
+def test_an_empty_chart_says_so(qtbot, chart):
+    chart.draw(Drawing("Found", "seconds", "people", ()))
+    assert chart._empty.isVisible()
+    assert "Nothing" in chart._empty.text()
+
+
+def test_it_is_named(chart):
+    assert chart.accessibleName() == DRAWING.title
+    assert "1,666" in chart.accessibleDescription()
