@@ -168,7 +168,7 @@ class MainWindow(QMainWindow):
         audit.addAction(self._again)
         self._export_menu = audit.addMenu("&Export")
         audit.addSeparator()
-        audit.addAction(action(self, "&Quit", self.close, _KEYS.Quit))
+        audit.addAction(action(self, "&Quit", self.close, "Ctrl+Q"))
         self._edit_menu = bar.addMenu("&Edit")
         view = bar.addMenu("&View")
         colours = view.addMenu("&Colours")

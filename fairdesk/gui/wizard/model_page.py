@@ -122,8 +122,8 @@ class ModelPage(Page):
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._trust_part())
         self._stack.addWidget(self._opened_part())
-        self._opening = Busy(cancel=True)
-        self._opening.cancelled.connect(self._cancel)
+        self.opening = Busy(cancel=True)
+        self.opening.cancelled.connect(self._cancel)
         self._stack.addWidget(self._opening_part())
         self.body.addWidget(self._stack, 1)
         self.body.addWidget(self._busy)
@@ -139,7 +139,7 @@ class ModelPage(Page):
         self._stack.setCurrentIndex(_OPENING)
         worker, settings = self.desk.model, self.desk.settings
         self._reader.ask(lambda: _open(worker, settings, path), self._opened, self._refuse)
-        self._opening.say(f"Opening {path.name}…")
+        self.opening.say(f"Opening {path.name}…")
         self.changed.emit()
 
     def enter(self) -> None:
@@ -155,7 +155,7 @@ class ModelPage(Page):
     @property
     def busy(self) -> bool:
         """Whether the model is being opened or tried."""
-        return not (self._busy.isHidden() and self._opening.isHidden())
+        return not (self._busy.isHidden() and self.opening.isHidden())
 
     def prove(self) -> None:
         """Match the inputs where they are not, and try the model on the rows."""
@@ -226,7 +226,7 @@ class ModelPage(Page):
         part = Card(margin=theme.PAGE)
         row = QHBoxLayout()
         row.addStretch(1)
-        row.addWidget(self._opening)
+        row.addWidget(self.opening)
         row.addStretch(1)
         part.body.addStretch(1)
         part.body.addLayout(row)
@@ -236,7 +236,7 @@ class ModelPage(Page):
     def _rest(self) -> None:
         """Say nothing: no work is under way."""
         self._busy.say("")
-        self._opening.say("")
+        self.opening.say("")
 
     def _opened_part(self) -> QWidget:
         part = QWidget()

@@ -54,14 +54,15 @@ class ValuesDialog(QDialog):
             item.setCheckState(state)
             self._list.addItem(item)
         self._list.itemChanged.connect(self._check)
-        every, none = QPushButton("&All"), QPushButton("&None")
-        every.clicked.connect(lambda: self._set_all(Qt.CheckState.Checked))
-        none.clicked.connect(lambda: self._set_all(Qt.CheckState.Unchecked))
-        self._buttons = QDialogButtonBox(
+        self.all_button, self.none_button = QPushButton("&All"), QPushButton("&None")
+        self.all_button.clicked.connect(lambda: self._set_all(Qt.CheckState.Checked))
+        self.none_button.clicked.connect(lambda: self._set_all(Qt.CheckState.Unchecked))
+        buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
         )
-        self._buttons.accepted.connect(self.accept)
-        self._buttons.rejected.connect(self.reject)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        self.ok_button = buttons.button(QDialogButtonBox.StandardButton.Ok)
         column_layout = QVBoxLayout(self)
         column_layout.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
         column_layout.setSpacing(theme.GAP)
@@ -70,10 +71,10 @@ class ValuesDialog(QDialog):
         )
         column_layout.addWidget(self._list, 1)
         row = QHBoxLayout()
-        row.addWidget(every)
-        row.addWidget(none)
+        row.addWidget(self.all_button)
+        row.addWidget(self.none_button)
         row.addStretch(1)
-        row.addWidget(self._buttons)
+        row.addWidget(buttons)
         column_layout.addLayout(row)
         self.resize(420, 420)
 
@@ -87,8 +88,7 @@ class ValuesDialog(QDialog):
             self._list.item(row).setCheckState(state)
 
     def _check(self) -> None:
-        ok = self._buttons.button(QDialogButtonBox.StandardButton.Ok)
-        ok.setEnabled(bool(self.values()))
+        self.ok_button.setEnabled(bool(self.values()))
 
 
 class _Limit(QDoubleSpinBox):
@@ -113,7 +113,10 @@ class PeoplePage(Page):
         self._shown: tuple[Table | None, tuple[str, ...]] = (None, ())
         self.roles: dict[str, QComboBox] = {}
         self._names: dict[str, Words] = {}
-        self._compared: dict[str, QWidget] = {}
+        self.compared: dict[str, QWidget] = {}
+        self.chips: dict[str, QPushButton] = {}
+        self.ranges: dict[str, tuple[QDoubleSpinBox, QDoubleSpinBox]] = {}
+        self.values: dict[str, QPushButton] = {}
         self._suggest = QWidget()
         self._suggestions = QHBoxLayout(self._suggest)
         self._suggestions.setContentsMargins(0, 0, 0, 0)
@@ -152,7 +155,8 @@ class PeoplePage(Page):
 
     def _build(self) -> None:
         clear(self._rows)
-        self.roles, self._names, self._compared = {}, {}, {}
+        self.roles, self._names, self.compared = {}, {}, {}
+        self.ranges, self.values = {}, {}
         table = self.state.table
         if table is None:
             return
@@ -195,8 +199,8 @@ class PeoplePage(Page):
         calm(role)
         self.roles[name] = role
         self._rows.addWidget(role, row, 3)
-        self._compared[name] = self._comparison(column)
-        self._rows.addWidget(self._compared[name], row, 4)
+        self.compared[name] = self._comparison(column)
+        self._rows.addWidget(self.compared[name], row, 4)
         self._show_role(name)
 
     def _range(self, column: Column) -> QWidget:
@@ -214,6 +218,7 @@ class PeoplePage(Page):
             calm(spin)
             fields.append(spin)
         low, high = fields
+        self.ranges[column.name] = (low, high)
         for spin in fields:
             spin.valueChanged.connect(lambda _value: self._choose_range(column, low, high))
         box = QWidget()
@@ -230,6 +235,7 @@ class PeoplePage(Page):
         button = QPushButton()
         button.setAutoDefault(False)
         button.clicked.connect(lambda _checked=False: self._choose_values(column, button))
+        self.values[column.name] = button
         self._show_values(column, button)
         return button
 
@@ -255,7 +261,7 @@ class PeoplePage(Page):
         names = [name for name in suggest_protected(table) if name in self.roles]
         self._suggest.setVisible(bool(names))
         self._suggestions.addWidget(Words("Often protected:", tone="quiet", wrap=False))
-        self._chips: dict[str, QPushButton] = {}
+        self.chips = {}
         for name in names[:8]:
             chip = QPushButton()
             chip.setCheckable(True)
@@ -264,7 +270,7 @@ class PeoplePage(Page):
             chip.setToolTip("Press to mark it as protected")
             self._show_chip(chip, name)
             chip.toggled.connect(partial(self._press, name))
-            self._chips[name] = chip
+            self.chips[name] = chip
             self._suggestions.addWidget(chip)
         self._suggestions.addStretch(1)
 
@@ -277,7 +283,7 @@ class PeoplePage(Page):
         self._choose(name, replace(self.state.choice(name), role=role))
         combo = self.roles[name]
         combo.setCurrentIndex(combo.findData(role.value))
-        if (chip := self._chips.get(name)) is not None:
+        if (chip := self.chips.get(name)) is not None:
             self._show_chip(chip, name)
 
     def _choose_range(self, column: Column, low: QDoubleSpinBox, high: QDoubleSpinBox) -> None:
@@ -328,7 +334,7 @@ class PeoplePage(Page):
 
     def _show_role(self, name: str) -> None:
         protected = self.state.choice(name).role is Role.PROTECTED
-        words, compared = self._names[name], self._compared[name]
+        words, compared = self._names[name], self.compared[name]
         words.setFont(theme.scaled(self.font(), 1.0, strong=protected))
         compared.setVisible(protected)
         if isinstance(compared, Words) and protected:

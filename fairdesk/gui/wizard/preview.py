@@ -151,7 +151,7 @@ class ColumnHeader(QHeaderView):
         self._columns: tuple[Column, ...] = ()
         self._rows = 0
         self._histograms: Mapping[str, Histogram] = {}
-        self._combos: dict[int, QComboBox] = {}
+        self.combos: dict[int, QComboBox] = {}
         self._combo_height = QComboBox().sizeHint().height()
         self.setMinimumSectionSize(90)
         self.setHighlightSections(False)
@@ -161,10 +161,10 @@ class ColumnHeader(QHeaderView):
         self, columns: tuple[Column, ...], rows: int, histograms: Mapping[str, Histogram]
     ) -> None:
         """Show the columns of a table of so many rows, which the view shows already."""
-        for combo in self._combos.values():
+        for combo in self.combos.values():
             combo.hide()
             combo.deleteLater()
-        self._combos = {}
+        self.combos = {}
         self._columns, self._rows, self._histograms = columns, rows, histograms
         least = self.fontMetrics().horizontalAdvance("Ordered names") + 52
         for section, column in enumerate(columns):
@@ -180,9 +180,9 @@ class ColumnHeader(QHeaderView):
             width = self.sectionSize(section)
             if left + width < 0 or left > self.viewport().width():
                 continue
-            if section not in self._combos:
-                self._combos[section] = self._combo(column)
-            self._combos[section].setGeometry(
+            if section not in self.combos:
+                self.combos[section] = self._combo(column)
+            self.combos[section].setGeometry(
                 left + theme.NEAR,
                 theme.NEAR + line + theme.TIGHT,
                 width - 2 * theme.NEAR,

@@ -1,0 +1,94 @@
+"""What every test of the window needs: no display, folders of its own, nothing left running."""
+
+import os
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import csv
+import pickle
+import time
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QCoreApplication
+
+from fairdesk import files
+from fairdesk.audit.worker import Worker
+from fairdesk.gui import background, theme
+from fairdesk.gui.wizard import review_page
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path, monkeypatch):
+    """Keep settings, logs and audits out of the user's own folders."""
+    for name in ("settings", "log", "audits"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(files, "settings_folder", lambda: tmp_path / "settings")
+    monkeypatch.setattr(files, "log_folder", lambda: tmp_path / "log")
+    monkeypatch.setattr(review_page, "audits_folder", lambda: tmp_path / "audits")
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    """Wait until no background call is under way, so that none reaches into the next test."""
+    yield
+    deadline = time.monotonic() + 30
+    while background._running and time.monotonic() < deadline:
+        QCoreApplication.processEvents()
+        time.sleep(0.005)
+    assert not background._running
+
+
+@pytest.fixture
+def themed(qapp):
+    theme.apply(qapp, "light")
+    return qapp
+
+
+@pytest.fixture(scope="session")
+def loans(tmp_path_factory):
+    """A small table of loan decisions, and a pipeline that learned to prefer men."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    folder = tmp_path_factory.mktemp("loans")
+    rng = np.random.default_rng(4)
+    n = 240
+    sex = rng.choice(["female", "male"], n)
+    age = rng.integers(18, 80, n)
+    income = rng.integers(8, 120, n)
+    housing = rng.choice(["own", "rent", "other"], n)
+    approved = np.where(income + 25 * (sex == "male") + rng.normal(0, 6, n) > 60, "yes", "no")
+    heads = ["sex", "age", "income", "housing", "approved"]
+    rows = list(zip(sex, age, income, housing, approved, strict=True))
+    with (folder / "loans.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(heads)
+        writer.writerows(rows)
+    import pandas as pd
+
+    frame = pd.DataFrame(rows, columns=heads)
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["sex", "housing"]),
+        (StandardScaler(), ["age", "income"]),
+    )
+    pipeline = make_pipeline(encode, LogisticRegression())
+    pipeline.fit(frame[heads[:-1]], frame["approved"])
+    (folder / "loans.pkl").write_bytes(pickle.dumps(pipeline))
+    return folder
+
+
+@pytest.fixture
+def worker():
+    worker = Worker()
+    yield worker
+    worker.close()
+
+
+@pytest.fixture
+def clerk():
+    clerk = Worker()
+    yield clerk
+    clerk.close()

@@ -1,0 +1,331 @@
+"""The window: the start page, menus, opening and closing, and one whole audit through it."""
+
+import logging
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent, QGuiApplication, QPalette
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton
+
+from fairdesk.audit.store import PairQuery, Store
+from fairdesk.gui import app, background, settings
+from fairdesk.gui.about import diagnostics
+from fairdesk.gui.background import Latest, in_background
+from fairdesk.gui.main_window import MainWindow
+from fairdesk.gui.settings import RECENTS, Settings
+from fairdesk.gui.unexpected import Reporter
+from fairdesk.gui.wizard.state import Step
+from fairdesk.gui.workspace.report_page import EXPORTS
+from fairdesk.gui.workspace.workspace import Workspace
+from fairdesk.samples import samples
+from tests.gui.auditing import make_audit
+
+SLOW = 60_000
+
+
+@pytest.fixture
+def window(qtbot, themed):
+    window = MainWindow(settings.load())
+    qtbot.addWidget(window)
+    window.show()
+    yield window
+    window.close_audit()
+
+
+@pytest.fixture
+def audit(tmp_path):
+    return make_audit(tmp_path)
+
+
+def entries(menu):
+    return {entry.text().replace("&", ""): entry for entry in menu.actions()}
+
+
+def menus(window):
+    return {entry.text().replace("&", ""): entry.menu() for entry in window.menuBar().actions()}
+
+
+def drag(kind, path):
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path))])
+    where = QPoint(5, 5) if kind is QDragEnterEvent else QPointF(5, 5)
+    event = kind(
+        where,
+        Qt.DropAction.CopyAction,
+        mime,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    event.mime = mime  # keeps it alive as long as the event
+    event.ignore()
+    return event
+
+
+def test_a_whole_audit_from_the_sample_to_the_report(qtbot, window, tmp_path):
+    sample = samples()[0]
+    run = next(
+        button
+        for button in window.start.findChildren(QPushButton)
+        if button.accessibleName() == f"Run a fresh audit of {sample.title}"
+    )
+    qtbot.mouseClick(run, Qt.MouseButton.LeftButton)
+    wizard = window.wizard
+    qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
+    assert wizard.state.step is Step.REVIEW
+    wizard.back.click()
+    wizard.checks.form.fields["global_num"].setValue(40)
+    wizard.checks.form.fields["local_num"].setValue(20)
+    wizard.next.click()
+    qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.workspace is not None, timeout=SLOW)
+    assert window.wizard is None
+    workspace = window.workspace
+    qtbot.waitUntil(lambda: not workspace.busy, timeout=SLOW)
+    assert sample.title in window.windowTitle()
+    path = workspace.path
+    with Store.open(path) as store:
+        (record,) = store.runs()
+        assert record.state == "done"
+        assert record.found == store.count(PairQuery(run=record.id)) > 0
+    report = tmp_path / "report.pdf"
+    workspace.report.export(EXPORTS[0], report)
+    qtbot.waitUntil(report.is_file, timeout=SLOW)
+    text = "\n".join(page.extract_text() for page in PdfReader(report).pages)
+    assert sample.title in text
+    assert f"{record.found:,}" in text
+    assert window.settings.recents == [str(path)]
+    assert window.close_audit()
+    assert window.windowTitle() == "FairDesk"
+
+
+def test_an_audit_is_opened_and_closed(window, audit):
+    file = entries(menus(window)["Audit"])
+    assert not file["Close audit"].isEnabled()
+    assert not file["Export"].isEnabled()
+    window.open_path(audit)
+    assert isinstance(window.workspace, Workspace)
+    assert file["Close audit"].isEnabled()
+    assert len(file["Export"].menu().actions()) == len(EXPORTS)
+    assert set(entries(menus(window)["Edit"])) == {"Undo", "Redo"}
+    assert settings.load().recents == [str(audit)]
+    file["Close audit"].trigger()
+    assert window.workspace is None
+    assert not file["Close audit"].isEnabled()
+
+
+def test_what_is_no_audit_is_told_on_the_start_page(window, tmp_path):
+    broken = tmp_path / "broken.fairdesk"
+    broken.write_bytes(b"nothing")
+    for path in (broken, tmp_path / "gone.fairdesk"):
+        window.open_audit(path)
+        assert window.start.banner.isVisible()
+        assert path.name in window.start.banner.accessibleName()
+        assert window.workspace is None
+
+
+def test_an_opened_audit_takes_the_message_away(window, audit, tmp_path):
+    window.open_audit(tmp_path / "gone.fairdesk")
+    window.open_audit(audit)
+    window.close_audit()
+    assert not window.start.banner.isVisible()
+
+
+def test_recents_that_are_gone_are_greyed(qtbot, window, audit, tmp_path):
+    window.settings.opened(tmp_path / "gone.fairdesk")
+    window.settings.opened(audit)
+    window.close_audit()
+    window.start.show_recents([Path(path) for path in window.settings.recents])
+    buttons = {button.text(): button for button in window.start.findChildren(QPushButton)}
+    assert not buttons["gone"].isEnabled()
+    menu = entries(menus(window)["Audit"])["Open recent"].menu()
+    menu.aboutToShow.emit()
+    assert [entry.isEnabled() for entry in menu.actions()] == [True, False]
+    buttons["credit"].click()
+    assert window.workspace.path == audit
+
+
+def test_only_ten_recents_are_kept(tmp_path):
+    remembered = Settings()
+    for number in range(RECENTS + 3):
+        remembered.opened(tmp_path / f"{number}.fairdesk")
+    remembered.opened(tmp_path / "5.fairdesk")
+    assert len(remembered.recents) == RECENTS
+    assert remembered.recents[0].endswith("5.fairdesk")
+    assert settings.load().recents == remembered.recents
+
+
+def test_settings_that_cannot_be_read_are_the_defaults(tmp_path, caplog):
+    assert settings.load() == Settings()
+    (tmp_path / "settings" / "settings.json").write_text('{"scheme": "pink"}')
+    assert settings.load() == Settings()
+    assert "cannot be read" in caplog.text
+
+
+def test_files_are_dropped_on_the_window(qtbot, window, audit, loans):
+    enter = drag(QDragEnterEvent, loans / "notes.docx")
+    window.dragEnterEvent(enter)
+    assert not enter.isAccepted()
+    enter = drag(QDragEnterEvent, audit)
+    window.dragEnterEvent(enter)
+    assert enter.isAccepted()
+    window.dropEvent(drag(QDropEvent, audit))
+    qtbot.waitUntil(lambda: window.workspace is not None)
+    window.dropEvent(drag(QDropEvent, loans / "loans.csv"))
+    qtbot.waitUntil(lambda: window.wizard is not None, timeout=SLOW)
+    wizard = window.wizard
+    qtbot.waitUntil(lambda: wizard.state.table is not None, timeout=SLOW)
+    wizard.done(0)
+    assert window.wizard is None
+
+
+def test_closing_during_a_run_asks(qtbot, window, audit, monkeypatch):
+    window.open_audit(audit)
+    stopped = []
+    monkeypatch.setattr(Workspace, "busy", property(lambda self: not stopped))
+    monkeypatch.setattr(Workspace, "stop_and_keep", lambda self: stopped.append(True))
+    monkeypatch.setattr(QMessageBox, "exec", lambda self: 0)
+    answer = []
+    monkeypatch.setattr(
+        QMessageBox,
+        "clickedButton",
+        lambda self: next(each for each in self.buttons() if answer[0] in each.text()),
+    )
+    answer[:] = ["Cancel"]
+    assert not window.close()
+    assert window.workspace is not None
+    assert not stopped
+    answer[:] = ["Stop and keep"]
+    assert window.close()
+    assert stopped
+
+
+def test_colours_are_chosen_and_remembered(themed, window):
+    colours = entries(menus(window)["View"])["Colours"].menu()
+    entries(colours)["Dark"].trigger()
+    assert themed.palette().color(QPalette.ColorRole.Window).lightness() < 128
+    assert settings.load().scheme == "dark"
+    entries(colours)["Light"].trigger()
+    assert themed.palette().color(QPalette.ColorRole.Window).lightness() > 128
+
+
+def test_standard_keys(window):
+    file = entries(menus(window)["Audit"])
+    assert file["New audit…"].shortcut().toString() == "Ctrl+N"
+    assert file["Open…"].shortcut().toString() == "Ctrl+O"
+    assert file["Quit"].shortcut().toString() == "Ctrl+Q"
+
+
+def test_the_wizard_opens_once_and_closes_its_workers(qtbot, window):
+    window.new_audit()
+    wizard = window.wizard
+    window.new_audit()
+    assert window.wizard is wizard
+    model, clerk = wizard.data.desk.model, wizard.data.desk.clerk
+    wizard.reject()
+    assert window.wizard is None
+    qtbot.waitUntil(lambda: not model.alive and not clerk.alive, timeout=SLOW)
+
+
+def test_audits_are_chosen_from_the_disk(window, audit, monkeypatch):
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_args: (str(audit), ""))
+    window.choose_audit()
+    assert window.workspace.path == audit
+    assert window.settings.folder("audit") == str(audit.parent)
+
+
+def test_diagnostics_tell_versions_and_nothing_of_an_audit(window, audit):
+    window.open_audit(audit)
+    text = diagnostics()
+    assert "Qt: 6." in text
+    assert "numpy: " in text
+    assert "credit" not in text
+    entries(menus(window)["Help"])["Copy diagnostics"].trigger()
+    assert QGuiApplication.clipboard().text() == text
+
+
+def test_defects_are_logged_and_told_once(qtbot, themed, monkeypatch, caplog):
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    reporter = Reporter(themed)
+    reporter.install()
+
+    def fail():
+        try:
+            int("somebody")
+        except ValueError as error:
+            sys.excepthook(type(error), error, error.__traceback__)
+
+    with caplog.at_level(logging.ERROR):
+        fail()
+        thread = threading.Thread(target=fail)
+        thread.start()
+        thread.join()
+    assert caplog.text.count("Traceback") == 2
+    qtbot.waitUntil(lambda: reporter.box is not None)
+    box = reporter.box
+    assert "Traceback" not in box.text() + box.informativeText()
+    assert "somebody" not in box.text() + box.informativeText()
+    copy = next(button for button in box.buttons() if "Copy" in button.text())
+    copy.click()
+    assert "Traceback" in QGuiApplication.clipboard().text()
+    assert box.isVisible()
+    box.close()
+    qtbot.waitUntil(lambda: reporter.box is None)
+
+
+def test_background_failures_are_told_in_plain_words(qtbot, window, caplog):
+    told = []
+    in_background(window, lambda: 1 / 0, told.append, told.append)
+    qtbot.waitUntil(lambda: bool(told))
+    assert "did not expect" in told[0].what
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_results_of_a_gone_owner_are_dropped(qtbot, themed):
+    gate = threading.Event()
+    told = []
+    owner = MainWindow(Settings())
+    in_background(owner, gate.wait, told.append, told.append)
+    owner.deleteLater()
+    qtbot.wait(10)
+    gate.set()
+    qtbot.waitUntil(lambda: not background._running)
+    assert told == []
+
+
+def test_only_the_latest_of_many_counts(qtbot, window):
+    gate = threading.Event()
+    told, ran = [], []
+    latest = Latest(window)
+
+    def call(number):
+        gate.wait(10)
+        ran.append(number)
+        return number
+
+    for number in range(5):
+        latest.ask(lambda number=number: call(number), told.append, told.append)
+    with qtbot.waitSignal(latest.ended):
+        gate.set()
+    qtbot.waitUntil(lambda: told == [4])
+    assert ran == [0, 4]
+
+
+def test_start_page_speaks(window):
+    interface = QAccessible.queryAccessibleInterface(window.start.new_button)
+    assert interface.text(QAccessible.Text.Name).replace("&", "") == "New audit"
+
+
+def test_main_opens_the_file_that_it_is_given(qtbot, themed, audit, monkeypatch):
+    opened = []
+    monkeypatch.setattr(app, "QApplication", lambda _argv: themed)
+    monkeypatch.setattr(Reporter, "install", lambda self: None)
+    monkeypatch.setattr(MainWindow, "open_path", lambda self, path: opened.append(path))
+    monkeypatch.setattr(app, "_log_to_file", lambda: None)
+    monkeypatch.setattr(type(themed), "exec", lambda self: qtbot.wait(50) or 0)
+    assert app.main([str(audit)]) == 0
+    assert opened == [audit]

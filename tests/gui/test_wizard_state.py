@@ -1,0 +1,369 @@
+"""The wizard's state machine; nothing of Qt."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairdesk.data.domain import Role
+from fairdesk.data.reading import retype
+from fairdesk.data.table import Column, Dialect, Kind, Source, Table
+from fairdesk.errors import SpecError
+from fairdesk.gui.wizard.state import Choice, Length, Standing, Step, WizardState
+from fairdesk.gui.wizard.telling import question
+from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
+from fairdesk.models.proof import Proof
+
+PROOF = Proof(
+    rows=4,
+    left_out=0,
+    accuracy=0.75,
+    majority=0.5,
+    auc=0.8,
+    confusion=((1, 1), (0, 2)),
+    warnings=(),
+    inputs=("sex", "age"),
+    sample=(),
+)
+
+
+def make_table(path="people.csv", delimiter=",", sexes=("f", "m")):
+    columns = (
+        Column("sex", Kind.NOMINAL, tuple(sexes), 0, len(sexes) - 1),
+        Column("age", Kind.INTEGER, (), 20, 60),
+        Column("shop", Kind.NOMINAL, ("a", "b"), 0, 1),
+        Column("approved", Kind.NOMINAL, ("no", "yes"), 0, 1),
+        Column("one", Kind.NOMINAL, ("same",), 0, 0),
+    )
+    codes = np.array(
+        [[0, 20, 0, 0, 0], [1, 60, 1, 1, 0], [0, 33, 0, 1, 0], [1, 41, 1, 0, 0]], dtype=float
+    )
+    return Table(Source(path, "0" * 64, 4, Dialect(delimiter=delimiter)), columns, codes)
+
+
+def make_card(sha256="a" * 64):
+    return ModelCard(
+        path="loans.pkl",
+        sha256=sha256,
+        format="scikit-learn pipeline",
+        summary="A pipeline",
+        takes=Takes.COLUMNS,
+        inputs=("sex", "age"),
+        named=True,
+        classes=("no", "yes"),
+        scores="probabilities",
+    )
+
+
+def make_mapping(*names):
+    names = names or ("sex", "age")
+    how = {"sex": How.LABEL, "age": How.AS_IS, "shop": How.LABEL}
+    return Mapping(tuple(Input(name, name, how[name]) for name in names), "by name", 1)
+
+
+@pytest.fixture
+def answered(tmp_path):
+    """A state with every step answered, at the review."""
+    state = WizardState()
+    answer_data(state)
+    answer_model(state)
+    state.choose("sex", Choice(role=Role.PROTECTED))
+    assert state.next()
+    assert state.next()
+    assert state.step is Step.REVIEW
+    state.path = tmp_path / "loans.fairdesk"
+    return state
+
+
+def answer_data(state):
+    state.set_table(make_table())
+    state.set_label("approved")
+    state.set_favourable("yes")
+    assert state.next()
+
+
+def answer_model(state):
+    state.set_model(make_card(), trusted=True)
+    state.set_mapping(make_mapping())
+    state.set_proof(PROOF)
+    assert state.next()
+
+
+def test_each_missing_answer_is_named():
+    state = WizardState()
+    assert "data file" in state.blocked(Step.DATA)
+    assert not state.next()
+    state.set_table(make_table())
+    assert "column" in state.blocked(Step.DATA)
+    state.set_label("approved")
+    assert "“approved”" in state.blocked(Step.DATA)
+    state.set_favourable("yes")
+    state.person = "  "
+    assert "one row" in state.blocked(Step.DATA)
+    state.person = "applicant"
+    assert state.next()
+    assert "model file" in state.blocked(Step.MODEL)
+    state.set_model(make_card(), trusted=False)
+    assert "inputs" in state.blocked(Step.MODEL)
+    state.set_mapping(make_mapping())
+    assert "tried" in state.blocked(Step.MODEL)
+    state.set_proof(PROOF)
+    assert state.next()
+    assert "protected" in state.blocked(Step.PEOPLE)
+    state.choose("sex", Choice(role=Role.PROTECTED))
+    assert state.next()
+    state.set_option("cluster_num", 0)
+    assert "cluster_num" in state.blocked(Step.CHECKS)
+    state.set_option("cluster_num", 2)
+    assert state.next()
+    assert "kept" in state.blocked(Step.REVIEW)
+
+
+def test_only_columns_with_a_few_values_can_be_the_decision():
+    state = WizardState()
+    state.set_table(make_table())
+    assert state.label_candidates() == ("sex", "age", "shop", "approved")
+    assert state.label_values() == ()
+    state.set_label("age")
+    assert state.label_values() == ("20", "33", "41", "60")
+
+
+def test_a_table_without_a_decision_says_so():
+    state = WizardState()
+    table = make_table()
+    state.set_table(Table(table.source, table.columns[4:], table.codes[:, 4:]))
+    assert "at least two values" in state.blocked(Step.DATA)
+
+
+def test_back_and_forth_loses_nothing(answered):
+    before = answered.plan()
+    for _ in range(4):
+        assert answered.back()
+    assert not answered.back()
+    assert answered.step is Step.DATA
+    for _ in range(4):
+        assert answered.next()
+    assert answered.plan().audit.domain == before.audit.domain
+    assert answered.plan().run == before.run
+    assert set(answered.standings().values()) == {Standing.DONE, Standing.OPEN}
+
+
+def test_a_locked_step_cannot_be_entered():
+    state = WizardState()
+    assert not state.go(Step.PEOPLE)
+    answer_data(state)
+    assert not state.go(Step.PEOPLE)
+    assert state.go(Step.DATA)
+    assert state.go(Step.MODEL)
+
+
+def test_another_kind_marks_what_hangs_on_it(answered):
+    answered.step = Step.DATA
+    answered.choose("age", Choice(limits=(25.0, 50.0)))
+    answered.set_table(retype(answered.table, "age", Kind.REAL))
+    assert "age" in answered.redo[Step.MODEL]
+    assert Step.PEOPLE in answered.redo
+    assert answered.mapping is None
+    assert answered.standings()[Step.DATA] is Standing.DONE
+    assert answered.standings()[Step.MODEL] is Standing.REDO
+    assert answered.choice("sex").role is Role.PROTECTED
+    assert answered.choice("age") == Choice()
+    assert not answered.may_enter(Step.PEOPLE)
+    answered.next()
+    answered.set_mapping(make_mapping())
+    answered.set_proof(PROOF)
+    assert answered.next()
+    assert Step.MODEL not in answered.redo
+    assert answered.standings()[Step.PEOPLE] is Standing.REDO
+    assert answered.next()
+    assert not answered.redo
+    # the checks had been answered, and nothing about them changed
+    assert answered.standings()[Step.CHECKS] is Standing.DONE
+
+
+def test_the_same_table_again_marks_nothing(answered):
+    answered.set_table(make_table())
+    assert not answered.redo
+    assert answered.proof is PROOF
+
+
+def test_another_dialect_or_file_marks_model_and_people(answered):
+    answered.set_table(make_table(delimiter=";"))
+    assert answered.redo[Step.MODEL].startswith("The data are read in another way")
+    answered.set_table(make_table(path="others.csv"))
+    assert answered.label == "approved"
+    assert answered.favourable == "yes"
+
+
+def test_a_label_that_is_gone_is_asked_for_again(answered):
+    table = make_table()
+    answered.set_table(Table(table.source, table.columns[:3], table.codes[:, :3]))
+    assert answered.label == ""
+    assert answered.favourable == ""
+    assert answered.blocked(Step.DATA)
+
+
+def test_another_decision_marks_model_and_people(answered):
+    answered.set_label("shop")
+    assert set(answered.redo) == {Step.MODEL, Step.PEOPLE}
+    assert answered.favourable == ""
+
+
+def test_another_good_outcome_marks_the_model_only(answered):
+    answered.set_favourable("no")
+    assert set(answered.redo) == {Step.MODEL}
+    assert answered.proof is None
+
+
+def test_another_model_marks_the_people(answered):
+    answered.clear_model()
+    assert answered.standings()[Step.MODEL] is Standing.OPEN
+    answered.set_model(make_card(sha256="b" * 64), trusted=False)
+    assert Step.PEOPLE in answered.redo
+    assert not answered.trusted
+
+
+def test_another_mapping_asks_for_another_proof(answered):
+    answered.set_mapping(make_mapping())
+    assert answered.proof is PROOF
+    answered.set_mapping(make_mapping("sex", "shop"))
+    assert answered.proof is None
+    assert "inputs changed" in answered.redo[Step.PEOPLE]
+    assert answered.attribute_names() == ("sex", "shop")
+    assert answered.unused_names() == ("age", "one")
+
+
+def test_people_must_be_left(answered):
+    answered.choose("age", Choice(limits=(21.0, 22.0)))
+    assert "No row" in answered.blocked(Step.PEOPLE)
+    answered.choose("age", Choice(limits=(20.0, 40.0)))
+    assert answered.people() == 2
+    assert not answered.blocked(Step.PEOPLE)
+
+
+def test_combinations_are_counted(answered):
+    assert answered.combinations() == 2
+    answered.choose("age", Choice(role=Role.PROTECTED))
+    assert answered.combinations() == 20
+    assert "vary" in answered.blocked(Step.PEOPLE)
+    answered.choose("age", Choice(role=Role.PROTECTED, every_value=True))
+    assert answered.combinations() == 82
+    answered.choose("age", Choice(role=Role.PROTECTED, limits=(30.0, 34.0)))
+    assert answered.combinations() == 10
+    answered.choose("sex", Choice())
+    answered.choose("age", Choice())
+    assert answered.combinations() == 0
+
+
+def test_the_plan_says_all(answered):
+    answered.title = "Loans of May"
+    answered.person = "customer"
+    answered.seed = 7
+    answered.length = Length.QUICK
+    answered.set_option("global_num", 50)
+    plan = answered.plan()
+    assert plan.audit.title == "Loans of May"
+    assert plan.audit.person == "customer"
+    assert plan.audit.label == "approved"
+    assert plan.audit.favourable == "yes"
+    assert plan.audit.trusted
+    assert plan.audit.domain.names == ("sex", "age")
+    assert plan.run.options == {"global_num": 50}
+    assert plan.run.seed == 7
+    assert plan.run.budget.seconds == 60
+    assert plan.path == answered.path
+    assert msgspec.json.decode(msgspec.json.encode(plan.audit), type=type(plan.audit)) == plan.audit
+    answered.length = Length.UNTIL_DONE
+    assert answered.plan().run.budget.seconds is None
+
+
+def test_options_of_one_method_do_not_reach_another(answered):
+    answered.set_option("global_num", 50)
+    answered.method = "uniform"
+    assert answered.plan().run.options == {}
+    assert not answered.blocked(Step.CHECKS)
+
+
+def test_an_unfinished_question_gives_no_plan():
+    with pytest.raises(SpecError, match="data file"):
+        WizardState().plan()
+
+
+def test_where_it_is_kept(answered, tmp_path):
+    assert answered.suggest_title() == "people, loans"
+    answered.title = "A/B: loans"
+    first = answered.suggest_path(tmp_path)
+    assert first == tmp_path / "A_B_ loans.fairdesk"
+    first.touch()
+    assert answered.suggest_path(tmp_path) == tmp_path / "A_B_ loans 2.fairdesk"
+    answered.path = first
+    assert "already" in answered.blocked(Step.REVIEW)
+    answered.path = tmp_path / "new" / "a.fairdesk"
+    assert not answered.blocked(Step.REVIEW)
+    answered.path = tmp_path / "no" / "such" / "a.fairdesk"
+    assert "no folder" in answered.blocked(Step.REVIEW)
+    answered.path = tmp_path / "a.txt"
+    assert ".fairdesk" in answered.blocked(Step.REVIEW)
+
+
+def test_the_question_in_sentences(answered):
+    answered.choose("age", Choice(limits=(20.0, 45.0)))
+    told = dict(question(answered))
+    assert told["The question"] == (
+        "Are there two applicants who get different decisions although only sex differs "
+        "between them?"
+    )
+    assert "“people.csv”: 4 applicants" in told["Data"]
+    assert "75.0" in told["Model"]
+    assert "program" in told["Model"]
+    assert "sex (each of its 2 values)" in told["People"]
+    assert "age to 20–45" in told["People"]
+    assert "10\N{NO-BREAK SPACE}min" in told["Search"]
+    assert question(WizardState()) == ()
+
+
+def prove(state):
+    if state.table is not None and state.card is not None:
+        state.set_mapping(make_mapping())
+        state.set_proof(PROOF)
+
+
+def favour(value):
+    return lambda state: state.set_favourable(value) if state.label else None
+
+
+MOVES = {
+    "next": lambda state: state.next(),
+    "back": lambda state: state.back(),
+    "table": lambda state: state.set_table(make_table()),
+    "other table": lambda state: state.set_table(make_table("x.csv", sexes=("f", "m", "x"))),
+    "label": lambda state: state.set_label("approved") if state.table else None,
+    "good": favour("yes"),
+    "bad": favour("no"),
+    "model": lambda state: state.set_model(make_card(), trusted=False),
+    "other model": lambda state: state.set_model(make_card("b" * 64), trusted=False),
+    "proof": prove,
+    "protect": lambda state: state.choose("sex", Choice(role=Role.PROTECTED)),
+    "free": lambda state: state.choose("sex", Choice()),
+}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(sorted(MOVES)), max_size=40))
+def test_no_way_through_reaches_a_step_past_a_gap(moves):
+    state = WizardState()
+    for move in moves:
+        MOVES[move](state)
+        standings = list(state.standings().values())
+        for step, standing in enumerate(standings):
+            if standing is Standing.DONE:
+                assert not state.blocked(Step(step))
+            if standing in (Standing.DONE, Standing.OPEN):
+                assert all(before is Standing.DONE for before in standings[:step])
+        assert Step.REVIEW not in state.redo
+        if all(standing is Standing.DONE for standing in standings[:4]):
+            state.path = Path("here.fairdesk")
+            assert state.plan().audit.domain.protected.size
