@@ -159,7 +159,11 @@ def _drop(pipes: _Pipes) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Give the child's environment: one thread for arithmetic, so that the app keeps a core."""
+    """Give the child's environment.
+
+    One thread for arithmetic, so that the app keeps a core; and what the model prints arrives at
+    once, so that nothing of it is lost when the process dies.
+    """
     package_home = str(Path(fairdesk.__file__).resolve().parent.parent)
     search_path = [package_home, *filter(None, [os.environ.get("PYTHONPATH")])]
     return os.environ | {
@@ -168,6 +172,7 @@ def _environment() -> dict[str, str]:
         "MKL_NUM_THREADS": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "PYTHONPATH": os.pathsep.join(search_path),
+        "PYTHONUNBUFFERED": "1",
     }
 
 
