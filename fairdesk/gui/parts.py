@@ -266,6 +266,13 @@ class Banner(Card):
 class Busy(QWidget):
     """A line that says what is being worked on, with a moving bar and perhaps a way out.
 
+    Parameters
+    ----------
+    cancel : bool
+        Whether it has a Cancel button.
+    steady : bool
+        Whether its room is kept while it is hidden, so that nothing moves when it comes and goes.
+
     Signals
     -------
     cancelled
@@ -274,7 +281,7 @@ class Busy(QWidget):
 
     cancelled = Signal()
 
-    def __init__(self, *, cancel: bool = False) -> None:
+    def __init__(self, *, cancel: bool = False, steady: bool = False) -> None:
         super().__init__()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -293,9 +300,8 @@ class Busy(QWidget):
             button.clicked.connect(self.cancelled)
             row.addWidget(button)
         row.addStretch(1)
-        # nothing on the page moves when it comes and goes
         policy = self.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
+        policy.setRetainSizeWhenHidden(steady)
         self.setSizePolicy(policy)
         self.hide()
 

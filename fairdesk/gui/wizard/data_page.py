@@ -121,7 +121,7 @@ class DataPage(Page):
         self._kinds: dict[str, Kind] = {}
         self._wanted: tuple[Path, Dialect | None] | None = None
         self._reader = Latest(self)
-        self._busy = Busy()
+        self._busy = Busy(steady=True)
         self._reader.began.connect(lambda: self._busy.say("Reading…"))
         self._reader.ended.connect(lambda: self._busy.say(""))
         self._empty = DropZone(

@@ -109,7 +109,7 @@ class ModelPage(Page):
         )
         self._path: Path | None = None
         self._reader = Latest(self)
-        self._busy = Busy(cancel=True)
+        self._busy = Busy(cancel=True, steady=True)
         self._reader.ended.connect(self._rest)
         self._busy.cancelled.connect(self._cancel)
         self._empty = DropZone(
