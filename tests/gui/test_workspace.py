@@ -196,7 +196,7 @@ def test_arrows_walk_the_pairs_and_the_nearest_record_follows(qtbot, reading):
     table.setFocus()
     qtbot.keyClick(table, Qt.Key.Key_Down)
     assert detail.pair.id != first
-    qtbot.waitUntil(lambda: "Nearest in your data: row" in detail._distance.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "Nearest: row" in detail._distance.text(), timeout=10_000)
     assert detail._model.index(0, 3).data()
 
 

@@ -116,7 +116,7 @@ class ExamplesPage(QWidget):
         split.setStretchFactor(0, 0)
         split.setStretchFactor(1, 1)
         split.setHandleWidth(theme.GAP)
-        split.setSizes([170, 430])
+        split.setSizes([150, 450])
 
         full = QWidget()
         column = QVBoxLayout(full)

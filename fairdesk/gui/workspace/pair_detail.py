@@ -247,14 +247,22 @@ class NoteEdit(QPlainTextEdit):
 
     Signals
     -------
+    entered
+        The auditor begins to write.
     saved : str
         The note is to be kept.
     left
         The auditor is done with it.
     """
 
+    entered = Signal()
     saved = Signal(str)
     left = Signal()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
+        """Ask for room."""
+        super().focusInEvent(event)
+        self.entered.emit()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
         """Save."""
@@ -307,7 +315,8 @@ class PairDetail(QWidget):
         self._note.setAccessibleName("Note on this pair")
         self._note.setPlaceholderText("A note on this pair (N); saved when you leave it")
         self._note.setTabChangesFocus(True)
-        self._note.setFixedHeight(self.fontMetrics().height() * 2 + 16)
+        self._note.setFixedHeight(self._note_height(lines=1))
+        self._note.entered.connect(lambda: self._note.setFixedHeight(self._note_height(lines=4)))
         self._note.saved.connect(self._save_note)
         self._note.left.connect(self.left)
 
@@ -334,6 +343,9 @@ class PairDetail(QWidget):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._stack)
+
+    def _note_height(self, *, lines: int) -> int:
+        return self.fontMetrics().height() * lines + 18
 
     def _make_table(self) -> QTableView:
         table = QTableView()
@@ -375,6 +387,7 @@ class PairDetail(QWidget):
         self._title.setText(f"Pair {words.number(pair.id)}{mark}")
         if another or not self._note.hasFocus():
             self._note.setPlainText(pair.note)
+            self._note.setFixedHeight(self._note_height(lines=2 if pair.note else 1))
         if another:
             self._near = None
             self._sentence.setText(sentence(self._session.spec, self._session.decisions, pair))
@@ -407,6 +420,7 @@ class PairDetail(QWidget):
             self._session.write_mark(self._pair, "" if self._pair.mark == mark else mark)
 
     def _save_note(self, text: str) -> None:
+        self._note.setFixedHeight(self._note_height(lines=2 if text else 1))
         if self._pair is not None:
             self._session.write_note(self._pair, text)
 
@@ -431,9 +445,11 @@ class PairDetail(QWidget):
         alike = sum(
             int(near.person[p] == self._pair.row[p]) for p in self._session.spec.domain.others
         )
-        rest = "" if alike == others else " (· marks the rest)"
         self._distance.setText(
-            f"Nearest in your data: row {words.number(near.row)}, recorded as "
-            f"“{near.outcome}”; alike in {alike} of {others} other attributes{rest}, "
-            f"distance {near.distance:.3f} of 1."
+            f"Nearest: row {words.number(near.row)} of your data (recorded “{near.outcome}”), "
+            f"{alike} of {others} alike, distance {near.distance:.3f}"
+        )
+        self._distance.setToolTip(
+            "Distance over what is not protected: 0 is the same, 1 the farthest. "
+            "A dot marks where the record differs from the first person."
         )
