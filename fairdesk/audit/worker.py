@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import queue
 import threading
 from collections import deque
@@ -22,10 +21,9 @@ from fairdesk.data.domain import Attribute, Domain
 from fairdesk.data.table import Dialect, Table
 from fairdesk.errors import ERRORS, ModelError, WorkerError
 from fairdesk.events import Event, Found, Progress, Rows, Scores
+from fairdesk.files import sha256
 from fairdesk.models.model import Mapping, ModelCard
 from fairdesk.models.proof import Proof
-
-log = logging.getLogger(__name__)
 
 Ending = Literal["done", "stopped", "budget"]
 T = TypeVar("T")
@@ -248,6 +246,8 @@ class Worker:
                 with suppress(WorkerError):
                     deque(frames, maxlen=0)  # until it is over
                 raise
+            finally:
+                frames.close()
         raise _nonsense("a search ended without saying so")
 
     def _answer(
@@ -259,7 +259,7 @@ class Worker:
 
     def _frames(
         self, request: wire.Request, arrays: Sequence[wire.Array], patience: float, doing: str
-    ) -> Iterator[Received]:
+    ) -> Generator[Received, None, None]:
         """Make a call on a living child, with the model open again that was open before."""
         child = self._living_child()
         if (
@@ -267,16 +267,7 @@ class Worker:
             and self._opened_in is not child
             and not isinstance(request, wire.ReadTable)
         ):
-            before = self._opened
-            card = self._open(child, before.path, trusted=before.trusted)
-            if card.sha256 != before.sha256:
-                raise ModelError(
-                    "The model file has changed since it was opened.",
-                    why=f"Its fingerprint was {before.sha256[:12]}…, now it is "
-                    f"{card.sha256[:12]}….",
-                    remedy="Put the earlier file back, or begin a new audit with this one.",
-                )
-            self._opened = before
+            self._reopen(child, self._opened)
         yield from self._converse(child, request, arrays, patience, doing)
 
     def _open(self, child: Child, path: str, *, trusted: bool) -> ModelCard:
@@ -285,6 +276,21 @@ class Worker:
         card = _expect(deque(frames, maxlen=1).pop(), wire.ModelOpened).card
         self._opened, self._opened_in = _Opened(path, trusted, card.sha256), child
         return card
+
+    def _reopen(self, child: Child, before: _Opened) -> None:
+        """Open the model of before in a fresh process, unless another file has taken its place.
+
+        Looked at before it is opened: the auditor agreed to run that file, not this one.
+        """
+        with suppress(OSError):  # a missing file is told when it is opened
+            found = sha256(Path(before.path))
+            if found != before.sha256:
+                raise ModelError(
+                    "The model file has changed since it was opened.",
+                    why=f"Its fingerprint was {before.sha256[:12]}…, now it is {found[:12]}….",
+                    remedy="Put the earlier file back, or begin a new audit with this one.",
+                )
+        self._open(child, before.path, trusted=before.trusted)
 
     def _living_child(self) -> Child:
         with self._state:
@@ -310,33 +316,33 @@ class Worker:
             )
         child.ask(call.number, request, arrays)
         since = monotonic()
+        over = False
         try:
-            while True:
+            while not over:
                 try:
                     frame = child.receive(min(_LOOK_SECONDS, patience))
                 except queue.Empty:
                     if call.paused:
                         since = monotonic()
                     elif monotonic() - since > patience:
-                        child.kill()
                         raise _hung(doing, patience) from None
                     continue
                 except WorkerError as error:
                     if call.stopped:
-                        log.info("the process was ended to stop it")
                         raise _StoppedError("The work was stopped.") from error
                     raise
                 if frame.call != call.number:
                     raise _nonsense("it answers a call that was not made")
                 since = monotonic()
+                over = not isinstance(frame.message, wire.SearchFound | wire.SearchProgress)
                 if isinstance(frame.message, wire.Failed):
                     raise _error(frame.message)
                 yield frame
-                if not isinstance(frame.message, wire.SearchFound | wire.SearchProgress):
-                    return
         finally:
             with self._state:
                 self._call = None
+            if not over:  # whatever it still says belongs to nothing
+                child.kill()
 
 
 class _StoppedError(WorkerError):

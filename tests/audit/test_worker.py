@@ -172,12 +172,16 @@ def test_a_killed_child_keeps_its_findings_and_is_replaced(audit, worker):
     assert pid(worker) != first
 
 
-def test_a_model_that_changed_is_not_opened_again_silently(audit, worker):
+def test_a_model_that_changed_is_not_opened_again(audit, worker, tmp_path):
     made = audit()
     os.kill(pid(worker), signal.SIGKILL)
     assert gone(pid(worker)) or not worker.alive
-    fake_guest.write_source(made.path, "time.sleep(0)")
+    fake_guest.write_source(made.path, opening=f"open({str(tmp_path / 'ran')!r}, 'w')")
     with pytest.raises(ModelError, match="has changed"):
+        made.predict()
+    assert not (tmp_path / "ran").exists()
+    made.path.unlink()
+    with pytest.raises(WorkerError):
         made.predict()
 
 
