@@ -278,9 +278,8 @@ def test_exports_are_written_and_logged(qtbot, reading, path, tmp_path):
         qtbot.waitUntil(reading.report._buttons[0].isEnabled, timeout=20_000)
         assert target.stat().st_size
     assert any("retraining.csv" in entry for entry in entries(path))
-    assert "Open folder" in [
-        each.text() for each in reading.report._banner.findChildren(QPushButton)
-    ]
+    assert reading.report._saved.isVisible()
+    assert "retraining.csv" in reading.report._saved.accessibleName()
 
 
 def test_an_export_that_fails_says_so(qtbot, reading, tmp_path):

@@ -90,6 +90,41 @@ EXPORTS = (
 )
 
 
+class _Saved(parts.Card):
+    """Says where a file was written, and opens it or its folder."""
+
+    def __init__(self) -> None:
+        super().__init__(tone="tint", margin=theme.GAP)
+        self._path = Path()
+        self._words = parts.Words(strong=True)
+        self._where = parts.Words()
+        self._where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        text = QVBoxLayout()
+        text.setSpacing(theme.TIGHT)
+        text.addWidget(self._words)
+        text.addWidget(self._where)
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        row.addLayout(text, 1)
+        for name, run in (
+            ("Open f&ile", lambda: _open(self._path)),
+            ("Open f&older", lambda: _open(self._path.parent)),
+        ):
+            button = QPushButton(name)
+            button.clicked.connect(run)
+            row.addWidget(button)
+        self.body.addLayout(row)
+        self.hide()
+
+    def tell(self, path: Path) -> None:
+        """Show it for a file."""
+        self._path = path
+        self._words.setText(f"✓ Saved {path.name}")
+        self._where.setText(str(path.parent))
+        self.setAccessibleName(f"Saved {path}")
+        self.show()
+
+
 class ReportPage(QWidget):
     """Exports.
 
@@ -107,6 +142,7 @@ class ReportPage(QWidget):
         self._folder = session.path.parent
         self._busy = parts.Busy()
         self._banner = parts.Banner()
+        self._saved = _Saved()
         self._note = parts.quiet()
         self._buttons: list[QPushButton] = []
         inside = QWidget()
@@ -116,6 +152,7 @@ class ReportPage(QWidget):
         column.addWidget(parts.title("Report"))
         column.addWidget(self._note)
         column.addWidget(self._banner)
+        column.addWidget(self._saved)
         column.addWidget(self._busy)
         for export in EXPORTS:
             column.addWidget(self._card(export))
@@ -141,6 +178,7 @@ class ReportPage(QWidget):
         target, source = path, self._session.path
         self._folder = target.parent
         self._banner.clear()
+        self._saved.hide()
         self._set_busy(f"Writing {target.name}…")
 
         def write() -> Path:
@@ -204,11 +242,7 @@ class ReportPage(QWidget):
         self._set_busy("")
         self._session.log_changed.emit()
         self._session.said.emit(f"Saved {path.name}.")
-        self._banner.say(
-            f"Saved {path.name}.",
-            str(path),
-            (("Open file", lambda: _open(path)), ("Open folder", lambda: _open(path.parent))),
-        )
+        self._saved.tell(path)
 
     def _failed(self, error: FairDeskError) -> None:
         self._set_busy("")
