@@ -444,7 +444,10 @@ def test_ctrl_c_keeps_and_writes_what_was_found(tmp_path):
 def test_a_terminal_gets_a_progress_bar(arguments):
     import pty
 
-    ours, theirs = pty.openpty()
+    try:
+        ours, theirs = pty.openpty()
+    except OSError:
+        pytest.skip("this system gives no terminals (/dev/pts is not mounted)")
     process = subprocess.Popen(
         [sys.executable, "-m", "fairdesk", *arguments("--json")],
         stdout=subprocess.PIPE,
