@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import fairdesk
-from fairdesk import cli, headless
+from fairdesk import cli, commands, headless
 from fairdesk.audit.methods import METHODS
 from fairdesk.audit.store import PairQuery, Store
 from fairdesk.audit.worker import Patience, Worker
@@ -65,7 +65,7 @@ def quick(tmp_path, people, monkeypatch):
     """Make arguments like `arguments`, for a guest that loads no library, and a short report."""
     monkeypatch.setitem(METHODS, "steps", fake_guest.STEPS)
     monkeypatch.setattr(
-        cli, "Worker", lambda: Worker(command=(sys.executable, fake_guest.__file__))
+        commands, "Worker", lambda: Worker(command=(sys.executable, fake_guest.__file__))
     )
     monkeypatch.setitem(
         headless.OUTPUTS, "report.pdf", lambda _store, path: path.write_bytes(b"%PDF")
@@ -347,7 +347,7 @@ def test_models_that_misbehave_at_once(quick, tmp_path, capsys, misbehaviour, op
 
 def test_a_model_that_hangs(quick, tmp_path, capsys, monkeypatch):
     impatient = Worker(Patience(model=1.5), command=(sys.executable, fake_guest.__file__))
-    monkeypatch.setattr(cli, "Worker", lambda: impatient)
+    monkeypatch.setattr(commands, "Worker", lambda: impatient)
     model = fake_guest.write_source(tmp_path / "bad.txt", opening="time.sleep(1000)")
     fails(capsys, quick(model=model), "did not open the model within 1.5 seconds")
 
@@ -395,12 +395,12 @@ def test_a_folder_that_cannot_be_written(quick, capsys, monkeypatch):
 def test_the_unexpected_is_one_line_and_a_traceback_in_the_log(
     quick, capsys, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(cli, "log_folder", lambda: tmp_path)
+    monkeypatch.setattr(commands, "log_folder", lambda: tmp_path)
 
     def broken(*_):
         raise ZeroDivisionError("by nought")
 
-    monkeypatch.setattr(cli, "audit", broken)
+    monkeypatch.setattr(commands, "audit", broken)
     err = fails(capsys, quick(), "ZeroDivisionError: by nought")
     log = Path(re.search(r"log file (\S+)", err).group(1))
     assert "Traceback" in log.read_text(encoding="utf-8")
@@ -483,7 +483,13 @@ def test_help_and_version(capsys):
 
 
 @pytest.mark.parametrize(
-    ("line", "given"), [([], []), (["open"], []), (["open", "a.fairdesk"], ["a.fairdesk"])]
+    ("line", "given"),
+    [
+        ([], []),
+        (["open"], []),
+        (["open", "a.fairdesk"], ["a.fairdesk"]),
+        (["open", "--", "-a.fairdesk"], ["-a.fairdesk"]),
+    ],
 )
 def test_the_window_opens(monkeypatch, line, given):
     import types
@@ -496,9 +502,15 @@ def test_the_window_opens(monkeypatch, line, given):
     assert seen == [given]
 
 
-def test_the_command_line_loads_nothing_heavy():
-    heavy = ("pandas", "scipy", "sklearn", "onnxruntime", "tensorflow", "h5py", "numba", "PySide6")
-    source = f"import sys, fairdesk.cli; print([m for m in {heavy!r} if m in sys.modules])"
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("commands", ("pandas", "scipy", "sklearn", "onnxruntime", "h5py", "numba", "PySide6")),
+        ("cli", ("argparse", "numpy", "msgspec", "fairdesk.audit", "fairdesk.report", "PySide6")),
+    ],
+)
+def test_the_command_line_loads_nothing_heavy(module, heavy):
+    source = f"import sys, fairdesk.{module}; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", source], capture_output=True, text=True, check=True
     )

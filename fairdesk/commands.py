@@ -1,0 +1,378 @@
+"""What the ``fairdesk`` command does without the window: its arguments, audits, and help."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import logging.handlers
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from fairdesk import __version__
+from fairdesk.audit.methods import METHODS, parse_options
+from fairdesk.audit.question import read_limits
+from fairdesk.audit.spec import RunSpec
+from fairdesk.audit.store import RunState
+from fairdesk.audit.worker import Worker
+from fairdesk.errors import FairDeskError, SpecError, TrustRequiredError, WorkerError
+from fairdesk.files import log_folder
+from fairdesk.headless import AUDIT_FILE, OUTPUTS, Outcome, Question, agreement, audit
+from fairdesk.report import words
+from fairdesk.samples import samples
+
+log = logging.getLogger(__name__)
+
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+
+#: A short search, so that the first look at FairDesk takes seconds.
+DEMO_OPTIONS: dict[str, int | float] = {"global_num": 200, "local_num": 200}
+
+_OUT_HELP = (
+    f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}; made when it is missing. "
+    "Nothing is overwritten: the files of an earlier audit in it are moved to a folder earlier-1, "
+    "earlier-2, ... inside it"
+)
+_EPILOG = """\
+The label column is never an input of the model. Several protected columns are varied together.
+The exit code is 0 when the audit is done, 1 when it failed (one line on standard error says
+why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C: what was found until then is
+kept and written.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells what is wrong with the command line in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE, f"{self.prog}: {_capital(message)}. See “{self.prog} --help”.\n")
+
+
+def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
+    """Do what the command line says.
+
+    Parameters
+    ----------
+    argv : sequence of str
+        The arguments.
+    open_window : callable
+        Opens the window on a file, or without one; gives the exit code.
+
+    Returns
+    -------
+    int
+        The exit code. Wrong arguments end the process with code 2 instead.
+    """
+    arguments = _parser().parse_args(argv)
+    if arguments.command in (None, "open"):
+        return open_window(getattr(arguments, "file", None))
+    with _log_file() as log_file:
+        try:
+            return _audit(arguments)
+        except TrustRequiredError as error:
+            _complain(f"{error.what} {error.why} If you trust it, add --trust-model.")
+        except FairDeskError as error:
+            log.warning("%s", error, exc_info=True)
+            _complain(str(error))
+        except KeyboardInterrupt:
+            _complain("Stopped.")
+            return INTERRUPTED
+        except Exception as error:
+            log.exception("unexpected")
+            _complain(
+                f"Something unexpected went wrong ({type(error).__name__}: {error})."
+                + (f" The log file {log_file} tells more." if log_file else "")
+            )
+        return FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="fairdesk",
+        description="Find discrimination in trained models. Without a command the window opens.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"FairDesk {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+
+    opening = commands.add_parser("open", help="open the window on an audit file")
+    opening.add_argument("file", metavar="FILE", nargs="?", help="an audit (.fairdesk)")
+
+    auditing = commands.add_parser(
+        "audit",
+        help="audit a model without the window",
+        description="Audit a model without the window.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    add = auditing.add_argument
+    add("--data", metavar="F.csv", type=Path, required=True, help="the table, a CSV file")
+    add("--model", metavar="M", type=Path, required=True, help="Keras, ONNX or scikit-learn")
+    add("--label", metavar="COL", required=True, help="the column with the decision")
+    add("--favourable", metavar="V", required=True, help="its value that is good for the person")
+    add(
+        "--model-favourable",
+        metavar="CLASS",
+        help="the model’s class that means the favourable value; by default the one of that name, "
+        "else class 1 of two",
+    )
+    add(
+        "--protected",
+        metavar="COL",
+        action="append",
+        required=True,
+        help="a protected column; may be repeated",
+    )
+    add(
+        "--domain",
+        metavar="FILE",
+        type=Path,
+        help="JSON: attribute -> [low, high] or a list of values; by default as in the data",
+    )
+    add("--method", choices=METHODS, default="maft", help="how to search (default: maft)")
+    add(
+        "--option",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of the method by its name in the paper; may be repeated. "
+        + "; ".join(f"{key}: {', '.join(_names(key))}" for key in METHODS),
+    )
+    add(
+        "--trust-model",
+        action="store_true",
+        help="open a model file that is a program (pickle, joblib): whatever its author put into "
+        "it runs with your rights",
+    )
+    _add_common(auditing)
+
+    demo = commands.add_parser(
+        "demo",
+        help="audit the built-in sample",
+        description="Audit the built-in sample, with a short search: income in the US census, a "
+        "Keras network.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    _add_common(demo)
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seed", metavar="N", type=_seed, default=0, help="of all randomness (default: 0)"
+    )
+    parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help=_OUT_HELP)
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object with the figures, nothing else"
+    )
+
+
+def _names(method: str) -> tuple[str, ...]:
+    return tuple(field.name for field in msgspec.structs.fields(METHODS[method].options))
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"“{text}” is no whole number from 0 on")
+    return int(text)
+
+
+def _question(arguments: argparse.Namespace) -> Question:
+    """Make the question of the arguments.
+
+    Raises
+    ------
+    SpecError
+        When an option or the domain file is wrong.
+    """
+    if arguments.command == "demo":
+        sample = samples()[0]
+        return Question(
+            data=sample.data_path,
+            model=sample.model_path(sample.models[0]),
+            label=sample.label,
+            favourable=sample.favourable,
+            protected=sample.protected,
+            run=RunSpec("maft", sample.options, seed=arguments.seed),
+            title=sample.title,
+            person=sample.person,
+        )
+    return Question(
+        data=arguments.data,
+        model=arguments.model,
+        label=arguments.label,
+        favourable=arguments.favourable,
+        protected=tuple(dict.fromkeys(arguments.protected)),
+        run=RunSpec(arguments.method, _options(arguments.method, arguments.option), arguments.seed),
+        title=f"{arguments.model.name} on {arguments.data.name}",
+        model_favourable=arguments.model_favourable,
+        limits=read_limits(arguments.domain) if arguments.domain else {},
+        trusted=arguments.trust_model,
+    )
+
+
+def _options(method: str, texts: Sequence[str]) -> dict[str, int | float]:
+    raw: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise SpecError(f"The option “{text}” has no value.", remedy="Write it as name=value.")
+        raw[name.strip()] = value.strip()
+    options = parse_options(method, raw)
+    return {name: getattr(options, name) for name in raw}
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    """Make the audit, and say what came of it; gives the exit code."""
+    question = _question(arguments)
+    with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _progress_bar() as watch:
+        outcome = audit(worker, question, arguments.out, watch)
+    if arguments.json:
+        _say(msgspec.json.encode(_figures(outcome)).decode())
+    else:
+        _say(_summary(outcome))
+    if outcome.run.state == "failed":
+        _complain(outcome.run.message)
+        return FAILED
+    return INTERRUPTED if outcome.run.state == "stopped" else 0
+
+
+@contextmanager
+def _stopped_by_ctrl_c(worker: Worker) -> Iterator[None]:
+    """Let the first Ctrl-C stop what the worker does; a second one ends the command."""
+    pressed = False
+
+    def stop(_signal: int, _frame: object) -> None:
+        nonlocal pressed
+        pressed = True
+        signal.signal(signal.SIGINT, before)
+        # from a thread of its own: this one may hold the worker's lock
+        threading.Thread(target=worker.stop).start()
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    except WorkerError as error:
+        if pressed:
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[RunState], None]]:
+    """Give what shows a state: a bar on a terminal, else nothing."""
+    if not sys.stderr.isatty():
+        yield lambda _state: None
+        return
+    # a tenth of a second that only a terminal needs
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TextColumn("{task.fields[found]:,} found in {task.fields[tried]:,} tried"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting", total=None, found=0, tried=0)
+
+        def show(state: RunState) -> None:
+            progress.update(
+                task,
+                description=state.phase or "starting",
+                completed=state.done,
+                total=state.total or None,
+                found=state.found,
+                tried=state.tried,
+            )
+
+        yield show
+
+
+def _figures(outcome: Outcome) -> dict[str, object]:
+    """Give what ``--json`` prints."""
+    run = outcome.run
+    return {
+        "method": run.spec.method,
+        "found": run.found,
+        "tried": run.tried,
+        "queries": run.queries,
+        "seconds": sum(run.seconds.values()),
+        "global_seconds": run.seconds.get("global", 0.0),
+        "local_seconds": run.seconds.get("local", 0.0),
+        "state": run.state,
+        "message": run.message,
+        "seed": run.spec.seed,
+        "options": parse_options(run.spec.method, run.spec.options),
+        "alone": dict(zip(words.protected_names(outcome.spec.domain), run.alone, strict=True)),
+        "accuracy": outcome.proof.accuracy,
+        "warnings": _warnings(outcome),
+        "files": outcome.files,
+    }
+
+
+def _summary(outcome: Outcome) -> str:
+    """Say what came of an audit, for people."""
+    run = outcome.run
+    return "\n".join(
+        (
+            words.headline(outcome.spec, run),
+            *words.alone_sentences(outcome.spec, run),
+            *([run.message] if run.state == "done" and run.message else []),
+            f"{_capital(words.effort(run))}.",
+            agreement(outcome.proof),
+            *(f"Warning: {warning}" for warning in _warnings(outcome)),
+            "",
+            *outcome.files.values(),
+        )
+    )
+
+
+def _warnings(outcome: Outcome) -> tuple[str, ...]:
+    return (*outcome.spec.model.warnings, *outcome.proof.warnings)
+
+
+@contextmanager
+def _log_file() -> Iterator[Path | None]:
+    """Send the log to a file of bounded size; gives its place, nothing where none can be made."""
+    try:
+        path = log_folder() / "fairdesk.log"
+        handler = logging.handlers.RotatingFileHandler(
+            path, maxBytes=1_000_000, backupCount=3, encoding="utf-8"
+        )
+    except OSError:
+        yield None
+        return
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logger = logging.getLogger("fairdesk")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    try:
+        yield path
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _complain(text: str) -> None:
+    sys.stderr.write(f"fairdesk: {' '.join(text.split())}\n")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
