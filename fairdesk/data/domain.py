@@ -140,8 +140,9 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
                 )
         if not self.varying.size:
             raise SpecError(
-                "Every attribute is protected or fixed, so nobody can be invented.",
-                remedy="Let at least one attribute vary.",
+                "Every attribute is protected, fixed, or has one value only, so nobody can be "
+                "invented.",
+                remedy="Let at least one attribute with two values or more vary.",
             )
         if self.combination_count > MOST_COMBINATIONS:
             raise SpecError(
@@ -163,8 +164,15 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def varying(self) -> NDArray[np.intp]:
-        """Positions of the attributes that a search may change."""
-        return self._with_role(Role.VARIES)
+        """Positions of the attributes that a search can change: those with one value cannot be."""
+        return np.array(
+            [i for i in self._with_role(Role.VARIES) if self.low[i] < self.high[i]], dtype=np.intp
+        )
+
+    @cached_property
+    def fixed(self) -> NDArray[np.intp]:
+        """Positions of the attributes that are kept as they are in the data's rows."""
+        return self._with_role(Role.FIXED)
 
     @cached_property
     def others(self) -> NDArray[np.intp]:

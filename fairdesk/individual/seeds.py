@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairdesk.events import Rows
+from fairdesk.individual.asked import KeyTable
 
 
 def clustered_seeds(people: Rows, clusters: int, number: int, rng: np.random.Generator) -> Rows:
@@ -15,7 +16,7 @@ def clustered_seeds(people: Rows, clusters: int, number: int, rng: np.random.Gen
     people : Rows
         ``(n, d)``.
     clusters : int
-        Clusters wanted; fewer where the people are fewer.
+        Clusters wanted; fewer where fewer people are unlike.
     number : int
         Seeds wanted; all people when there are no more.
     rng : np.random.Generator
@@ -31,7 +32,10 @@ def clustered_seeds(people: Rows, clusters: int, number: int, rng: np.random.Gen
     people = rng.permutation(people)
     if number >= len(people):
         return people
-    _, cluster = kmeans2(people, min(clusters, len(people)), minit="++", rng=rng)
+    unlike = KeyTable()
+    unlike.number(people)
+    # centres are drawn by their distance from those before, and there must be one
+    _, cluster = kmeans2(people, min(clusters, unlike.size), minit="++", rng=rng)
     # the turn in which a person comes: first all clusters' first, then all clusters' second, ...
     by_cluster = np.argsort(cluster, kind="stable")
     sizes = np.bincount(cluster)

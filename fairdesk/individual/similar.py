@@ -78,7 +78,7 @@ class Ledger:
     tried : int
         Unique people checked.
     found : int
-        Unique discriminatory instances.
+        Unique discriminatory instances among them that were given out, re-checked.
     """
 
     def __init__(self, model: Model, domain: Domain) -> None:
@@ -118,7 +118,6 @@ class Ledger:
             self._verdicts[numbers[new]] = verdicts
             hits = new[verdicts]
             self.tried += len(new)
-            self.found += len(hits)
             if hits.size:
                 self._pending.append((rows[hits], combination[hits]))
         return np.asarray(self._verdicts[numbers])
@@ -126,8 +125,10 @@ class Ledger:
     def take(self, phase: str) -> Found | None:
         """Give what was booked since the last call, re-checked; ``None`` when there is nothing.
 
-        Each instance and its partner are sent to the model again, in another batch: what the
-        model does not confirm is struck off.
+        Each instance and its partner are sent to the model twice more, the second time in each
+        other's place. The last bits of an answer may depend on a row's place in its batch; where
+        they decide, the decision stays with the place and not with the person, and the instance
+        is struck off.
         """
         if not self._pending:
             return None
@@ -140,9 +141,12 @@ class Ledger:
         partners = rows.copy()
         partners[:, self._domain.protected] = self._domain.combinations[partner]
         again = self.asked.predict_anew(np.concatenate([rows, partners]))
+        swapped = self.asked.predict_anew(np.concatenate([partners, rows]))
         row_scores, partner_scores = again[: len(rows)], again[len(rows) :]
-        confirmed = labels(row_scores) != labels(partner_scores)
-        self.found -= int((~confirmed).sum())
+        decided, other = labels(row_scores), labels(partner_scores)
+        partner_swapped, row_swapped = labels(swapped[: len(rows)]), labels(swapped[len(rows) :])
+        confirmed = (decided != other) & (decided == row_swapped) & (other == partner_swapped)
+        self.found += int(confirmed.sum())
         return Found(
             rows=rows[confirmed],
             partners=partners[confirmed],

@@ -37,20 +37,27 @@ class UniformOptions(msgspec.Struct, frozen=True):
 def search(
     model: Model,
     domain: Domain,
-    people: Rows,  # noqa: ARG001 - every search has this signature
+    people: Rows,
     options: UniformOptions,
     rng: np.random.Generator,
 ) -> Iterator[Event]:
-    """Draw people uniformly and check each; parameters and events as in `maft.search`."""
-    return timed(_draw(Ledger(model, domain), domain, options.samples, rng))
+    """Draw people uniformly and check each; parameters and events as in `maft.search`.
+
+    Attributes that are fixed are taken together from a real person, drawn for each.
+    """
+    return timed(_draw(Ledger(model, domain), domain, people, options.samples, rng))
 
 
 def _draw(
-    ledger: Ledger, domain: Domain, samples: int, rng: np.random.Generator
+    ledger: Ledger, domain: Domain, people: Rows, samples: int, rng: np.random.Generator
 ) -> Iterator[Event]:
     batch = max(1, 2 * BATCH // len(domain.combinations))
     for done in range(0, samples, batch):
-        rows, combination = domain.snap(domain.sample(rng, min(batch, samples - done)))
+        drawn = domain.sample(rng, min(batch, samples - done))
+        if domain.fixed.size:
+            real = people[rng.integers(len(people), size=len(drawn))]
+            drawn[:, domain.fixed] = real[:, domain.fixed]
+        rows, combination = domain.snap(drawn)
         ledger.check(rows, combination)
         if found := ledger.take("uniform"):
             yield found

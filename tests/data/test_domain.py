@@ -125,6 +125,8 @@ def test_roles_are_checked():
         Domain((attribute_of(ONE, Role.PROTECTED), attribute_of(AGE)))
     with pytest.raises(SpecError, match="nobody can be invented"):
         Domain((attribute_of(SEX, Role.PROTECTED), attribute_of(AGE, Role.FIXED)))
+    with pytest.raises(SpecError, match="one value only"):
+        Domain((attribute_of(SEX, Role.PROTECTED), attribute_of(ONE)))
     many = Column("many", Kind.NOMINAL, tuple(f"v{i}" for i in range(100)), 0, 99)
     with pytest.raises(SpecError, match="10,000 combinations; at most 5,000"):
         Domain(
