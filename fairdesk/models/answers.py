@@ -11,16 +11,26 @@ from fairdesk.events import Scores
 
 Answers = NDArray[Any]
 
+#: Two probabilities that add up to 1 but for so much are shares of a whole, rounded.
+_ADDS_UP = 1e-3
 #: The least score that chooses class 1 of two.
 _JUST_ABOVE = np.nextafter(np.float32(0.5), np.float32(1))
 
 
 def from_probabilities(answers: Answers) -> Scores:
-    """Make scores of probabilities ``(n,)``, ``(n, 1)`` (of class 1) or ``(n, k)``."""
+    """Make scores of probabilities ``(n,)``, ``(n, 1)`` (of class 1) or ``(n, k)``.
+
+    Of two or more the greatest is the decision, also where they do not add up to 1 (each class
+    judged by itself): then the score of class 1 of two is one half and half their difference.
+    """
     columns = _columns(answers)
     if columns.shape[1] > 2:
         return np.ascontiguousarray(columns, dtype=np.float32)
-    return _of_two(columns[:, -1:], columns[:, -1:] > 0.5)
+    if columns.shape[1] == 1:
+        return _of_two(columns, columns > 0.5)
+    first, second = columns[:, :1], columns[:, 1:]
+    shares = np.abs(first + second - 1) < _ADDS_UP
+    return _of_two(np.where(shares, second, (1 + second - first) / 2), second > first)
 
 
 def from_margins(answers: Answers) -> Scores:
@@ -66,6 +76,7 @@ def _of_two(scores: Answers, second: NDArray[np.bool_]) -> Scores:
     """Round to float32, but never across the limit between the classes."""
     rounded: Scores = scores.astype(np.float32)
     rounded[second & (rounded <= 0.5)] = _JUST_ABOVE
+    rounded[~second & (rounded > 0.5)] = 0.5
     return rounded
 
 

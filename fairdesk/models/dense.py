@@ -136,7 +136,7 @@ class DenseNetwork:
             np.subtract(matrix, self.centre, out=values[:, :-1], casting="same_kind")
         for (weights, activation), buffer in zip(self._steps, buffers[1:], strict=False):
             values = np.matmul(values, weights, out=buffer[: len(matrix)])
-            if activation.name == "relu":
+            if activation.name == "relu" and activation.ceiling >= 1:
                 activation(values)  # in one piece, which is faster, and leaves 1 as it is
             else:
                 activation(values[:, :-1])
@@ -190,12 +190,6 @@ def _sigmoid(values: Float32, _: Activation) -> None:
     np.reciprocal(values, out=values)
 
 
-def _hard_sigmoid(values: Float32, _: Activation) -> None:
-    values /= 6
-    values += 0.5
-    np.clip(values, 0, 1, out=values)
-
-
 def _tanh(values: Float32, _: Activation) -> None:
     np.tanh(values, out=values)
 
@@ -231,7 +225,6 @@ ACTIVATIONS: dict[str, Callable[[Float32, Activation], None]] = {
     "elu": _elu,
     "selu": _selu,
     "sigmoid": _sigmoid,
-    "hard_sigmoid": _hard_sigmoid,
     "tanh": _tanh,
     "softplus": _softplus,
     "softsign": _softsign,
