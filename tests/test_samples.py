@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 from fairdesk.audit.methods import parse_options
-from fairdesk.data.domain import attribute_of
 from fairdesk.data.reading import read_table
 from fairdesk.data.table import Table
 from fairdesk.files import sha256
-from fairdesk.models.feeding import FedModel
 from fairdesk.models.mapping import match
 from fairdesk.models.model import Mapping, OpenedModel
 from fairdesk.models.open import open_model
@@ -99,11 +97,7 @@ def opened(sample: Sample, model: SampleModel) -> tuple[Table, OpenedModel, Mapp
 @pytest.mark.parametrize(("sample", "model"), EVERY_MODEL)
 def test_model_beats_always_guessing(sample: Sample, model: SampleModel):
     table, model_file, mapping = opened(sample, model)
-    attributes = tuple(
-        attribute_of(column) for column in table.columns if column.name != sample.label
-    )
-    fed = FedModel(model_file, mapping, attributes)
-    proof = check(fed, table, mapping, model_file.card, sample.label, sample.favourable)
+    proof = check(model_file, table, mapping, sample.label, sample.favourable)
     assert proof.rows + proof.left_out == sample.rows
     assert proof.accuracy > proof.majority + 0.03
 

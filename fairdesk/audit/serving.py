@@ -25,7 +25,7 @@ from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
 from fairdesk.events import Event, Found, Progress, Rows
 from fairdesk.models.model import Mapping, OpenedModel
-from fairdesk.models.proof import Proof, attributes_for, check
+from fairdesk.models.proof import Proof, check
 
 if TYPE_CHECKING:
     from fairdesk.models.feeding import FedModel
@@ -34,13 +34,16 @@ Request = wire.Frame[wire.ToGuest]
 Send = Callable[[wire.FromGuest, Sequence[wire.Array]], None]
 Ending = Literal["done", "stopped", "budget"]
 
-#: Imported while there is nothing to do, in this order: what a first request is likely to need.
+#: Imported while there is nothing to do, in this order: what requests are likely to need, the
+#: first ones first.
 WARM_UP = (
-    "pandas",
+    "fairdesk.data.reading",
     "fairdesk.models.open",
-    "fairdesk.models.feeding",
-    "scipy.cluster.vq",
+    "fairdesk.models.keras_file",
+    "h5py",
     "fairdesk.individual.kernels",
+    "scipy.cluster.vq",
+    "pandas",
 )
 #: Events are gathered for so many seconds before they are sent.
 GATHER_SECONDS = 0.05
@@ -243,7 +246,14 @@ class Guest:
                 )
             )
         except (SystemExit, KeyboardInterrupt):
-            send(_failed(ModelError("The model’s own code asked to end the program.")))
+            send(
+                _failed(
+                    ModelError(
+                        "The model’s own code asked to end the program.",
+                        remedy="Ask who made the model why it does that, or for it as ONNX.",
+                    )
+                )
+            )
         except Exception as error:  # noqa: BLE001 - the boundary: a defect must not end the guest
             traceback.print_exc()
             send(
@@ -295,9 +305,7 @@ class Guest:
 
     def _prove(self, asked: wire.Prove, codes: Rows) -> Proof:
         table = Table(asked.source, asked.columns, codes)
-        fed = self._fed(asked.mapping, attributes_for(asked.mapping, table))
-        card = self._model.card
-        return check(fed, table, asked.mapping, card, asked.label, asked.favourable)
+        return check(self._model, table, asked.mapping, asked.label, asked.favourable)
 
     def _search(self, asked: wire.Search, people: Rows, call: int, send: Send) -> Ending:
         run = asked.run

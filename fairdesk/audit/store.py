@@ -27,8 +27,8 @@ from fairdesk.audit.schema import (
 from fairdesk.audit.spec import AuditSpec, RunSpec, now
 from fairdesk.data.table import Table
 from fairdesk.errors import StoreError
-from fairdesk.events import Found, Progress, Scores
-from fairdesk.models.model import labels
+from fairdesk.events import Found, Progress
+from fairdesk.models.model import favourable_scores, labels
 
 T = TypeVar("T")
 
@@ -89,6 +89,7 @@ class Store:
                 why=f"The system says: {error.strerror or error}.",
                 remedy="Choose a folder that exists and where you may write.",
             ) from error
+        connection = None
         try:
             with plainly(path):
                 connection = connect(path)
@@ -96,6 +97,8 @@ class Store:
                 with transaction(connection):
                     make_schema(connection, spec, table)
         except BaseException:
+            if connection is not None:
+                connection.close()
             for leftover in (path, *beside(path)):
                 leftover.unlink(missing_ok=True)
             raise
@@ -289,7 +292,9 @@ class Store:
             pair_id,
         )
         if not rows:
-            raise StoreError(f"There is no pair {pair_id} in this audit.")
+            raise StoreError(
+                f"There is no pair {pair_id} in this audit.", remedy="Choose one from the table."
+            )
         return self._pairs(rows)[0]
 
     def each_pair(self, query: PairQuery) -> Iterator[Pair]:
@@ -331,25 +336,18 @@ class Store:
 
     def _values(self, found: Found) -> NDArray[np.float64]:
         """Give the columns of findings side by side, ``(n, columns)``."""
-        domain = self.spec.domain
+        domain, favourable = self.spec.domain, self.spec.mapping.favourable_class
         return np.column_stack(
             (
                 found.rows,
                 found.partners[:, domain.protected],
-                self._favourable_score(found.row_scores),
-                self._favourable_score(found.partner_scores),
+                favourable_scores(found.row_scores, favourable),
+                favourable_scores(found.partner_scores, favourable),
                 labels(found.row_scores),
                 labels(found.partner_scores),
                 found.alone @ (1 << np.arange(len(domain.protected))),
             )
         )
-
-    def _favourable_score(self, scores: Scores) -> NDArray[np.float64]:
-        favourable = self.spec.mapping.favourable_class
-        if scores.shape[1] > 1:
-            return scores[:, favourable].astype(np.float64)
-        second = scores[:, 0].astype(np.float64)
-        return second if favourable == 1 else 1.0 - second
 
     def _pairs(self, rows: Sequence[tuple[Any, ...]]) -> list[Pair]:
         """Make pairs of whole rows of the finding table; their codes in one array."""

@@ -182,6 +182,27 @@ def labels(scores: Scores) -> NDArray[np.intp]:
     return np.asarray(scores.argmax(axis=-1))
 
 
+def favourable_scores(scores: Scores, favourable_class: int) -> NDArray[np.float64]:
+    """Give the score of the favourable class of each row.
+
+    Parameters
+    ----------
+    scores : Scores
+        ``(n, k)``.
+    favourable_class : int
+        Its position in the card's classes.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        ``(n,)``; for ``k = 1`` that of class 0 is what is left to 1.
+    """
+    exact = scores.astype(np.float64)
+    if scores.shape[1] > 1:
+        return exact[:, favourable_class]
+    return exact[:, 0] if favourable_class == 1 else 1.0 - exact[:, 0]
+
+
 __all__ = [
     "How",
     "Input",
@@ -192,5 +213,6 @@ __all__ = [
     "ModelCard",
     "OpenedModel",
     "Takes",
+    "favourable_scores",
     "labels",
 ]

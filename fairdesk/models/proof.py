@@ -13,7 +13,7 @@ from fairdesk.data.table import Kind, Table
 from fairdesk.errors import DataError, ModelError
 from fairdesk.events import Rows, Scores
 from fairdesk.models.feeding import FedModel
-from fairdesk.models.model import Mapping, ModelCard, Takes, labels
+from fairdesk.models.model import Mapping, OpenedModel, Takes, favourable_scores, labels
 
 #: So many rows are shown as they were sent.
 SAMPLE = 20
@@ -80,6 +80,75 @@ class Proof(msgspec.Struct, frozen=True):
     sample: tuple[SampleRow, ...]
 
 
+def check(
+    opened: OpenedModel, table: Table, mapping: Mapping, label: str, favourable: str
+) -> Proof:
+    """Ask the model about the table's rows and compare with the label column.
+
+    Parameters
+    ----------
+    opened : OpenedModel
+        The model.
+    table, mapping
+        The data, and how columns become inputs: all rows are asked, with all values of the data.
+    label, favourable : str
+        The label column and its favourable value.
+
+    Raises
+    ------
+    ModelError
+        When the model refuses even the complete rows, or a column that it takes is ignored.
+    DataError
+        When there is no such column, or the label has no such value.
+    """
+    asked = FedModel(opened, mapping, attributes_for(mapping, table))
+    rows = table.codes[:, [table.index(attribute.name) for attribute in asked.attributes]]
+    good, known = _favourable(table, label, favourable)
+    kept = np.flatnonzero(known)
+    if not kept.size:
+        raise DataError(
+            f"No row has a value in the column “{label}”.", remedy="Choose another label column."
+        )
+    scores, kept = _ask(asked, rows, kept)
+    chosen = labels(scores)
+    said = chosen == mapping.favourable_class
+    score = favourable_scores(scores, mapping.favourable_class)
+    wanted = good[kept]
+    confusion = (
+        (int((wanted & said).sum()), int((wanted & ~said).sum())),
+        (int((~wanted & said).sum()), int((~wanted & ~said).sum())),
+    )
+    share = float(wanted.mean())
+    texts = table.column(label)
+    sample = tuple(
+        SampleRow(
+            row=int(kept[i]) + 1,
+            label=texts.text(table.codes[kept[i], table.index(label)]),
+            prediction=opened.card.classes[chosen[i]],
+            score=float(score[i]),
+            sent=sent,
+        )
+        for i, sent in enumerate(_sent(asked, rows[kept[:SAMPLE]]))
+    )
+    return Proof(
+        rows=len(kept),
+        left_out=len(rows) - len(kept),
+        accuracy=float((wanted == said).mean()),
+        majority=max(share, 1 - share),
+        auc=_auc(score, wanted),
+        confusion=confusion,
+        warnings=_warnings(
+            confusion,
+            np.unique(table.codes[known, table.index(label)]).size,
+            len(opened.card.classes),
+            label,
+            favourable,
+        ),
+        inputs=opened.card.inputs,
+        sample=sample,
+    )
+
+
 def attributes_for(mapping: Mapping, table: Table) -> tuple[Attribute, ...]:
     """Give the attributes that a mapping needs, with all values that the table has.
 
@@ -108,75 +177,6 @@ def attributes_for(mapping: Mapping, table: Table) -> tuple[Attribute, ...]:
             )
         )
     return tuple(attributes)
-
-
-def check(
-    fed: FedModel, table: Table, mapping: Mapping, card: ModelCard, label: str, favourable: str
-) -> Proof:
-    """Ask the model about the table's rows and compare with the label column.
-
-    Parameters
-    ----------
-    fed : FedModel
-        The model, whatever its attributes are: all rows are asked, with all values of the data.
-    table, mapping, card
-        The data, how columns become inputs, what the model is.
-    label, favourable : str
-        The label column and its favourable value.
-
-    Raises
-    ------
-    ModelError
-        When the model refuses even the complete rows, or no row is left.
-    DataError
-        When there is no such column, or the label has no such value.
-    """
-    asked = FedModel(fed.opened, mapping, attributes_for(mapping, table))
-    rows = table.codes[:, [table.index(attribute.name) for attribute in asked.attributes]]
-    good, known = _favourable(table, label, favourable)
-    kept = np.flatnonzero(known)
-    if not kept.size:
-        raise DataError(
-            f"No row has a value in the column “{label}”.", remedy="Choose another label column."
-        )
-    scores, kept = _ask(asked, rows, kept)
-    chosen = labels(scores)
-    said = chosen == mapping.favourable_class
-    score = _favourable_score(scores, mapping.favourable_class)
-    wanted = good[kept]
-    confusion = (
-        (int((wanted & said).sum()), int((wanted & ~said).sum())),
-        (int((~wanted & said).sum()), int((~wanted & ~said).sum())),
-    )
-    share = float(wanted.mean())
-    texts = table.column(label)
-    sample = tuple(
-        SampleRow(
-            row=int(kept[i]) + 1,
-            label=texts.text(table.codes[kept[i], table.index(label)]),
-            prediction=card.classes[chosen[i]],
-            score=float(score[i]),
-            sent=sent,
-        )
-        for i, sent in enumerate(_sent(asked, rows[kept[:SAMPLE]]))
-    )
-    return Proof(
-        rows=len(kept),
-        left_out=len(rows) - len(kept),
-        accuracy=float((wanted == said).mean()),
-        majority=max(share, 1 - share),
-        auc=_auc(score, wanted),
-        confusion=confusion,
-        warnings=_warnings(
-            confusion,
-            np.unique(table.codes[known, table.index(label)]).size,
-            len(card.classes),
-            label,
-            favourable,
-        ),
-        inputs=card.inputs,
-        sample=sample,
-    )
 
 
 def _favourable(
@@ -216,12 +216,6 @@ def _ask(asked: FedModel, rows: Rows, kept: NDArray[np.intp]) -> tuple[Scores, N
     return asked.predict(rows[kept]), kept
 
 
-def _favourable_score(scores: Scores, favourable: int) -> NDArray[np.float32]:
-    if scores.shape[1] > 1:
-        return scores[:, favourable]
-    return scores[:, 0] if favourable == 1 else 1 - scores[:, 0]
-
-
 def _sent(asked: FedModel, rows: Rows) -> list[tuple[float | str | None, ...]]:
     """Give what the model is sent for these rows, as plain values."""
     if asked.opened.card.takes is Takes.MATRIX:
@@ -235,7 +229,7 @@ def _is_nan(value: float | str) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _auc(score: NDArray[np.float32], wanted: NDArray[np.bool_]) -> float | None:
+def _auc(score: NDArray[np.float64], wanted: NDArray[np.bool_]) -> float | None:
     """Compute the area under the ROC curve from ranks (Mann and Whitney); ties count half."""
     ours = int(wanted.sum())
     theirs = len(wanted) - ours

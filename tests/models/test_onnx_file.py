@@ -305,11 +305,10 @@ def test_a_public_tree_with_dictionaries_as_answer():
     rows = read_table(SHARED / "tabular" / "diabetes_pima.csv")
     assert opened.card.classes == ("0", "1")
     mapping = match(opened.card, rows, "diabetes", "pos")
-    asked = FedModel(opened, mapping, attributes_for(mapping, rows))
-    proof = check(asked, rows, mapping, opened.card, "diabetes", "pos")
+    proof = check(opened, rows, mapping, "diabetes", "pos")
     assert proof.accuracy > 0.9
     swapped = match(opened.card, rows, "diabetes", "neg")
-    proof = check(asked, rows, swapped, opened.card, "diabetes", "neg")
+    proof = check(opened, rows, swapped, "diabetes", "neg")
     assert proof.accuracy < 0.1
     assert "With the classes swapped it would agree in 95.2%" in proof.warnings[0]
 

@@ -4,7 +4,6 @@ import pytest
 
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
-from fairdesk.models.feeding import FedModel
 from fairdesk.models.mapping import match
 from fairdesk.models.model import ModelCard, Takes
 from fairdesk.models.proof import Proof, attributes_for, check
@@ -38,8 +37,7 @@ class Rule:
 
 def proof_of(model, rows, label="paid", favourable="yes"):
     mapping = match(model.card, rows, label, favourable)
-    asked = FedModel(model, mapping, attributes_for(mapping, rows))
-    return check(asked, rows, mapping, model.card, label, favourable)
+    return check(model, rows, mapping, label, favourable)
 
 
 ROWS = table(
