@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -74,7 +74,7 @@ class Line:
     x, y : NDArray[np.float64]
         ``(m,)``; x ascending.
     colour : str
-        A name of `fairdesk.gui.theme.Colours`, or a colour as ``#RRGGBB``.
+        A name of `fairdesk.gui.theme.Colours`, or ``"series 0"`` and on.
     dashed : bool
         Told apart by more than its colour.
     """
@@ -182,6 +182,36 @@ def decimate(
     return x[positions], y[positions]
 
 
+def apart(places: Sequence[float], least: float, most: float) -> list[float]:
+    """Move labels apart, each as little as this simple way finds, within an axis.
+
+    Parameters
+    ----------
+    places : sequence of float
+        Where the middles of labels would stand, upwards from the axis' start at 0.
+    least : float
+        The height of a label.
+    most : float
+        The axis' end.
+
+    Returns
+    -------
+    list of float
+        Their places; whichever was higher still is. When there are too many they overlap.
+    """
+    moved = list(places)
+    upwards = sorted(range(len(moved)), key=lambda each: moved[each])
+    floor = least / 2
+    for position in upwards:
+        moved[position] = max(moved[position], floor)
+        floor = moved[position] + least
+    ceiling = most - least / 2
+    for position in reversed(upwards):
+        moved[position] = min(moved[position], ceiling)
+        ceiling = moved[position] - least
+    return moved
+
+
 def ticks(high: float, about: int = 5) -> list[float]:
     """Give round numbers from 0 up to ``high``, about so many."""
     if high <= 0:
@@ -194,6 +224,20 @@ def ticks(high: float, about: int = 5) -> list[float]:
 
 def _tick_text(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:g}"
+
+
+def _paint(colour: str, colours: theme.Colours) -> str:
+    """Give a line's colour as ``#RRGGBB``."""
+    name, _, number = colour.partition(" ")
+    if number:
+        return colours.series[int(number) % len(colours.series)]
+    return str(getattr(colours, name))
+
+
+def _reach(lines: Sequence[Line]) -> tuple[float, float]:
+    """Give how far lines reach to the right and up."""
+    right = max(float(line.x[-1]) for line in lines) or 1.0
+    return right, max(float(line.y.max()) for line in lines) or 1.0
 
 
 class _Twin(QAbstractTableModel):
@@ -254,6 +298,7 @@ class LineChart(QWidget):
         self._pg: Any = None
         self._plot: Any = None
         self._items: list[Any] = []
+        self._labels: list[Any] = []
         self._cursor: Any = None
         self._cursor_at: int | None = None
         self._asked = False
@@ -351,7 +396,10 @@ class LineChart(QWidget):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802 - Qt's name
         """Offer what can be taken away."""
-        self._more.menu().exec(event.globalPos())
+        self._more_menu.exec(event.globalPos())
+
+    def _show_menu(self) -> None:
+        self._more_menu.exec(self._more.mapToGlobal(self._more.rect().bottomLeft()))
 
     def _make_head(self) -> QHBoxLayout:
         """Make the line above the chart: its tools, what is pointed at, table and menu."""
@@ -363,9 +411,9 @@ class LineChart(QWidget):
         self._more.setText("⋯")
         self._more.setToolTip("Copy or save this chart")
         self._more.setAccessibleName("Copy or save this chart")
-        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        self._more.setMenu(self._menu())
+        self._more_menu = self._menu()
+        # a menu of the button's own would draw an arrow beside the dots
+        self._more.clicked.connect(self._show_menu)
         head = QHBoxLayout()
         head.setContentsMargins(0, 0, 0, 0)
         head.setSpacing(theme.TIGHT)
@@ -385,11 +433,14 @@ class LineChart(QWidget):
         plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         plot.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         plot.setAntialiasing(True)
+        # its ground is the window's, which another theme changes
+        plot.setCacheMode(plot.CacheModeFlag.CacheNone)
         item = plot.getPlotItem()
         item.setMenuEnabled(False)
         item.hideButtons()
         item.setMouseEnabled(x=False, y=False)
         item.getViewBox().setDefaultPadding(0)
+        item.getViewBox().sigResized.connect(lambda _box: self._arrange())
         for side in ("left", "bottom"):
             axis = item.getAxis(side)
             axis.enableAutoSIPrefix(False)  # noqa: FBT003 - the library's own signature
@@ -435,36 +486,50 @@ class LineChart(QWidget):
         item = self._plot.getPlotItem()
         for old in self._items:
             item.removeItem(old)
-        self._items = []
+        self._items, self._labels = [], []
         self._cursor = None
         lines = [line for line in self._drawing.lines if len(line.x)]
-        right = max(float(line.x[-1]) for line in lines) or 1.0
-        top = max(float(line.y.max()) for line in lines) or 1.0
-        item.setXRange(0, right * 1.02)
-        item.setYRange(0, top * 1.3)
+        right, top = _reach(lines)
         self._set_ticks(right, top)
         colours = colours or theme.colours()
-        uppermost = max(lines, key=lambda line: float(line.y[-1]))
         for line in lines:
-            end, gap = float(line.y[-1]), float(uppermost.y[-1] - line.y[-1])
-            # below its line where it would touch the uppermost one's label, if there is room
-            below = line is not uppermost and gap < 0.3 * top and end > 0.25 * top
-            self._add_line(line, getattr(colours, line.colour, line.colour), below=below)
+            self._add_line(line, _paint(line.colour, colours))
+        self._arrange()
         self._reading.setText("")
 
-    def _add_line(self, line: Line, colour: str, *, below: bool) -> None:
+    def _add_line(self, line: Line, colour: str) -> None:
+        """Draw a line, and its label, which has no place yet."""
         item = self._plot.getPlotItem()
         curve = self._pg.PlotCurveItem(
             *decimate(line.x, line.y), pen=self._pen(colour, dashed=line.dashed)
         )
-        label = self._pg.TextItem(
-            f"{line.name} {line.y[-1]:,.0f}", color=colour, anchor=(1, -1.2 if below else 1.05)
-        )
+        label = self._pg.TextItem(f"{line.name} {line.y[-1]:,.0f}", color=colour, anchor=(0, 0.5))
         label.setFont(theme.scaled(self.font(), 0.95, strong=True))
         for new in (curve, label):
             item.addItem(new, ignoreBounds=True)
             self._items.append(new)
-        label.setPos(float(line.x[-1]), float(line.y[-1]))
+        self._labels.append(label)
+
+    def _arrange(self) -> None:
+        """Put each label beside its line's end, apart from the others, and make room for them."""
+        lines = [line for line in self._drawing.lines if len(line.x)]
+        if not self._labels or len(lines) != len(self._labels):
+            return
+        item = self._plot.getPlotItem()
+        view = item.getViewBox()
+        width, height = max(view.width(), 1.0), max(view.height(), 1.0)
+        sizes = [label.boundingRect() for label in self._labels]
+        tall = max(size.height() for size in sizes)
+        right, top = _reach(lines)
+        room = max(size.width() for size in sizes)
+        x_high = right / (1 - min(room / width, 0.5))
+        y_high = top / (1 - min(tall / 2 / height, 0.4))
+        item.setXRange(0, x_high)
+        item.setYRange(0, y_high)
+        ends = [float(line.y[-1]) / y_high * height for line in lines]
+        places = apart(ends, 0.7 * tall, height)
+        for label, line, up in zip(self._labels, lines, places, strict=True):
+            label.setPos(float(line.x[-1]), up * y_high / height)
 
     def _set_ticks(self, right: float, top: float) -> None:
         item = self._plot.getPlotItem()

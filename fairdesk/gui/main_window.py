@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
     QMainWindow,
-    QMessageBox,
     QStackedWidget,
 )
 
@@ -31,7 +30,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui import about, theme
 from fairdesk.gui.background import in_background
 from fairdesk.gui.dropping import Sort, dropped, filter_of, sort_of
-from fairdesk.gui.parts import action
+from fairdesk.gui.parts import action, asked, resize_on_screen
 from fairdesk.gui.settings import Settings
 from fairdesk.gui.start_page import StartPage
 
@@ -90,7 +89,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self._stack)
         self.setAcceptDrops(True)
         self.setMinimumSize(880, 620)
-        self.resize(1240, 820)
+        resize_on_screen(self, 1240, 820)
         self._make_menus()
         self._show_state()
 
@@ -149,6 +148,7 @@ class MainWindow(QMainWindow):
         workspace.close_audit()
         self._stack.removeWidget(workspace)
         workspace.deleteLater()
+        self.statusBar().clearMessage()
         self._show_state()
         return True
 
@@ -300,18 +300,13 @@ class MainWindow(QMainWindow):
         return [Path(text) for text in self.settings.recents]
 
     def _agreed_to_stop(self) -> bool:
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("FairDesk")
-        box.setText("A search is still running.")
-        box.setInformativeText("What it has found so far is kept, marked as stopped by you.")
-        stop = box.addButton("&Stop and keep", QMessageBox.ButtonRole.AcceptRole)
-        cancel = box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(cancel)
-        box.setEscapeButton(cancel)
-        box.exec()
-        box.deleteLater()
-        return box.clickedButton() is stop
+        return asked(
+            self,
+            "A search is still running.",
+            "What it has found so far is kept, marked as stopped by you.",
+            yes="&Stop and keep",
+            no="&Let it run",
+        )
 
     # -- Qt's own ---------------------------------------------------------------------------------
 

@@ -15,18 +15,30 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QGuiApplication,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QLayout,
+    QMessageBox,
     QProgressBar,
     QPushButton,
     QScrollArea,
     QSizePolicy,
+    QSpacerItem,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QToolButton,
@@ -436,6 +448,32 @@ def labelled(text: str, field: QWidget, hint: str = "") -> QVBoxLayout:
         column.addWidget(quiet(hint))
         field.setAccessibleDescription(hint)
     return column
+
+
+def asked(parent: QWidget, what: str, more: str, *, yes: str, no: str) -> bool:
+    """Ask whether to do what cannot be undone; doing nothing is the default."""
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.Question)
+    box.setWindowTitle(parent.windowTitle())
+    box.setText(what)
+    box.setInformativeText(more)
+    doing = box.addButton(yes, QMessageBox.ButtonRole.DestructiveRole)
+    keeping = box.addButton(no, QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(keeping)
+    box.setEscapeButton(keeping)
+    if isinstance(grid := box.layout(), QGridLayout):
+        # short sentences would be broken to the width of the buttons
+        grid.addItem(QSpacerItem(420, 0), grid.rowCount(), 0, 1, grid.columnCount())
+    box.exec()
+    box.deleteLater()
+    return box.clickedButton() is doing
+
+
+def resize_on_screen(window: QWidget, width: int, height: int) -> None:
+    """Give a window a size, or less where the screen with its bars and frames has less room."""
+    frame = QSize(2 * theme.NEAR, 2 * theme.WIDE)
+    room = QGuiApplication.primaryScreen().availableSize() - frame
+    window.resize(QSize(width, height).boundedTo(room))
 
 
 def clear(layout: QLayout) -> None:

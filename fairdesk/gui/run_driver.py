@@ -7,6 +7,7 @@ import logging
 import sys
 import threading
 from pathlib import Path
+from time import monotonic
 
 import msgspec
 import numpy as np
@@ -71,6 +72,7 @@ class RunDriver(QObject):
         self._newest: RunState | None = None
         self._points: list[tuple[float, float, float, float]] = []
         self._told: RunState | None = None
+        self._stopping = False
         self._timer = QTimer(self)
         self._timer.setInterval(PERIOD)
         self._timer.timeout.connect(self._look)
@@ -110,6 +112,7 @@ class RunDriver(QObject):
         if self.busy:
             raise RuntimeError("a run is under way")
         self._worker, self._newest, self._told, self._points = worker, None, None, []
+        self._stopping = False
         self._thread = threading.Thread(
             target=self._work, args=(worker, path, run), name="fairdesk-run", daemon=True
         )
@@ -128,8 +131,12 @@ class RunDriver(QObject):
             self._worker.resume()
 
     def stop(self) -> None:
-        """Ask the method to stop; what it found is kept, and ``ended`` tells when it has."""
+        """Ask the method to stop; what it found is kept, and ``ended`` tells when it has.
+
+        A worker does not remember to stop what it has not begun, so it is asked until it has.
+        """
         if self._worker is not None:
+            self._stopping = True
             self._worker.stop()
 
     def stop_and_wait(self, seconds: float) -> None:
@@ -140,10 +147,13 @@ class RunDriver(QObject):
         seconds : float
             Wait no longer than this.
         """
-        self.stop()
-        if self._thread is not None:
-            self._thread.join(seconds)
-            self._look()
+        if self._thread is None:
+            return
+        until = monotonic() + seconds
+        while self._thread.is_alive() and monotonic() < until:
+            self.stop()
+            self._thread.join(PERIOD / 1000)
+        self._look()
 
     def _work(self, worker: Worker, path: Path, run: RunSpec) -> None:
         try:
@@ -190,6 +200,8 @@ class RunDriver(QObject):
 
     def _look(self) -> None:
         over = self._thread is not None and not self._thread.is_alive()
+        if self._stopping and self._worker is not None:
+            self._worker.stop()
         with self._lock:
             newest = self._newest
         if newest is not None and newest is not self._told:

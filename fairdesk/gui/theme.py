@@ -20,9 +20,6 @@ TIGHT, NEAR, GAP, WIDE, PAGE = 4, 8, 12, 20, 28
 #: The system's own size of type is used, but never a smaller one than this.
 LEAST_POINTS = 10.0
 
-#: The Okabe-Ito colours, told apart with any kind of colour vision; for series in charts.
-SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-
 
 class Scheme(StrEnum):
     """Which palette the window uses."""
@@ -56,6 +53,9 @@ class Colours:
         Text that tells of an error or a blocked step.
     bar : str
         Bars that only describe the data and judge nothing.
+    series : tuple of str
+        Lines of charts: the Okabe-Ito colours, told apart with any kind of colour vision, made
+        darker or lighter until their labels can be read.
     """
 
     alike: str
@@ -69,6 +69,7 @@ class Colours:
     notice: str
     wrong: str
     bar: str
+    series: tuple[str, ...]
 
 
 LIGHT = Colours(
@@ -83,6 +84,7 @@ LIGHT = Colours(
     notice="#FFF4E5",
     wrong="#A84300",
     bar="#8A9BB0",
+    series=("#0072B2", "#946300", "#00785A", "#A34D87", "#2A78AD", "#B34700"),
 )
 DARK = Colours(
     alike="#4DA8E0",
@@ -96,6 +98,7 @@ DARK = Colours(
     notice="#3B2E1E",
     wrong="#F5A066",
     bar="#66788E",
+    series=("#4DA8E0", "#E69F00", "#1FBF8F", "#E08FBE", "#A9D8F5", "#F28C43"),
 )
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 
-from fairdesk.gui.chart import Drawing, Line, LineChart, decimate, ticks
+from fairdesk.gui.chart import Drawing, Line, LineChart, apart, decimate, ticks
 
 X = np.linspace(0, 10, 5000)
 TRIED = Line("tried", X, np.cumsum(np.ones(5000)), "undecided", dashed=True)
@@ -27,6 +27,14 @@ def test_thinning_out_keeps_ends_and_extremes(values, most):
     assert (few_y.min(), few_y.max()) == (y.min(), y.max())
     assert (np.diff(few_x) > 0).all()
     assert (y[few_x.astype(int)] == few_y).all()
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=8))
+def test_labels_are_moved_apart_and_stay_in_order(places):
+    moved = apart(places, 10.0, 100.0)
+    assert all(5 - 1e-6 <= each <= 95 + 1e-6 for each in moved)
+    upwards = [moved[i] for i in sorted(range(len(places)), key=lambda i: places[i])]
+    assert (np.diff(upwards) >= 10 - 1e-6).all()
 
 
 @given(st.floats(1e-3, 1e9), st.integers(2, 10))

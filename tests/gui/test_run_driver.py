@@ -1,4 +1,5 @@
 import threading
+import time
 
 import pytest
 
@@ -62,6 +63,27 @@ def test_a_stopped_run_keeps_what_it_found(qtbot, driver, path):
     assert ended.args[0].state == "stopped"
     with Store.open(path) as store:
         assert store.runs()[0].state == "stopped"
+
+
+def test_a_stop_before_the_search_begins_still_stops(qtbot, driver, path):
+    class Forgetful(FakeWorker):
+        """Does not remember a stop from before its search, as a real worker does not."""
+
+        searching = False
+
+        def search(self, mapping, domain, people, run):
+            time.sleep(0.2)
+            self.searching = True
+            return super().search(mapping, domain, people, run)
+
+        def stop(self):
+            if self.searching:
+                super().stop()
+
+    driver.start(Forgetful(hold=threading.Event()), path, RUN)
+    with qtbot.waitSignal(driver.ended, timeout=10_000) as ended:
+        driver.stop()
+    assert ended.args[0].state == "stopped"
 
 
 def test_a_paused_run_goes_on(qtbot, driver, path):

@@ -1,5 +1,6 @@
 import threading
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -14,8 +15,9 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.spec import Budget, RunSpec
-from fairdesk.audit.store import PairQuery, Store
-from fairdesk.gui.workspace import reopening
+from fairdesk.audit.store import PairQuery, RunState, Store
+from fairdesk.gui.workspace import workspace
+from fairdesk.gui.workspace.again_dialog import AgainDialog
 from fairdesk.gui.workspace.overview_page import next_step
 from fairdesk.gui.workspace.pair_detail import compare, sentence
 from fairdesk.gui.workspace.reopening import MovedError, check_same
@@ -44,8 +46,8 @@ def opened(qtbot):
         return workspace
 
     yield make
-    for workspace in made:
-        workspace.close_audit()
+    for each in made:
+        each.close_audit()
 
 
 @pytest.fixture
@@ -323,7 +325,8 @@ def test_run_again_asks_for_the_model_when_it_was_moved(qtbot, reading):
 
 def test_run_again_opens_the_model_and_runs(qtbot, reading, monkeypatch, path):
     worker = FakeWorker()
-    monkeypatch.setattr("fairdesk.gui.workspace.workspace.reopen", lambda *_: worker)
+    monkeypatch.setattr(workspace, "Worker", lambda: worker)
+    monkeypatch.setattr(workspace, "reopen", lambda *_: None)
     with qtbot.waitSignal(reading.run_finished, timeout=20_000):
         reading._run(RUN)
     with Store.open(path) as store:
@@ -333,21 +336,35 @@ def test_run_again_opens_the_model_and_runs(qtbot, reading, monkeypatch, path):
     assert worker.closed
 
 
-def test_a_worker_that_nobody_waits_for_is_closed(path, tmp_path, monkeypatch):
-    with Store.open(path) as store:
-        spec = store.spec
-    gone = threading.Event()
-    gone.set()
-    worker = FakeWorker()
-    worker.open_model = lambda path, trusted: None
-    monkeypatch.setattr(reopening, "check_same", lambda *_: None)
-    monkeypatch.setattr(reopening, "Worker", lambda: worker)
-    assert reopening.reopen(spec, tmp_path, gone).closed
+def test_a_model_that_does_not_open_can_be_stopped(qtbot, reading, monkeypatch):
+    worker, hangs = FakeWorker(), threading.Event()
+    monkeypatch.setattr(workspace, "Worker", lambda: worker)
+    monkeypatch.setattr(workspace, "reopen", lambda *_: hangs.wait(10))
+    reading._run(RUN)
+    assert reading.bar._stop.isVisible()
+    reading.run_again()
+    assert not reading.findChildren(AgainDialog)
+    qtbot.mouseClick(reading.bar._stop, Qt.MouseButton.LeftButton)
+    assert worker.closed
+    assert reading.bar._again.isVisible()
+    hangs.set()
+    qtbot.wait(100)
+    assert not reading.busy
+
+
+def test_a_stop_is_shown_until_it_has_stopped(qtbot, reading):
+    state = RunState(run_id=2, method="uniform", state="running", alone=(0, 0))
+    reading.bar.show_live(state, RUN)
+    qtbot.mouseClick(reading.bar._stop, Qt.MouseButton.LeftButton)
+    reading.bar.show_live(state, RUN)
+    assert "stopping" in reading.bar._standing.text()
+    assert not reading.bar._stop.isEnabled()
+    reading.bar.show_opening("MAFT")
+    assert reading.bar._stop.isEnabled()
 
 
 def test_the_same_again_takes_the_next_seed(qtbot, reading):
     reading.run_again()
-    from fairdesk.gui.workspace.again_dialog import AgainDialog
 
     dialog = reading.findChild(AgainDialog)
     run = dialog.run()
@@ -373,8 +390,11 @@ def test_the_budget_used_is_of_the_nearest_limit(budget, share, text):
 def test_the_next_step_fits_what_there_is(path):
     with Store.open(path) as store:
         (record,) = store.runs()
-    assert next_step(None, "applicants").page == ""
-    assert next_step(record, "applicants").page == EXAMPLES
+    assert next_step(None, None, "applicants").page == ""
+    assert next_step(record, record, "applicants").page == EXAMPLES
+    failed = msgspec.structs.replace(record, state="failed")
+    assert next_step(record, failed, "applicants").page == ""
+    assert next_step(failed, record, "applicants").page == EXAMPLES
 
 
 def test_everything_can_be_named(qtbot, reading):

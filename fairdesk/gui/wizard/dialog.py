@@ -9,7 +9,6 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
-    QMessageBox,
     QPushButton,
     QStackedWidget,
     QVBoxLayout,
@@ -24,7 +23,7 @@ from fairdesk.errors import FairDeskError, StoreError
 from fairdesk.gui import theme
 from fairdesk.gui.background import in_background
 from fairdesk.gui.dropping import Sort, dropped, sort_of
-from fairdesk.gui.parts import Hairline, Words, quiet
+from fairdesk.gui.parts import Hairline, Words, asked, quiet, resize_on_screen
 from fairdesk.gui.settings import Settings
 from fairdesk.gui.wizard.checks_page import ChecksPage
 from fairdesk.gui.wizard.data_page import DataPage
@@ -107,7 +106,7 @@ class Wizard(QDialog):
         QWidget.setTabOrder(self.back, self.next)
         QWidget.setTabOrder(self.next, self.steps)
         self._show()
-        self.resize(1080, 760)
+        resize_on_screen(self, 1080, 760)
         self.setMinimumSize(880, 620)
 
     # -- starting from something ----------------------------------------------------------------
@@ -280,19 +279,14 @@ class Wizard(QDialog):
         """Close; asks first when something was entered that would be lost."""
         if self._writing:
             return
-        if self.state.touched:
-            box = QMessageBox(self)
-            box.setIcon(QMessageBox.Icon.Question)
-            box.setWindowTitle("New audit")
-            box.setText("Discard this new audit?")
-            box.setInformativeText("What you have entered so far is not kept.")
-            discard = box.addButton("&Discard", QMessageBox.ButtonRole.DestructiveRole)
-            keep = box.addButton("&Keep editing", QMessageBox.ButtonRole.RejectRole)
-            box.setDefaultButton(keep)
-            box.setEscapeButton(keep)
-            box.exec()
-            if box.clickedButton() is not discard:
-                return
+        if self.state.touched and not asked(
+            self,
+            "Discard this new audit?",
+            "What you have entered so far is not kept.",
+            yes="&Discard",
+            no="&Keep editing",
+        ):
+            return
         super().reject()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name

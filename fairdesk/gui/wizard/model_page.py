@@ -150,7 +150,7 @@ class ModelPage(Page):
 
     def first_field(self) -> QWidget:
         """Give what has the keyboard when the page comes on screen."""
-        return self.mapping_view if self.state.card is not None else self._empty.button
+        return self.favourable_class if self.state.card is not None else self._empty.button
 
     @property
     def busy(self) -> bool:
@@ -433,13 +433,14 @@ class ModelPage(Page):
         clear(self._confusion)
         warnings = list(state.card.warnings) if state.card else []
         if proof is None:
-            self._proof.setText("")
-            self._proof_more.setText("")
             self._rows.show_cells((), ())
         else:
             self._show_figures(proof)
             warnings += proof.warnings
-        self._confusion_box.setVisible(proof is not None)
+        for widget in (self._proof, self._proof_more, self._confusion_box):
+            widget.setVisible(proof is not None)
+        # without a mapping the message above says what does not fit: nothing to show below it
+        self.tabs.setVisible(state.mapping is not None)
         for warning in warnings:
             self._warnings.addWidget(Words(f"!  {warning}", tone="wrong"))
 

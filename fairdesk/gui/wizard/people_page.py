@@ -359,7 +359,10 @@ class PeoplePage(Page):
         except SpecError:
             self._start.setText("")
             return
+        rows = len(state.table.codes)
         self._start.setText(
-            f"The search starts from the {people:,} of the {len(state.table.codes):,} rows that "
-            "are complete and allowed."
+            f"The search starts from all {rows:,} rows."
+            if people == rows
+            else f"The search starts from the {people:,} of the {rows:,} rows that are complete "
+            "and allowed."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -92,9 +93,14 @@ class AgainDialog(QDialog):
         column.addWidget(
             parts.quiet("Earlier runs stay in the audit; every run stands in the report.")
         )
-        column.addWidget(parts.scrolled(inside), 1)
+        area = parts.scrolled(inside)
+        column.addWidget(area, 1)
         column.addWidget(buttons)
         self._method.currentIndexChanged.connect(self._show_method)
+        # once the layout has made room for what was opened
+        self._fold.opened.connect(
+            lambda: QTimer.singleShot(50, area, lambda: area.ensureWidgetVisible(self._fold))
+        )
         self._show_method()
         self.resize(600, 520)
 

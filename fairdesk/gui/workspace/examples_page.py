@@ -44,7 +44,7 @@ def over_time(curve: Curve, many: str) -> Drawing:
         x_title="seconds",
         y_title=many,
         lines=(
-            Line("tried", curve[:, 0], curve[:, 1], "undecided", dashed=True),
+            Line("tried", curve[:, 0], curve[:, 1], "quiet", dashed=True),
             Line("found", curve[:, 0], curve[:, 2], "unlike"),
         )
         if len(curve)
@@ -65,7 +65,7 @@ def against_tried(curves: tuple[tuple[str, Curve], ...]) -> Drawing:
         x_title="tried",
         y_title="found",
         lines=tuple(
-            Line(name, curve[:, 1], curve[:, 2], theme.SERIES[i % len(theme.SERIES)], dashed=i > 0)
+            Line(name, curve[:, 1], curve[:, 2], f"series {i}", dashed=i > 0)
             for i, (name, curve) in enumerate((name, _from_zero(each)) for name, each in curves)
             if len(curve)
         ),
@@ -332,10 +332,10 @@ class ExamplesPage(QWidget):
         self._stack.setCurrentIndex(1)
         self.pairs.show_run(state.run_id)
 
-    def _tell(self, run: words.Counted) -> None:
+    def _tell(self, run: RunRecord | RunState) -> None:
         """Say how a run stands, in words and numbers."""
         spec = self._session.spec
-        self._headline.setText(words.headline(spec, run))
+        self._headline.setText(self._session.headline(run, ending=False))
         sign = OF_STATE[run.state].value
         self._effort.setText(
             f"{sign} {words.state_word(run.state).capitalize()}: {words.effort(run)}, "

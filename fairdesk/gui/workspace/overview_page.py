@@ -36,8 +36,16 @@ class Next:
     page: str
 
 
-def next_step(run: words.Counted | None, many: str) -> Next:
-    """Say what an auditor would do next."""
+def next_step(run: words.Counted | None, latest: words.Counted | None, many: str) -> Next:
+    """Say what an auditor would do next.
+
+    Parameters
+    ----------
+    run, latest : Counted, optional
+        The run that tells most, and the one that was begun last.
+    many : str
+        The auditor's word for people.
+    """
     if run is None:
         return Next(
             f"Let FairDesk look for {many} who are treated differently.", "Find examples…", ""
@@ -48,7 +56,7 @@ def next_step(run: words.Counted | None, many: str) -> Next:
             "See the examples",
             "Examples",
         )
-    if run.state == "failed":
+    if latest is not None and latest.state == "failed":
         return Next(
             "The last run failed; what it found is kept. Run it again, or read what there is.",
             "Run again…",
@@ -186,7 +194,7 @@ class OverviewPage(QWidget):
             )
             self._effort.setText("")
         else:
-            self._shown.said.setText(words.headline(session.spec, run))
+            self._shown.said.setText(session.headline(run))
             self._effort.setText(f"{words.effort(run)}.")
         several = run is not None and bool(run.found) and len(run.alone) > 1
         if run is not None and several:
@@ -199,7 +207,8 @@ class OverviewPage(QWidget):
         self._runs.show_runs(session.runs)
         self._runs.setVisible(bool(session.runs))
         self._runs_title.setVisible(bool(session.runs))
-        following = next_step(run, session.many)
+        latest = session.live or (session.runs[-1] if session.runs else None)
+        following = next_step(run, latest, session.many)
         self._next.said.setText(following.words)
         self._button.setText(following.button)
         self._following = (

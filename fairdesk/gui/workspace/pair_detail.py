@@ -153,7 +153,8 @@ class PeopleModel(QAbstractTableModel):
         self._lines: list[_Line] = []
         person = session.spec.person
         capital = person[:1].upper() + person[1:]
-        self._titles = ("", capital, "The same, but", f"Nearest real {person}")
+        self._titles = ("", capital, "The same, but", "Nearest record")
+        self._person = person
         self._strong = QFont()
         self._strong.setWeight(QFont.Weight.DemiBold)
 
@@ -181,6 +182,8 @@ class PeopleModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return self._titles[section]
+        if role == Qt.ItemDataRole.ToolTipRole and section == 3:
+            return tips.plain(f"The real {self._person} in your data who is most alike")
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         return None
@@ -360,6 +363,7 @@ class PairDetail(QWidget):
         header = table.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionsClickable(False)
+        header.setTextElideMode(Qt.TextElideMode.ElideRight)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
         names = [*self._session.spec.domain.names, "Decision"]
@@ -446,8 +450,9 @@ class PairDetail(QWidget):
             int(near.person[p] == self._pair.row[p]) for p in self._session.spec.domain.others
         )
         self._distance.setText(
-            f"Nearest: row {words.number(near.row)} of your data (recorded “{near.outcome}”), "
-            f"{alike} of {others} alike, distance {near.distance:.3f}"
+            f"Nearest: row {words.number(near.row)} of your data, recorded “{near.outcome}”; "
+            + (f"alike in all {others}" if alike == others else f"alike in {alike} of {others}")
+            + (f", distance {near.distance:.3f}" if near.distance else "")
         )
         self._distance.setToolTip(
             "Distance over what is not protected: 0 is the same, 1 the farthest. "

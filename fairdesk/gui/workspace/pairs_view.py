@@ -197,12 +197,18 @@ class PairsView(QWidget):
             self._stack.setCurrentIndex(0)
             return
         filtered = self.filters.active
-        self._empty.setText(
-            "No pair fits this filter."
-            if filtered
-            else f"The pairs of {self._session.many} will be listed here: two people alike in "
-            "everything but a protected attribute, who get different decisions."
-        )
+        live = self._session.live
+        over = live is None or live.run_id != self.model.query.run
+        if filtered:
+            text = "No pair fits this filter."
+        elif over:
+            text = "This run found none."
+        else:
+            text = (
+                f"The pairs of {self._session.many} will be listed here: two people alike in "
+                "everything but a protected attribute, who get different decisions."
+            )
+        self._empty.setText(text)
         self._clear.setVisible(filtered)
         self._stack.setCurrentIndex(1)
         self._choose(None)

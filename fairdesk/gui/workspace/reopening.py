@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.worker import Worker
-from fairdesk.errors import FairDeskError, ModelError
+from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 
 
@@ -46,8 +45,8 @@ def check_same(spec: AuditSpec, path: Path) -> None:
         )
 
 
-def reopen(spec: AuditSpec, path: Path, gone: threading.Event) -> Worker:
-    """Open the audited model in a fresh process; slow, for a background thread.
+def reopen(spec: AuditSpec, path: Path, worker: Worker) -> None:
+    """Open the audited model again; slow, for a background thread.
 
     The auditor's trust in the file holds, for it has the same fingerprint.
 
@@ -57,8 +56,8 @@ def reopen(spec: AuditSpec, path: Path, gone: threading.Event) -> Worker:
         Whose model it is.
     path : Path
         Where the file is.
-    gone : threading.Event
-        Set when nobody waits for the worker any more: it is closed then.
+    worker : Worker
+        A fresh process for it. Closing it ends the call with an error.
 
     Raises
     ------
@@ -68,12 +67,4 @@ def reopen(spec: AuditSpec, path: Path, gone: threading.Event) -> Worker:
         When it cannot be opened.
     """
     check_same(spec, path)
-    worker = Worker()
-    try:
-        worker.open_model(path, trusted=spec.trusted)
-    except FairDeskError:
-        worker.close()
-        raise
-    if gone.is_set():
-        worker.close()
-    return worker
+    worker.open_model(path, trusted=spec.trusted)

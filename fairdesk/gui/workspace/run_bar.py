@@ -12,6 +12,8 @@ from fairdesk.gui import parts, theme
 from fairdesk.gui.workspace.steps import OF_STATE, Sign
 from fairdesk.report import words
 
+_STOPPING = "stopping…"
+
 
 def budget_used(
     budget: Budget, elapsed: float, queries: int, done: int, total: int
@@ -133,6 +135,7 @@ class RunBar(parts.Card):
         for button in (self._hold, self._stop, self._again):
             row.addWidget(button)
         self.body.addLayout(row)
+        self._stopping = False
         self.show_nothing()
 
     def show_nothing(self) -> None:
@@ -142,14 +145,17 @@ class RunBar(parts.Card):
         self._offer(running=False)
 
     def show_opening(self, what: str) -> None:
-        """Show that the model is being opened."""
+        """Show that the model is being opened, or the search about to begin."""
         self._stand(Sign.RUNNING, what, "one moment")
-        for button in (self._hold, self._stop, self._again):
-            button.hide()
+        self._offer(running=True)
+        for widget in (self._hold, self._bar, self._used):
+            widget.hide()
 
     def show_live(self, state: RunState, run: RunSpec) -> None:
         """Show a run that is under way."""
         phase = f"{words.state_word(state.state)}, {state.phase}" if state.phase else state.state
+        if self._stopping:
+            phase = _STOPPING
         self._stand(OF_STATE[state.state], METHODS[state.method].title, phase)
         self._count(state.found, state.tried, state.queries, state.elapsed)
         share, text = budget_used(run.budget, state.elapsed, state.queries, state.done, state.total)
@@ -157,11 +163,13 @@ class RunBar(parts.Card):
         self._bar.setAccessibleDescription(text)
         self._used.setText(text)
         self._hold.setText("&Resume" if state.state == "paused" else "&Pause")
-        self._offer(running=True)
+        if not self._stopping:
+            self._offer(running=True)
 
     def show_stopping(self) -> None:
         """Show that the run was asked to stop."""
-        self._standing.setText("stopping; what was found is kept")
+        self._stopping = True
+        self._standing.setText(_STOPPING)
         self._hold.setEnabled(False)
         self._stop.setEnabled(False)
 
@@ -188,6 +196,7 @@ class RunBar(parts.Card):
         self._elapsed.show_number(words.duration(elapsed))
 
     def _offer(self, *, running: bool) -> None:
+        self._stopping = False
         for widget in (self._hold, self._stop):
             widget.setVisible(running)
             widget.setEnabled(True)

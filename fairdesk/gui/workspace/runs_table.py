@@ -13,11 +13,13 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.methods import METHODS
 from fairdesk.audit.store import RunRecord
+from fairdesk.gui import parts
 from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.report import words
 
-_HEADER = ("Run", "Method", "Seed", "State", "Found", "Tried", "Rows sent", "Time")
-_NUMBERS = (0, 2, 4, 5, 6, 7)
+_HEADER = ("Run", "Method", "State", "Seed", "Found", "Tried", "Rows sent", "Time")
+_NUMBERS = (3, 4, 5, 6, 7)
+_STATE = 2
 
 
 class RunsTable(QTableWidget):
@@ -51,7 +53,9 @@ class RunsTable(QTableWidget):
         head = self.horizontalHeader()
         head.setHighlightSections(False)
         head.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        for place in (0, _STATE):
+            head.setSectionResizeMode(place, QHeaderView.ResizeMode.ResizeToContents)
+        self.setItemDelegate(parts.Padded(self))
         self.itemActivated.connect(lambda item: self.opened.emit(item.row() + 1))
 
     def show_runs(self, runs: tuple[RunRecord, ...]) -> None:
@@ -61,8 +65,8 @@ class RunsTable(QTableWidget):
             texts = (
                 str(run.id),
                 METHODS[run.spec.method].title,
-                str(run.spec.seed),
                 f"{OF_STATE[run.state].value} {words.state_word(run.state)}",
+                str(run.spec.seed),
                 words.number(run.found),
                 words.number(run.tried),
                 words.number(run.queries),

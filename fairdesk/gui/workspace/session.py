@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
@@ -86,11 +87,19 @@ class Session(QObject):
         """Whether the file was read: its runs, and what its decisions are called."""
         return bool(self.decisions)
 
-    def telling(self) -> words.Counted | None:
+    def telling(self) -> RunRecord | RunState | None:
         """Give the run that tells most: the one under way, else the one that found most."""
         if self.live is not None:
             return self.live
         return max(reversed(self.runs), key=lambda run: run.found, default=None)
+
+    def headline(self, run: RunRecord | RunState, *, ending: bool = True) -> str:
+        """Say what a run found, and how it ended when not by itself.
+
+        Why it failed is told elsewhere; and the ending too where ``ending`` is false.
+        """
+        state = run.state if ending or run.state in ("running", "paused") else "done"
+        return words.headline(self.spec, msgspec.structs.replace(run, state=state, message=""))
 
     def load(self) -> None:
         """Read the runs from the file."""

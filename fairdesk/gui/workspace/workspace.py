@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from functools import partial
 from pathlib import Path
 
@@ -66,7 +65,7 @@ class Workspace(QWidget):
         store.settle()
         self._store = store
         self._worker: Worker | None = None
-        self._closed = threading.Event()
+        self._opening: Worker | None = None
         self._session = Session(store, self)
         self.steps = Steps(NAMES)
         self.overview = OverviewPage(self._session)
@@ -88,7 +87,7 @@ class Workspace(QWidget):
             asker.connect(self.run_again)
         self.bar.pause.connect(self._session.driver.pause)
         self.bar.resume.connect(self._session.driver.resume)
-        self.bar.stop.connect(self._session.driver.stop)
+        self.bar.stop.connect(self._stop)
         self._session.said.connect(self.said)
         self._session.failed.connect(self._banner.tell)
         self._session.runs_changed.connect(self._tell)
@@ -145,7 +144,7 @@ class Workspace(QWidget):
 
     def run_again(self) -> None:
         """Ask for another run, and begin it once the model is open."""
-        if self.busy:
+        if self.busy or self._opening is not None:
             return
         runs = self._session.runs
         dialog = AgainDialog(runs[-1].spec if runs else None, self)
@@ -166,11 +165,11 @@ class Workspace(QWidget):
 
     def close_audit(self) -> None:
         """Stop what runs, write what waits, close the model and the file."""
-        self._closed.set()
         self._session.close()
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
+        for worker in (self._worker, self._opening):
+            if worker is not None:
+                worker.close()
+        self._worker = self._opening = None
         self._store.close()
 
     # Parts
@@ -212,27 +211,39 @@ class Workspace(QWidget):
         file = path or Path(spec.model.path)
         self._banner.clear()
         self.bar.show_opening("Opening the model")
+        worker = self._opening = Worker()
         in_background(
             self,
-            lambda: reopen(spec, file, self._closed),
-            lambda worker: self._opened(worker, run),
-            lambda error: self._not_open(error, run),
+            lambda: reopen(spec, file, worker),
+            lambda _none: self._opened(worker, run),
+            lambda error: self._not_open(worker, error, run),
         )
 
     def _opened(self, worker: Worker, run: RunSpec) -> None:
-        if self._closed.is_set():
-            worker.close()
-        else:
+        if worker is self._opening:  # else nobody waits for it any more, and it is closed
+            self._opening = None
             self.start_run(worker, run)
 
-    def _not_open(self, error: FairDeskError, run: RunSpec) -> None:
-        if self._closed.is_set():
+    def _not_open(self, worker: Worker, error: FairDeskError, run: RunSpec) -> None:
+        if worker is not self._opening:
             return
+        self._opening = None
+        worker.close()
         self._tell()
         if isinstance(error, MovedError):
             self._banner.tell(error, (("Show where it is…", lambda: self._locate(run)),))
         else:
             self._banner.tell(error, (("Try again", lambda: self._run(run)),))
+
+    def _stop(self) -> None:
+        """Stop the run, or the opening of the model for it."""
+        if self._opening is None:
+            self._session.driver.stop()
+            return
+        self._opening.close()
+        self._opening = None
+        self._tell()
+        self.said.emit("Stopped before the search had begun.")
 
     def _locate(self, run: RunSpec) -> None:
         name, _kind = QFileDialog.getOpenFileName(
