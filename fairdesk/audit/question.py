@@ -12,6 +12,7 @@ import numpy as np
 from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
+from fairdesk.models.mapping import same_value
 from fairdesk.models.model import Mapping
 
 #: Per attribute's name ``[low, high]`` or a list of values, as `attribute_of` takes them.
@@ -55,7 +56,7 @@ def favourable_text(table: Table, label: str, wanted: str) -> str:
     label : str
         The column with the decision.
     wanted : str
-        The value as somebody typed it; a number may be written in another way.
+        The value as somebody typed it; `same_value` says in which other ways it may be written.
 
     Raises
     ------
@@ -71,7 +72,7 @@ def favourable_text(table: Table, label: str, wanted: str) -> str:
     )
     if wanted in values:
         return wanted
-    same = [value for value in values if _same(value, wanted)]
+    same = [value for value in values if same_value(value, wanted)]
     if len(same) == 1:
         return same[0]
     more = f", … ({len(values):,} in all)" if len(values) > _MOST_LISTED else ""
@@ -141,11 +142,3 @@ def domain_of(
             for name in names
         )
     )
-
-
-def _same(one: str, other: str) -> bool:
-    """Tell whether two texts are the same value: the same number, or equal but for spaces."""
-    try:
-        return float(one) == float(other)
-    except ValueError:
-        return one.strip() == other.strip()

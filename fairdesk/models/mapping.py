@@ -131,6 +131,11 @@ def favourable_class(
     )
 
 
+def same_value(one: str, other: str) -> bool:
+    """Tell whether two texts mean one value: ``"1"``, ``"1.0"`` and ``"True"``; "Yes" and "yes"."""
+    return _value(one) == _value(other)
+
+
 def _value(text: str) -> str | float:
     """Read a class or label value so that other spellings of it compare equal."""
     plain = text.strip().casefold()

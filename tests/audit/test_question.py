@@ -31,6 +31,7 @@ def test_limits_that_are_not_there(tmp_path):
 def test_the_favourable_value_as_the_column_writes_it(table, tmp_path):
     assert favourable_text(table, "hired", "yes") == "yes"
     assert favourable_text(table, "hired", " yes ") == "yes"
+    assert favourable_text(table, "hired", "Yes") == "yes"
     age = table.codes[0, 0]
     assert favourable_text(table, "age", f"{age:.1f}") == f"{age:.0f}"
     with pytest.raises(SpecError, match="no value “perhaps”") as caught:
@@ -39,6 +40,14 @@ def test_the_favourable_value_as_the_column_writes_it(table, tmp_path):
     with pytest.raises(DataError, match="no column “wanted”") as caught:
         favourable_text(table, "wanted", "yes")
     assert "age, sex, income, hired" in caught.value.remedy
+
+
+def test_a_truth_value_may_be_a_number(tmp_path):
+    path = tmp_path / "truth.csv"
+    path.write_text("a,b\n1,False\n2,True\n3,True\n")
+    truths = read_table(path)
+    assert favourable_text(truths, "b", "1") == "True"
+    assert favourable_text(truths, "b", "false") == "False"
 
 
 def test_many_values_are_not_all_listed(tmp_path):
