@@ -25,7 +25,9 @@ class FairDeskError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return " ".join(part for part in (self.what, self.why, self.remedy) if part)
+        parts = [part.rstrip() for part in (self.what, self.why, self.remedy)]
+        # a cause may end with another program's words, which seldom end like a sentence
+        return " ".join(f"{part}." if part[-1].isalnum() else part for part in parts if part)
 
 
 class DataError(FairDeskError):
