@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,16 +22,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         The exit code. Wrong arguments end the process with code 2 instead.
     """
+    _open_missing_streams()
     arguments = sys.argv[1:] if argv is None else list(argv)
     match arguments:
         case [] | ["open"]:
             return _open_window(None)
         case ["open", file] if not file.startswith("-"):
             return _open_window(file)
-    # the numeric libraries behind it would keep the window from the screen
-    from fairdesk.commands import run  # noqa: PLC0415
+    try:
+        # the numeric libraries behind it would keep the window from the screen
+        from fairdesk.commands import run  # noqa: PLC0415
 
-    return run(arguments, _open_window)
+        return run(arguments, _open_window)
+    except KeyboardInterrupt:
+        sys.stderr.write("fairdesk: Stopped.\n")
+        return 128 + signal.SIGINT  # as shells do
 
 
 def _open_window(file: str | None) -> int:
@@ -36,3 +44,13 @@ def _open_window(file: str | None) -> int:
     from fairdesk.gui.app import main as open_window  # noqa: PLC0415
 
     return open_window([file] if file else [])
+
+
+def _open_missing_streams() -> None:
+    """Lead streams that whoever started us has closed to nowhere.
+
+    Otherwise the next file or pipe that is opened would take their place.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - stays open

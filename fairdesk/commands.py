@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import logging.handlers
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,7 +22,13 @@ from fairdesk.audit.question import read_limits
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import RunState
 from fairdesk.audit.worker import Worker
-from fairdesk.errors import FairDeskError, SpecError, TrustRequiredError, WorkerError
+from fairdesk.errors import (
+    FairDeskError,
+    ReportError,
+    SpecError,
+    TrustRequiredError,
+    WorkerError,
+)
 from fairdesk.files import log_folder
 from fairdesk.headless import AUDIT_FILE, OUTPUTS, Outcome, Question, agreement, audit
 from fairdesk.report import words
@@ -68,6 +75,11 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
     -------
     int
         The exit code. Wrong arguments end the process with code 2 instead.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C, unless a search runs: that is then stopped, and what it found is written.
     """
     arguments = _parser().parse_args(argv)
     if arguments.command in (None, "open"):
@@ -80,9 +92,6 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
         except FairDeskError as error:
             log.warning("%s", error, exc_info=True)
             _complain(str(error))
-        except KeyboardInterrupt:
-            _complain("Stopped.")
-            return INTERRUPTED
         except Exception as error:
             log.exception("unexpected")
             _complain(
@@ -234,12 +243,14 @@ def _audit(arguments: argparse.Namespace) -> int:
     question = _question(arguments)
     with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _progress_bar() as watch:
         outcome = audit(worker, question, arguments.out, watch)
-    if arguments.json:
-        _say(msgspec.json.encode(_figures(outcome)).decode())
-    else:
-        _say(_summary(outcome))
-    if outcome.run.state == "failed":
-        _complain(outcome.run.message)
+    # in ASCII, so that it is JSON whatever the encoding of the output
+    _say(
+        json.dumps(msgspec.to_builtins(_figures(outcome))) if arguments.json else _summary(outcome)
+    )
+    # the first trouble tells more than what came of it; a run that is done may have a message too
+    trouble = outcome.run.message if outcome.run.state == "failed" else outcome.trouble
+    if trouble:
+        _complain(trouble)
         return FAILED
     return INTERRUPTED if outcome.run.state == "stopped" else 0
 
@@ -312,7 +323,7 @@ def _figures(outcome: Outcome) -> dict[str, object]:
         "global_seconds": run.seconds.get("global", 0.0),
         "local_seconds": run.seconds.get("local", 0.0),
         "state": run.state,
-        "message": run.message,
+        "message": run.message or outcome.trouble,
         "seed": run.spec.seed,
         "options": parse_options(run.spec.method, run.spec.options),
         "alone": dict(zip(words.protected_names(outcome.spec.domain), run.alone, strict=True)),
@@ -366,12 +377,33 @@ def _log_file() -> Iterator[Path | None]:
 
 
 def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    """Print lines, with signs that the output does not know as question marks.
+
+    Raises
+    ------
+    ReportError
+        When the output is closed or full.
+    """
+    lines = "\n".join(_printable(line) for line in text.splitlines())
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        sys.stdout.write(lines.encode(encoding, errors="replace").decode(encoding) + "\n")
+        sys.stdout.flush()
+    except OSError as error:
+        raise ReportError(
+            "What was found cannot be printed; the files are written.",
+            why=f"The system says: {error.strerror or error}.",
+        ) from error
 
 
 def _complain(text: str) -> None:
-    sys.stderr.write(f"fairdesk: {' '.join(text.split())}\n")
+    with suppress(OSError):  # then nobody can be told
+        sys.stderr.write(f"fairdesk: {' '.join(_printable(text).split())}\n")
+
+
+def _printable(text: str) -> str:
+    """Take out what would steer the terminal; texts come from anybody's files."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 def _capital(text: str) -> str:

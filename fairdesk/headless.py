@@ -16,7 +16,7 @@ from fairdesk.audit.spec import AuditSpec, RunSpec
 from fairdesk.audit.store import RunRecord, RunState, Store
 from fairdesk.audit.worker import Worker
 from fairdesk.data.table import Table
-from fairdesk.errors import ReportError, WorkerError
+from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
 from fairdesk.models.mapping import match
 from fairdesk.models.proof import Proof
@@ -89,13 +89,16 @@ class Outcome(msgspec.Struct, frozen=True):
     proof : Proof
         How far the model agrees with the label.
     files : dict[str, str]
-        Name and place of each file.
+        Name and place of each file that was written.
+    trouble : str
+        Why files are missing, whole sentences; empty when none is.
     """
 
     spec: AuditSpec
     run: RunRecord
     proof: Proof
     files: dict[str, str]
+    trouble: str = ""
 
 
 def audit(
@@ -118,8 +121,8 @@ def audit(
     Raises
     ------
     FairDeskError
-        When the audit cannot begin, or its files cannot be written. A search that fails is told
-        in the run's record, with what was found until then.
+        When the audit cannot begin. A search that fails is told in the run's record, with what
+        was found until then; files that cannot be written are told in `Outcome.trouble`.
     """
     _make_folder(folder)
     spec, table, proof = _ask(worker, question)
@@ -128,13 +131,8 @@ def audit(
         store.log(agreement(proof))
         for state in run_audit(worker, store, question.run):
             watch(state)
-        try:
-            files = _write_outputs(store, folder)
-        except ReportError:
-            if state.state == "failed":  # the first trouble tells more than the next
-                raise WorkerError(state.message) from None
-            raise
-        return Outcome(spec, store.runs()[-1], proof, files)
+        files, trouble = _write_outputs(store, folder)
+        return Outcome(spec, store.runs()[-1], proof, files, trouble)
 
 
 def agreement(proof: Proof) -> str:
@@ -170,11 +168,30 @@ def _ask(worker: Worker, question: Question) -> tuple[AuditSpec, Table, Proof]:
     return spec, table, worker.prove(mapping, table, question.label, favourable)
 
 
-def _write_outputs(store: Store, folder: Path) -> dict[str, str]:
-    """Write everything that an audit leaves; gives name and place of each file."""
+def _write_outputs(store: Store, folder: Path) -> tuple[dict[str, str], str]:
+    """Write what an audit leaves, whatever of it can be.
+
+    Returns
+    -------
+    files : dict[str, str]
+        Name and place of each file that is there.
+    trouble : str
+        Why the others are not, or empty.
+    """
+    files = {AUDIT_FILE: str((folder / AUDIT_FILE).absolute())}
+    troubles = {}
     for name, write in OUTPUTS.items():
-        write(store, folder / name)
-    return {name: str((folder / name).absolute()) for name in (AUDIT_FILE, *OUTPUTS)}
+        try:
+            write(store, folder / name)
+        except FairDeskError as error:
+            log.warning("%s: %s", name, error, exc_info=True)
+            troubles[name] = str(error)
+        else:
+            files[name] = str((folder / name).absolute())
+    first, *others = troubles.values() or [""]
+    if others:
+        first += f" Not written either: {', '.join(list(troubles)[1:])}."
+    return files, first
 
 
 def _make_folder(folder: Path) -> None:

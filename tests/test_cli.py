@@ -1,5 +1,6 @@
 """The command line: whole audits by subprocess, everything that can go wrong, and its words."""
 
+import io
 import json
 import os
 import re
@@ -16,7 +17,7 @@ from fairdesk import cli, commands, headless
 from fairdesk.audit.methods import METHODS
 from fairdesk.audit.store import PairQuery, Store
 from fairdesk.audit.worker import Patience, Worker
-from fairdesk.errors import StoreError
+from fairdesk.errors import ReportError, StoreError
 from fairdesk.samples import samples
 from tests.audit import fake_guest, making
 
@@ -390,6 +391,73 @@ def test_a_disk_that_fills(quick, tmp_path, capsys, monkeypatch):
 def test_a_folder_that_cannot_be_written(quick, capsys, monkeypatch):
     monkeypatch.setattr(headless.os, "access", lambda *_: False)
     fails(capsys, quick(), "may not write")
+
+
+def test_a_file_that_cannot_be_written_costs_no_other(quick, tmp_path, capsys, monkeypatch):
+    def fail(_store, path):
+        raise ReportError(f"“{path.name}” could not be written.", remedy="Make room.")
+
+    for name in ("findings.json", "report.pdf"):
+        monkeypatch.setitem(headless.OUTPUTS, name, fail)
+    assert cli.main(quick("--json")) == 1
+    out, err = capsys.readouterr()
+    figures = json.loads(out)
+    assert figures["state"] == "done"
+    assert figures["found"] > 0
+    assert set(figures["files"]) == FILES - {"findings.json", "report.pdf"}
+    assert set(figures["files"]) == {path.name for path in (tmp_path / "out").iterdir()}
+    assert err == (
+        "fairdesk: “findings.json” could not be written. Make room."
+        " Not written either: report.pdf.\n"
+    )
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_an_output_that_knows_few_letters(quick, tmp_path, monkeypatch, flags):
+    output = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", output)
+    assert cli.main(quick(*flags, out=tmp_path / "é\x1b[31m")) == 0
+    text = output.buffer.getvalue().decode("ascii")
+    assert "\x1b" not in text
+    if flags:
+        assert json.loads(text)["files"]["report.pdf"] == str(tmp_path / "é\x1b[31m" / "report.pdf")
+    else:
+        assert "? [31m" in text
+
+
+def test_an_output_that_is_full(quick, tmp_path, capsys, monkeypatch):
+    class Full(io.StringIO):
+        def flush(self):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert cli.main(quick()) == 1
+    err = capsys.readouterr().err
+    assert "cannot be printed; the files are written" in err
+    assert err.count("\n") == 1
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes descriptors as a shell does")
+def test_streams_that_are_closed(arguments, tmp_path):
+    closing = 'exec "$0" -m fairdesk "$@" <&- >&- 2>&-'
+    command = ["sh", "-c", closing, sys.executable, *map(str, arguments())]
+    assert subprocess.run(command, timeout=120, check=False).returncode == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_is_no_text(quick, people, tmp_path, capsys):
+    odd = people.rename(tmp_path / os.fsdecode(b"people\xff.csv"))
+    fails(capsys, quick(data=odd), "people?.csv", "Rename")
+
+
+def test_ctrl_c_while_libraries_load(capsys, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "run", interrupt)
+    fails(capsys, ["demo", "--out", "x"], "Stopped.", code=130)
 
 
 def test_the_unexpected_is_one_line_and_a_traceback_in_the_log(

@@ -145,7 +145,7 @@ class Worker:
     def read_table(self, path: Path, dialect: Dialect | None = None) -> Table:
         """Read a CSV file; raises `fairdesk.errors.DataError` like `fairdesk.data.reading`."""
         frame = self._answer(
-            wire.ReadTable(str(path.absolute()), dialect), (), self._patience.table, "read the data"
+            wire.ReadTable(_text(path), dialect), (), self._patience.table, "read the data"
         )
         message = _expect(frame, wire.TableRead)
         (codes,) = _arrays(frame, (None, len(message.columns)))
@@ -163,7 +163,7 @@ class Worker:
         """
         with self._turn:
             self._opened = None
-            return self._open(self._living_child(), str(path.absolute()), trusted=trusted)
+            return self._open(self._living_child(), _text(path), trusted=trusted)
 
     def prove(self, mapping: Mapping, table: Table, label: str, favourable: str) -> Proof:
         """Check how the open model is fed, on the whole table: `fairdesk.models.proof.check`."""
@@ -355,6 +355,21 @@ def _insist(child: Child, patience: Patience) -> None:
         child.terminate()
         if not child.wait_answered(patience.terminate):
             child.kill()
+
+
+def _text(path: Path) -> str:
+    """Give a path as text that can be sent, and kept in the audit file."""
+    text = str(path.absolute())
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        shown = text.encode(errors="replace").decode()
+        raise WorkerError(
+            f"The name of “{shown}” has bytes that are no letters.",
+            why="It was most likely written by another system, in an old encoding.",
+            remedy="Rename the file, or the folder that it is in.",
+        ) from None
+    return text
 
 
 def _event(frame: Received, domain: Domain) -> Event:
