@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -31,13 +32,13 @@ LOGGED_LINES = 500
 #: Lines of it that are quoted when the child dies.
 LAST_LINES = 20
 
-#: Exit codes of crashes, the same on every POSIX system.
+#: Exit codes of crashes; Windows knows no bus errors, other systems number them differently.
 _CRASHES = {
-    -4: "an instruction that this computer does not know",
-    -6: "it aborted itself",
-    -7: "an access to memory that is not there",
-    -8: "an impossible calculation",
-    -11: "an access to memory that is not its own",
+    -signal.SIGILL: "an instruction that this computer does not know",
+    -signal.SIGABRT: "it aborted itself",
+    -getattr(signal, "SIGBUS", 7): "an access to memory that is not there",
+    -signal.SIGFPE: "an impossible calculation",
+    -signal.SIGSEGV: "an access to memory that is not its own",
 }
 #: Windows ends crashed processes with codes from here on.
 _WINDOWS_CRASH = 0xC000_0000

@@ -13,6 +13,11 @@ from fairdesk.data.domain import Domain
 from fairdesk.data.table import Column, Source
 from fairdesk.models.model import Mapping, ModelCard
 
+#: What reads a model, computes its answers, or walks through them.
+_LIBRARIES = (
+    *("numpy", "scipy", "numba", "pandas", "scikit-learn", "onnxruntime", "keras", "tensorflow"),
+)
+
 
 def now() -> str:
     """Give the time: UTC, ISO 8601, to the second."""
@@ -26,7 +31,7 @@ def versions() -> dict[str, str]:
         "Python": platform.python_version(),
         "system": platform.platform(),
     }
-    for library in ("numpy", "scipy", "pandas", "scikit-learn", "onnxruntime", "keras"):
+    for library in _LIBRARIES:
         try:
             found[library] = version(library)
         except PackageNotFoundError:

@@ -78,7 +78,7 @@ class Attribute(msgspec.Struct, frozen=True):
         """The size of one search step: 1 for codes, about a hundredth of the range for reals.
 
         Integers with a wide range (a loan amount) take a whole hundredth of it, for a step of 1
-        would change nothing that a model can see; up to a range of 150 the unit is 1.
+        would change nothing that a model can see; below a range of 150 the unit is 1.
         """
         if self.values:
             return 1.0
@@ -86,6 +86,11 @@ class Attribute(msgspec.Struct, frozen=True):
         if self.kind is Kind.INTEGER:
             return max(1.0, float(round(share)))
         return share or 1.0
+
+    def nearest_compared(self, codes: Rows) -> NDArray[np.intp]:
+        """Give for each code the index of the nearest value in ``compared``; of two the lower."""
+        compared = np.array(self.compared)
+        return np.searchsorted((compared[:-1] + compared[1:]) / 2, codes)
 
     def fits(self, column: Column) -> bool:
         """Tell whether a column's codes can be read as this attribute's."""
@@ -101,7 +106,10 @@ class Attribute(msgspec.Struct, frozen=True):
             return "(missing)"
         if self.values:
             return self.values[int(code)]
-        return f"{int(code)}" if self.kind is Kind.INTEGER else f"{code:.6g}"
+        if self.kind is Kind.INTEGER:
+            return f"{int(code)}"
+        # six digits, or more rather than a power of ten
+        return f"{code:.{max(6, len(f'{abs(code):.0f}') + 1)}g}"
 
 
 class Domain(msgspec.Struct, frozen=True, dict=True):
@@ -248,10 +256,10 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         snapped = self.clip(rows)
         combination = np.zeros(len(rows), dtype=np.intp)
         for position in self.protected:
-            compared = np.array(self.attributes[position].compared)
-            nearest = np.abs(snapped[:, position, None] - compared).argmin(axis=1)
-            snapped[:, position] = compared[nearest]
-            combination = combination * len(compared) + nearest
+            attribute = self.attributes[position]
+            nearest = attribute.nearest_compared(snapped[:, position])
+            snapped[:, position] = np.array(attribute.compared)[nearest]
+            combination = combination * len(attribute.compared) + nearest
         return snapped, combination
 
     def clip(self, codes: Rows, positions: NDArray[np.intp] | slice = slice(None)) -> Rows:

@@ -13,7 +13,7 @@ from fairdesk.audit.methods import METHODS, parse_options
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord
 from fairdesk.data.domain import Attribute, Role
-from fairdesk.data.table import Column, Kind, Table
+from fairdesk.data.table import Column, Dialect, Kind
 from fairdesk.models.model import How, Input
 from fairdesk.report import words
 from fairdesk.report.blocks import (
@@ -52,7 +52,6 @@ _ROLES = {
 def data(material: Material) -> Section:
     """Describe the data: where they come from, their columns, the rows that could not be used."""
     spec, table = material.spec, material.table
-    dialect = spec.data.dialect
     counts = label_counts(spec, table)
     labelled = sum(counts.values())
     favourable = sum(n for text, n in counts.items() if is_value(text, spec.favourable))
@@ -63,7 +62,7 @@ def data(material: Material) -> Section:
             Fact("SHA-256", spec.data.sha256, exact=True),
             Fact("Size", f"{words.number(spec.data.rows)} rows, {len(spec.columns)} columns"),
             Fact("One row is", f"one {spec.person}"),
-            Fact("Read with", _dialect_sentence(dialect.delimiter, dialect.encoding, table)),
+            Fact("Read with", _dialect_sentence(spec.data.dialect)),
             Fact("Label", f"{spec.label}: the decision or the truth; no input of the model"),
             Fact("Favourable value", spec.favourable),
             Fact(
@@ -98,12 +97,11 @@ def data(material: Material) -> Section:
     )
 
 
-def _dialect_sentence(delimiter: str, encoding: str, table: Table) -> str:
-    dialect = table.source.dialect
+def _dialect_sentence(dialect: Dialect) -> str:
     signs = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
     parts = [
-        f"{signs.get(delimiter, delimiter)} between cells",
-        encoding,
+        f"{signs.get(dialect.delimiter, dialect.delimiter)} between cells",
+        dialect.encoding,
         "a header row" if dialect.header else "no header row",
         f"decimal {signs.get(dialect.decimal, 'point')}",
     ]
@@ -322,8 +320,7 @@ def _base_rates(material: Material, attribute: Attribute) -> Grid:
     for code in np.unique(labels[~np.isnan(labels)]).tolist():
         if is_value(label.text(code), spec.favourable):
             is_favourable |= labels == code
-    middles = np.array(attribute.compared)
-    group = np.abs(np.where(known, codes, 0)[:, None] - middles).argmin(axis=1)
+    group = attribute.nearest_compared(codes)
     rows = []
     for i, code in enumerate(attribute.compared[:_GROUPS_SHOWN]):
         members = known & (group == i)

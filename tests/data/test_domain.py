@@ -181,7 +181,22 @@ def test_codes_are_written_in_the_auditors_terms():
     assert attribute_of(JOB).text(2) == "c"
     assert attribute_of(AGE).text(20.0) == "20"
     assert attribute_of(WAGE).text(1.23456789) == "1.23457"
+    assert attribute_of(WAGE).text(1_234_567.5) == "1234567.5"
+    assert attribute_of(WAGE).text(-999_999.96) == "-999999.96"
     assert attribute_of(WAGE).text(np.nan) == "(missing)"
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30, unique=True).map(sorted),
+    st.lists(st.floats(-2e6, 2e6), min_size=1, max_size=50),
+)
+def test_nearest_compared_value_is_the_nearest(compared, codes):
+    attribute = Attribute("a", Kind.REAL, role=Role.PROTECTED, compared=tuple(compared))
+    distances = np.abs(np.array(codes)[:, None] - compared)
+    chosen = attribute.nearest_compared(np.array(codes))
+    np.testing.assert_allclose(
+        distances[np.arange(len(codes)), chosen], distances.min(axis=1), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize(
