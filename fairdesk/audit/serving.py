@@ -174,7 +174,7 @@ def drive(
     budget : Budget
         Seconds are those spent in the method, pauses and sending left out.
     controls : Controls
-        Looked at between two events.
+        Looked at after each progress.
     call : int
         The number of the search.
     send : Send
@@ -189,8 +189,9 @@ def drive(
     spent = 0.0
     with Outbox(send) as outbox:
         try:
-            while not controls.stopped(call):
-                if controls.paused(call):
+            counted = True  # findings are followed at once by the progress that counts them
+            while not (counted and controls.stopped(call)):
+                if counted and controls.paused(call):
                     outbox.flush()
                     controls.wait(call)
                     continue
@@ -200,14 +201,19 @@ def drive(
                 if event is None:
                     return "done"
                 outbox.add(event)
-                if budget.seconds is not None and spent >= budget.seconds:
-                    return "budget"
-                if budget.queries is not None and outbox.last.queries >= budget.queries:
+                counted = isinstance(event, Progress)
+                if counted and _used_up(budget, spent, outbox.last.queries):
                     return "budget"
             return "stopped"
         finally:
             if isinstance(events, Generator):
                 events.close()
+
+
+def _used_up(budget: Budget, seconds: float, queries: int) -> bool:
+    return (budget.seconds is not None and seconds >= budget.seconds) or (
+        budget.queries is not None and queries >= budget.queries
+    )
 
 
 class Guest:

@@ -109,6 +109,22 @@ def test_stop_ends_it_between_two_events():
     assert not controls.stopped(8)
 
 
+@pytest.mark.parametrize("ending", ["stopped", "budget"])
+def test_findings_never_end_without_their_count(ending):
+    sent, controls = Sent(), Controls()
+
+    def events():
+        if ending == "stopped":
+            controls.obey(1, wire.Stop())
+        yield from steps(1, each=4)
+        raise AssertionError("it went on")
+
+    budget = Budget(seconds=0.0) if ending == "budget" else Budget()
+    assert drive(events(), budget, controls, 1, sent) == ending
+    assert sent.rows == [0, 1, 2, 3]
+    assert sent.of(wire.SearchProgress)[-1].queries == 10
+
+
 def test_pause_holds_and_resume_goes_on():
     sent, controls = Sent(), Controls()
     paused = threading.Event()
