@@ -205,11 +205,22 @@ class Store:
             )
 
     def settle(self) -> None:
-        """Mark runs that were cut off when FairDesk itself ended. Call it while nothing runs."""
+        """Mark runs that were cut off when FairDesk itself ended. Call it while nothing runs.
+
+        They ended when they were last heard of, as far as that is known.
+        """
+        message = "FairDesk was closed or ended while it ran."
         with self._writing():
             self._connection.execute(
-                "UPDATE run SET state = 'failed', ended = ?, message = ? WHERE state = 'running'",
-                (now(), "FairDesk was closed or ended while it ran."),
+                "INSERT INTO log SELECT ?, 'Run ' || id || ' was cut off: ' || ? FROM run"
+                " WHERE state = 'running' ORDER BY id",
+                (now(), message),
+            )
+            self._connection.execute(
+                "UPDATE run SET state = 'failed', message = ?, ended ="
+                " strftime('%Y-%m-%dT%H:%M:%S+00:00', started, elapsed || ' seconds')"
+                " WHERE state = 'running'",
+                (message,),
             )
 
     def runs(self) -> list[RunRecord]:

@@ -2,6 +2,7 @@ import os
 import shutil
 import sqlite3
 import threading
+from datetime import datetime
 
 import msgspec
 import numpy as np
@@ -107,12 +108,20 @@ def test_a_run_is_remembered(store):
 
 
 def test_runs_that_were_cut_off_are_settled(store):
-    store.begin_run(RunSpec("maft"))
+    cut = store.begin_run(RunSpec("maft"))
+    store.add_progress(cut, 90.5, Progress("local", 1, 2, tried=20, found=0, queries=99))
     done = store.begin_run(RunSpec("uniform"))
     store.end_run(done, "done")
-    store.settle()
+    for _ in range(2):
+        store.settle()
     assert [record.state for record in store.runs()] == ["failed", "done"]
-    assert "ended while it ran" in store.runs()[0].message
+    record = store.runs()[0]
+    assert "ended while it ran" in record.message
+    lasted = datetime.fromisoformat(record.ended) - datetime.fromisoformat(record.started)
+    assert lasted.total_seconds() in (90, 91)
+    assert [entry.what for entry in store.log_entries() if "cut off" in entry.what] == [
+        f"Run {cut} was cut off: FairDesk was closed or ended while it ran."
+    ]
 
 
 @pytest.mark.parametrize(
