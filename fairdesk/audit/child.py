@@ -63,7 +63,7 @@ class _Pipes:
 
 
 class Child:
-    """A running child process. Nothing here blocks but `receive` and `wait_answered`.
+    """A running child process. Nothing here blocks but `receive`.
 
     When the last reference goes, or the interpreter ends, the process is killed; should the app
     itself be killed, the child ends because its standard input does.
@@ -114,8 +114,8 @@ class Child:
         return self._finalizer.alive and self._pipes.process.poll() is None
 
     def ask(self, call: int, message: wire.Request, arrays: Sequence[wire.Array] = ()) -> None:
-        """Send a request; `wait_answered` then waits for the end of it."""
-        self._pipes.answered.clear()
+        """Send a request; `answered` is then set at the end of it."""
+        self._pipes.answered = threading.Event()
         self._pipes.outgoing.put((call, message, arrays))
 
     def tell(self, call: int, message: wire.Control) -> None:
@@ -138,9 +138,10 @@ class Child:
             raise item
         return item
 
-    def wait_answered(self, timeout: float) -> bool:
-        """Wait until the running request is over, or the process; tell whether it is."""
-        return self._pipes.answered.wait(timeout)
+    @property
+    def answered(self) -> threading.Event:
+        """Set when the running request is over, or the process; each request has its own."""
+        return self._pipes.answered
 
     def terminate(self) -> None:
         """Ask the process to end."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Literal, TypeVar
 
+import msgspec
 import numpy as np
 
 from fairdesk.audit import wire
@@ -64,6 +65,7 @@ class _Opened:
     path: str
     trusted: bool
     sha256: str
+    classes: int
 
 
 @dataclass(slots=True)
@@ -181,7 +183,7 @@ class Worker:
             wire.Predict(mapping, attributes), (rows,), self._patience.answer, "answer"
         )
         _expect(frame, wire.Predicted)
-        (scores,) = _arrays(frame, (len(rows), None))
+        (scores,) = _arrays(frame, (len(rows), self._width))
         return scores.astype(np.float32, copy=False)
 
     def search(self, mapping: Mapping, domain: Domain, people: Rows, run: RunSpec) -> Searching:
@@ -229,7 +231,9 @@ class Worker:
             call.paused = isinstance(message, wire.Pause)
             call.stopped = isinstance(message, wire.Stop)
             if call.stopped:
-                threading.Thread(target=_insist, args=(call.child, self._patience)).start()
+                child = call.child
+                args = (child, child.answered, self._patience)
+                threading.Thread(target=_insist, args=args).start()
 
     def _search(self, request: wire.Search, people: Rows) -> Generator[Event, None, Ending]:
         with self._turn:
@@ -238,7 +242,7 @@ class Worker:
                 for frame in frames:
                     if isinstance(frame.message, wire.SearchEnded):
                         return frame.message.ending
-                    yield _event(frame, request.domain)
+                    yield _event(frame, request.domain, self._width)
             except _StoppedError:
                 return "stopped"
             except GeneratorExit:
@@ -273,8 +277,12 @@ class Worker:
     def _open(self, child: Child, path: str, *, trusted: bool) -> ModelCard:
         request = wire.OpenModel(path, trusted)
         frames = self._converse(child, request, (), self._patience.model, "open the model")
+        fingerprint = _fingerprint(path)
         card = _expect(deque(frames, maxlen=1).pop(), wire.ModelOpened).card
-        self._opened, self._opened_in = _Opened(path, trusted, card.sha256), child
+        # what the file's own code tells about the file is not to be relied on
+        card = msgspec.structs.replace(card, path=path, sha256=fingerprint)
+        self._opened = _Opened(path, trusted, fingerprint, len(card.classes))
+        self._opened_in = child
         return card
 
     def _reopen(self, child: Child, before: _Opened) -> None:
@@ -282,15 +290,21 @@ class Worker:
 
         Looked at before it is opened: the auditor agreed to run that file, not this one.
         """
-        with suppress(OSError):  # a missing file is told when it is opened
-            found = sha256(Path(before.path))
-            if found != before.sha256:
-                raise ModelError(
-                    "The model file has changed since it was opened.",
-                    why=f"Its fingerprint was {before.sha256[:12]}…, now it is {found[:12]}….",
-                    remedy="Put the earlier file back, or begin a new audit with this one.",
-                )
+        found = _fingerprint(before.path)
+        if found and found != before.sha256:
+            raise ModelError(
+                "The model file has changed since it was opened.",
+                why=f"Its fingerprint was {before.sha256[:12]}…, now it is {found[:12]}….",
+                remedy="Put the earlier file back, or begin a new audit with this one.",
+            )
         self._open(child, before.path, trusted=before.trusted)
+
+    @property
+    def _width(self) -> int | None:
+        """How many scores the open model gives for a row; ``None`` without one."""
+        if self._opened is None:
+            return None
+        return 1 if self._opened.classes == 2 else self._opened.classes
 
     def _living_child(self) -> Child:
         with self._state:
@@ -314,7 +328,8 @@ class Worker:
             call = self._call = _Call(
                 self._calls, child, cooperates=isinstance(request, wire.Search)
             )
-        child.ask(call.number, request, arrays)
+            # before anybody can tell the child to stop it
+            child.ask(call.number, request, arrays)
         since = monotonic()
         over = False
         try:
@@ -349,11 +364,19 @@ class _StoppedError(WorkerError):
     """The process had to be ended because it did not stop by itself."""
 
 
-def _insist(child: Child, patience: Patience) -> None:
+def _fingerprint(path: str) -> str:
+    """Give a file's SHA-256; nothing for one that cannot be read, which is told on opening."""
+    try:
+        return sha256(Path(path))
+    except OSError:
+        return ""
+
+
+def _insist(child: Child, answered: threading.Event, patience: Patience) -> None:
     """End a process that does not stop by itself."""
-    if not child.wait_answered(patience.stop):
+    if not answered.wait(patience.stop):
         child.terminate()
-        if not child.wait_answered(patience.terminate):
+        if not answered.wait(patience.terminate):
             child.kill()
 
 
@@ -372,8 +395,8 @@ def _text(path: Path) -> str:
     return text
 
 
-def _event(frame: Received, domain: Domain) -> Event:
-    """Make an event of a frame, with shapes that fit the domain."""
+def _event(frame: Received, domain: Domain, width: int | None) -> Event:
+    """Make an event of a frame, if its findings are people of the domain."""
     message = frame.message
     if isinstance(message, wire.SearchProgress):
         return Progress(
@@ -388,8 +411,17 @@ def _event(frame: Received, domain: Domain) -> Event:
     found = _expect(frame, wire.SearchFound)
     n, d = (len(frame.arrays[0]) if frame.arrays else 0), len(domain.attributes)
     rows, partners, row_scores, partner_scores, alone = _arrays(
-        frame, (n, d), (n, d), (n, None), (n, None), (n, len(domain.protected))
+        frame, (n, d), (n, d), (n, width), (n, width), (n, len(domain.protected))
     )
+    others = domain.others
+    if not (
+        domain.contains(rows).all()
+        and domain.contains(partners).all()
+        and (rows[:, others] == partners[:, others]).all()
+        and np.isfinite(row_scores).all()
+        and np.isfinite(partner_scores).all()
+    ):
+        raise _nonsense("it found people whom it was not asked about")
     return Found(
         rows=rows.astype(np.float64, copy=False),
         partners=partners.astype(np.float64, copy=False),

@@ -21,6 +21,7 @@ from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.worker import Patience, Worker
 from fairdesk.errors import DataError, ModelError, TrustRequiredError, WorkerError
 from fairdesk.events import Found, Progress
+from fairdesk.files import sha256
 from tests.audit import fake_guest, making
 
 LONG = RunSpec("steps", {"steps": 1_000_000})
@@ -423,6 +424,64 @@ def test_findings_that_do_not_fit_are_refused(spec, data):
     worker = speaking(data)
     with pytest.raises(WorkerError, match="does not fit the question"):
         list(worker.search(spec.mapping, spec.domain, np.zeros((1, 3)), LONG))
+    worker.close()
+
+
+def with_a_model(spec, path, answer, arrays):
+    """Make a worker whose child says that it opened a model, and then gives this answer."""
+    card = msgspec.structs.replace(spec.model, path="elsewhere", sha256="0" * 64)
+    said = frame_bytes(1, wire.ModelOpened(card)) + frame_bytes(2, answer, arrays)
+    worker = speaking(said)
+    return worker, worker.open_model(path)
+
+
+def test_the_app_itself_tells_which_file_was_opened(spec, tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(b"a program that lies about itself")
+    worker, card = with_a_model(spec, path, wire.Predicted(), [])
+    assert (card.path, card.sha256) == (str(path), sha256(path))
+    worker.close()
+
+
+def another(row, column, value):
+    changed = row.copy()
+    changed[0, column] = value
+    return changed
+
+
+PERSON, PARTNER = np.array([[40.0, 0, 5]]), np.array([[40.0, 1, 5]])
+SCORE, TRUE = np.array([[0.2]], np.float32), np.array([[True]])
+
+
+@pytest.mark.parametrize(
+    ("changed", "value"),
+    [
+        (0, another(PERSON, 0, 400)),
+        (0, another(PERSON, 0, 40.5)),
+        (0, another(PERSON, 0, np.nan)),
+        (1, another(PARTNER, 1, 7)),
+        (1, another(PARTNER, 2, 6)),
+        (2, SCORE * np.float32(np.nan)),
+        (3, np.hstack([SCORE, SCORE])),
+        (4, np.array([[True, True]])),
+        (None, None),
+    ],
+)
+def test_findings_are_people_of_the_domain(spec, tmp_path, changed, value):
+    path = tmp_path / "model"
+    path.write_bytes(b"")
+    arrays = [PERSON, PARTNER, SCORE, SCORE, TRUE]
+    if changed is not None:
+        arrays[changed] = value
+    worker, _ = with_a_model(spec, path, wire.SearchFound("local"), arrays)
+    worker._patience = Patience(answer=1.0)
+    events = worker.search(spec.mapping, spec.domain, np.zeros((1, 3)), LONG)
+    if changed is None:
+        assert isinstance(next(events), Found)
+        events.close()
+    else:
+        with pytest.raises(WorkerError, match="does not fit the question"):
+            next(events)
     worker.close()
 
 
