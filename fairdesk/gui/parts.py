@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 from PySide6.QtCore import (
     QEvent,
@@ -255,12 +256,15 @@ class Banner(Card):
         self._what.setText(what)
         self._more.setText(more)
         self._more.setVisible(bool(more))
+        buttons = []
         for text, action in actions:
             button = QPushButton(text)
             button.clicked.connect(lambda _checked=False, run=action: run())
             self._buttons.addWidget(button)
-        if self._buttons.count():
+            buttons.append(button)
+        if buttons:
             self._buttons.addStretch(1)
+        in_order(self._more, *buttons)
         self.setAccessibleName(f"{what} {more}".strip())
         self.setVisible(bool(what))
 
@@ -474,6 +478,12 @@ def resize_on_screen(window: QWidget, width: int, height: int) -> None:
     frame = QSize(2 * theme.NEAR, 2 * theme.WIDE)
     room = QGuiApplication.primaryScreen().availableSize() - frame
     window.resize(QSize(width, height).boundedTo(room))
+
+
+def in_order(*widgets: QWidget) -> None:
+    """Let Tab go from each widget to the next: one made late would come last of its window."""
+    for before, after in pairwise(widgets):
+        QWidget.setTabOrder(before, after)
 
 
 def clear(layout: QLayout) -> None:

@@ -17,7 +17,18 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui import theme
-from fairdesk.gui.parts import Banner, Card, Elided, Words, calm, clear, heading, quiet, scrolled
+from fairdesk.gui.parts import (
+    Banner,
+    Card,
+    Elided,
+    Words,
+    calm,
+    clear,
+    heading,
+    in_order,
+    quiet,
+    scrolled,
+)
 from fairdesk.samples import Sample, samples
 
 
@@ -74,6 +85,7 @@ class StartPage(QWidget):
         """List the audits that were open before; those that are gone are greyed."""
         clear(self._recents)
         self._none.setVisible(not paths)
+        before: QWidget = self.open_button
         for row, path in enumerate(paths):
             there = path.is_file()
             button = QPushButton(path.stem.replace("&", "&&"))
@@ -84,6 +96,8 @@ class StartPage(QWidget):
             button.setAccessibleName(f"Open {path.stem}" if there else f"{path.stem}, not there")
             button.clicked.connect(lambda _checked=False, chosen=path: self.opened.emit(chosen))
             self._recents.addWidget(button, row, 0)
+            in_order(before, button)
+            before = button
             place = Elided(str(path.parent) if there else f"not there: {path.parent}")
             place.setEnabled(there)
             self._recents.addWidget(place, row, 1)

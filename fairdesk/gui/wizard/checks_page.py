@@ -145,6 +145,7 @@ class ChecksPage(Page):
         )
         self.form.set_to.connect(self._choose_option)
         self._advanced.body.addWidget(self.form)
+        self.form.follow(self._advanced.button)
 
     # -- answering ----------------------------------------------------------------------------
 

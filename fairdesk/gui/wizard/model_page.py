@@ -108,6 +108,7 @@ class ModelPage(Page):
             "and never changed.",
         )
         self._path: Path | None = None
+        self._fresh = False
         self._reader = Latest(self)
         self._busy = Busy(cancel=True, steady=True)
         self._reader.ended.connect(self._rest)
@@ -133,6 +134,7 @@ class ModelPage(Page):
     def load(self, path: Path) -> None:
         """Open a model file; a program only when its fingerprint is trusted."""
         self._path = path
+        self._fresh = True
         self.desk.settings.used("model", path)
         self.state.clear_model()
         self.banner.clear()
@@ -212,10 +214,10 @@ class ModelPage(Page):
         self.trust_button = QPushButton("I &trust this file")
         self.trust_button.setAutoDefault(False)
         self.trust_button.clicked.connect(self._trust)
-        other = QPushButton("&Choose another file…")
-        other.clicked.connect(self._choose)
+        self._trust_other = QPushButton("&Choose another file…")
+        self._trust_other.clicked.connect(self._choose)
         row.addWidget(self.trust_button)
-        row.addWidget(other)
+        row.addWidget(self._trust_other)
         row.addStretch(1)
         card.body.addLayout(row)
         column.addWidget(card)
@@ -328,6 +330,7 @@ class ModelPage(Page):
             self._ways_on(),
         )
         self._show_whatever()
+        self._take_focus()
         self.failed.emit()
         self.changed.emit()
 
@@ -348,6 +351,7 @@ class ModelPage(Page):
             self._trust_title.setText(f"“{result.path.name}” is a program")
             self._sha256.setText(result.sha256)
             self._stack.setCurrentIndex(_TRUST)
+            self._take_focus(self._trust_other)
             self.failed.emit()
             self.changed.emit()
             return
@@ -361,12 +365,14 @@ class ModelPage(Page):
         self.banner.tell(error, self._ways_on())
         self._show_whatever()
         self._show_mapping()
+        self._take_focus()
         self.failed.emit()
         self.changed.emit()
 
     def _proved(self, proof: Proof) -> None:
         self.state.set_proof(proof)
         self._show_proof()
+        self._take_focus()
         self.proved.emit()
         self.changed.emit()
 
@@ -391,6 +397,12 @@ class ModelPage(Page):
                 )
             )
         self.prove()
+
+    def _take_focus(self, field: QWidget | None = None) -> None:
+        """Take the keyboard where the auditor goes on, for what had it is gone with the opening."""
+        if self._fresh and self.isVisible():
+            (field or self.first_field()).setFocus()
+        self._fresh = False
 
     def _show_whatever(self) -> None:
         """Show the model that is open, or the place to drop one."""

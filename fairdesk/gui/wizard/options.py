@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui import theme
-from fairdesk.gui.parts import calm, labelled
+from fairdesk.gui.parts import calm, in_order, labelled
 
 _MOST = 2**31 - 1
 
@@ -101,10 +101,14 @@ class OptionsForm(QWidget):
         grid.setColumnStretch(1, 1)
         column.addLayout(grid)
         self._defaults = {option.name: option.default for option in options}
-        reset = QPushButton("Back to the &defaults")
-        reset.setAutoDefault(False)
-        reset.clicked.connect(self._reset)
-        column.addWidget(reset, 0, Qt.AlignmentFlag.AlignLeft)
+        self.reset = QPushButton("Back to the &defaults")
+        self.reset.setAutoDefault(False)
+        self.reset.clicked.connect(self._reset)
+        column.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def follow(self, widget: QWidget) -> None:
+        """Let Tab come here from a widget."""
+        in_order(widget, *self.fields.values(), self.reset)
 
     def _field(self, option: Option, value: float) -> QSpinBox | QDoubleSpinBox:
         field: QSpinBox | QDoubleSpinBox

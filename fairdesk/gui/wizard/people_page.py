@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -25,7 +26,7 @@ from fairdesk.data.profile import histogram, suggest_protected
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError
 from fairdesk.gui import theme
-from fairdesk.gui.parts import Words, calm, clear, quiet, scrolled
+from fairdesk.gui.parts import Words, calm, clear, in_order, quiet, scrolled
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.preview import KINDS, TinyChart
 from fairdesk.gui.wizard.state import Choice, Step, compared_choices, compared_text
@@ -168,6 +169,7 @@ class PeoplePage(Page):
             self._rows.setColumnStretch(place, stretch)
         self._rows.setRowStretch(self._rows.rowCount(), 1)
         self._build_suggestions(table)
+        in_order(self, *self.chips.values(), *self._fields())
         unused = self.state.unused_names()
         self._unused.setVisible(bool(unused))
         self._unused.setText(
@@ -175,6 +177,13 @@ class PeoplePage(Page):
             if len(unused) == 1
             else f"Not listed, because the model does not use them: {listed(unused)}."
         )
+
+    def _fields(self) -> Iterator[QWidget]:
+        """Give the inputs of all rows, from left to right."""
+        for name, role in self.roles.items():
+            yield from self.ranges.get(name) or (self.values[name],)
+            yield role
+            yield self.compared[name]
 
     def _add(self, row: int, table: Table, name: str) -> None:
         column = table.column(name)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QTableV
 
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.gui import theme
-from fairdesk.gui.parts import Padded, calm
+from fairdesk.gui.parts import Padded, calm, in_order
 
 #: So many rows are shown.
 ROWS = 200
@@ -148,6 +148,7 @@ class ColumnHeader(QHeaderView):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
+        self._view = parent
         self._columns: tuple[Column, ...] = ()
         self._rows = 0
         self._histograms: Mapping[str, Histogram] = {}
@@ -173,21 +174,26 @@ class ColumnHeader(QHeaderView):
         self.place()
 
     def place(self) -> None:
-        """Put the choices of the columns in sight where their columns are."""
+        """Put the choices of the columns in sight where their columns are, and hide the others."""
         line = self.fontMetrics().height()
+        before = len(self.combos)
         for section, column in enumerate(self._columns):
             left = self.sectionViewportPosition(section)
             width = self.sectionSize(section)
-            if left + width < 0 or left > self.viewport().width():
-                continue
+            in_sight = left + width > 0 and left < self.viewport().width()
             if section not in self.combos:
+                if not in_sight:
+                    continue
                 self.combos[section] = self._combo(column)
+            self.combos[section].setVisible(in_sight)
             self.combos[section].setGeometry(
                 left + theme.NEAR,
                 theme.NEAR + line + theme.TIGHT,
                 width - 2 * theme.NEAR,
                 self._combo_height,
             )
+        if len(self.combos) > before:
+            in_order(self._view, *(combo for _, combo in sorted(self.combos.items())))
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Give room for the name, the choice, what is missing and the histogram."""

@@ -123,3 +123,4 @@ class AgainDialog(QDialog):
         form = OptionsForm(options_of(method.options), values)
         form.set_to.connect(values.__setitem__)
         self._fold.body.addWidget(form)
+        form.follow(self._fold.button)

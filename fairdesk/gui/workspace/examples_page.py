@@ -205,6 +205,7 @@ class ExamplesPage(QWidget):
             )
             group.addButton(button)
             self.chart.tools.addWidget(button)
+        parts.in_order(self.chart, self._over_time, self._against)
         self._over_time.setChecked(True)
         group.buttonClicked.connect(lambda _button: self._draw())
         counts = QWidget()

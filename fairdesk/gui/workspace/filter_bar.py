@@ -159,6 +159,7 @@ class FilterBar(QWidget):
 
     def _show_chips(self) -> None:
         parts.clear(self._chips)
+        chips = []
         for name, wanted in self._where.items():
             text = filter_text(self._attributes[name], wanted)
             chip = QToolButton()
@@ -167,5 +168,7 @@ class FilterBar(QWidget):
             chip.setAccessibleName(f"Take away the filter: {text}")
             chip.clicked.connect(lambda _checked=False, each=name: self._drop(each))
             self._chips.addWidget(chip)
-        if self._where:
+            chips.append(chip)
+        if chips:
             self._chips.addStretch(1)
+        parts.in_order(self._mark, *chips)
