@@ -12,7 +12,7 @@ import numpy as np
 from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
-from fairdesk.models.mapping import same_value
+from fairdesk.models.mapping import spelt_as
 from fairdesk.models.model import Mapping
 
 #: Per attribute's name ``[low, high]`` or a list of values, as `attribute_of` takes them.
@@ -56,7 +56,7 @@ def favourable_text(table: Table, label: str, wanted: str) -> str:
     label : str
         The column with the decision.
     wanted : str
-        The value as somebody typed it; `same_value` says in which other ways it may be written.
+        The value as somebody typed it; `spelt_as` says in which other ways it may be written.
 
     Raises
     ------
@@ -70,11 +70,9 @@ def favourable_text(table: Table, label: str, wanted: str) -> str:
     values = column.values or tuple(
         column.text(code) for code in np.unique(codes[~np.isnan(codes)]).tolist()
     )
-    if wanted in values:
-        return wanted
-    same = [value for value in values if same_value(value, wanted)]
-    if len(same) == 1:
-        return same[0]
+    place = spelt_as(wanted, values)
+    if place is not None:
+        return values[place]
     more = f", … ({len(values):,} in all)" if len(values) > _MOST_LISTED else ""
     raise SpecError(
         f"The label column “{label}” has no value “{wanted}”.",

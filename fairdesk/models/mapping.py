@@ -113,10 +113,9 @@ def favourable_class(
         called as the favourable value.
     """
     wanted = favourable if model_favourable is None else model_favourable
-    for same in (str, _value):
-        found = [i for i, name in enumerate(classes) if same(name) == same(wanted)]
-        if len(found) == 1:
-            return found[0]
+    place = spelt_as(wanted, classes)
+    if place is not None:
+        return place
     if model_favourable is not None:
         raise ModelError(
             f"The model has no class “{model_favourable}”.",
@@ -131,9 +130,16 @@ def favourable_class(
     )
 
 
-def same_value(one: str, other: str) -> bool:
-    """Tell whether two texts mean one value: ``"1"``, ``"1.0"`` and ``"True"``; "Yes" and "yes"."""
-    return _value(one) == _value(other)
+def spelt_as(wanted: str, names: Sequence[str]) -> int | None:
+    """Find a value among others: the same text, else the only one that spells it otherwise.
+
+    ``"1"``, ``"1.0"`` and ``"True"`` are one value, and so are ``"Yes"`` and ``"yes "``.
+    """
+    for same in (str, _value):
+        found = [i for i, name in enumerate(names) if same(name) == same(wanted)]
+        if len(found) == 1:
+            return found[0]
+    return None
 
 
 def _value(text: str) -> str | float:

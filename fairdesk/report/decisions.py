@@ -7,6 +7,7 @@ import numpy as np
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Column, Table
+from fairdesk.models.mapping import spelt_as
 
 
 def label_counts(spec: AuditSpec, table: Table) -> dict[str, int]:
@@ -20,16 +21,6 @@ def label_counts(spec: AuditSpec, table: Table) -> dict[str, int]:
     }
 
 
-def is_value(text: str, value: str) -> bool:
-    """Tell whether two texts are the same value: equal, or equal as numbers (``1`` and ``1.0``)."""
-    if text == value:
-        return True
-    try:
-        return float(text) == float(value)
-    except ValueError:
-        return False
-
-
 def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
     """Give the label value that each of the model's classes means.
 
@@ -37,7 +28,7 @@ def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
     means the other one; with more, a class means the value that has its name, else none.
     """
     values = tuple(label_counts(spec, table))
-    others = [value for value in values if not is_value(value, spec.favourable)]
+    others = [value for value in values if value != spec.favourable]
     meant: list[str | None] = []
     for position, name in enumerate(spec.model.classes):
         if position == spec.mapping.favourable_class:
@@ -45,7 +36,8 @@ def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
         elif len(others) == 1:
             meant.append(others[0])
         else:
-            meant.append(next((value for value in values if is_value(value, name)), None))
+            place = spelt_as(name, values)
+            meant.append(None if place is None else values[place])
     return tuple(meant)
 
 

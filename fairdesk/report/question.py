@@ -26,7 +26,7 @@ from fairdesk.report.blocks import (
     Section,
     Text,
 )
-from fairdesk.report.decisions import class_texts, is_value, label_counts
+from fairdesk.report.decisions import class_texts, label_counts
 from fairdesk.report.material import Material
 
 #: Values of a column that are written out before “and n more”.
@@ -54,7 +54,7 @@ def data(material: Material) -> Section:
     spec, table = material.spec, material.table
     counts = label_counts(spec, table)
     labelled = sum(counts.values())
-    favourable = sum(n for text, n in counts.items() if is_value(text, spec.favourable))
+    favourable = counts.get(spec.favourable, 0)
     unlabelled = len(table.codes) - labelled
     facts = Facts(
         (
@@ -318,7 +318,7 @@ def _base_rates(material: Material, attribute: Attribute) -> Grid:
     known = ~np.isnan(labels) & ~np.isnan(codes)
     is_favourable = np.zeros(len(labels), dtype=bool)
     for code in np.unique(labels[~np.isnan(labels)]).tolist():
-        if is_value(label.text(code), spec.favourable):
+        if label.text(code) == spec.favourable:
             is_favourable |= labels == code
     group = attribute.nearest_compared(codes)
     rows = []
