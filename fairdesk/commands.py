@@ -328,7 +328,7 @@ def _figures(outcome: Outcome) -> dict[str, object]:
         "options": parse_options(run.spec.method, run.spec.options),
         "alone": dict(zip(words.protected_names(outcome.spec.domain), run.alone, strict=True)),
         "accuracy": outcome.proof.accuracy,
-        "warnings": _warnings(outcome),
+        "warnings": outcome.warnings,
         "files": outcome.files,
     }
 
@@ -343,15 +343,11 @@ def _summary(outcome: Outcome) -> str:
             *([run.message] if run.state == "done" and run.message else []),
             f"{_capital(words.effort(run))}.",
             agreement(outcome.proof),
-            *(f"Warning: {warning}" for warning in _warnings(outcome)),
+            *(f"Warning: {warning}" for warning in outcome.warnings),
             "",
             *outcome.files.values(),
         )
     )
-
-
-def _warnings(outcome: Outcome) -> tuple[str, ...]:
-    return (*outcome.spec.model.warnings, *outcome.proof.warnings)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -15,10 +16,13 @@ from fairdesk.audit.schema import release
 from fairdesk.audit.spec import AuditSpec, RunSpec
 from fairdesk.audit.store import RunRecord, RunState, Store
 from fairdesk.audit.worker import Worker
-from fairdesk.data.table import Table
-from fairdesk.errors import FairDeskError, ReportError
+from fairdesk.data.profile import problems
+from fairdesk.data.reading import retype
+from fairdesk.data.table import Kind, Table
+from fairdesk.errors import DataError, FairDeskError, ReportError
 from fairdesk.files import sha256
 from fairdesk.models.mapping import match
+from fairdesk.models.model import ModelCard
 from fairdesk.models.proof import Proof
 from fairdesk.report import words
 from fairdesk.report.document import write_pdf
@@ -92,13 +96,16 @@ class Outcome(msgspec.Struct, frozen=True):
         Name and place of each file that was written.
     trouble : str
         Why files are missing, whole sentences; empty when none is.
+    warnings : tuple[str, ...]
+        What looks wrong with the model, its inputs or their columns, a sentence or two each.
     """
 
     spec: AuditSpec
     run: RunRecord
     proof: Proof
     files: dict[str, str]
-    trouble: str = ""
+    trouble: str
+    warnings: tuple[str, ...]
 
 
 def audit(
@@ -132,7 +139,7 @@ def audit(
         for state in run_audit(worker, store, question.run):
             watch(state)
         files, trouble = _write_outputs(store, folder)
-        return Outcome(spec, store.runs()[-1], proof, files, trouble)
+        return Outcome(spec, store.runs()[-1], proof, files, trouble, _warnings(spec, table, proof))
 
 
 def agreement(proof: Proof) -> str:
@@ -144,6 +151,11 @@ def agreement(proof: Proof) -> str:
     )
 
 
+def _warnings(spec: AuditSpec, table: Table, proof: Proof) -> tuple[str, ...]:
+    inputs = [problem.what for problem in problems(table) if problem.column in spec.domain.names]
+    return (*spec.model.warnings, *proof.warnings, *inputs)
+
+
 def _ask(worker: Worker, question: Question) -> tuple[AuditSpec, Table, Proof]:
     """Read the data, open the model, and fit them together."""
     table = worker.read_table(question.data)
@@ -152,6 +164,7 @@ def _ask(worker: Worker, question: Question) -> tuple[AuditSpec, Table, Proof]:
         question.model.is_file() and is_sample_file(sha256(question.model))
     )
     card = worker.open_model(question.model, trusted=trusted)
+    table = _with_what_it_takes(table, card, question.label)
     mapping = match(card, table, question.label, favourable, question.model_favourable)
     spec = AuditSpec(
         title=question.title,
@@ -166,6 +179,22 @@ def _ask(worker: Worker, question: Question) -> tuple[AuditSpec, Table, Proof]:
         trusted=trusted and not card.read_as_data,
     )
     return spec, table, worker.prove(mapping, table, question.label, favourable)
+
+
+def _with_what_it_takes(table: Table, card: ModelCard, label: str) -> Table:
+    """Give ignored columns that the model takes a kind: without a window nobody else can."""
+    if card.named:
+        wanted = set(card.inputs)
+    else:
+        wanted = set(table.names) if len(table.names) == len(card.inputs) + 1 else set()
+    for column in table.columns:
+        if column.kind is not Kind.IGNORED or column.name not in wanted - {label}:
+            continue
+        for kind in (Kind.INTEGER, Kind.REAL, Kind.NOMINAL):
+            with suppress(DataError):  # of another kind; an empty one is told by what follows
+                table = retype(table, column.name, kind)
+                break
+    return table
 
 
 def _write_outputs(store: Store, folder: Path) -> tuple[dict[str, str], str]:

@@ -205,6 +205,20 @@ def test_a_domain_and_another_method(arguments, tmp_path, capsys):
     assert all(30 <= age <= 40 for age in ages)
 
 
+def test_columns_that_nobody_would_audit_but_the_model_takes(quick, people, tmp_path, capsys):
+    header, *rows = people.read_text().splitlines()
+    # names of the rows, which are left out unless the model needs them; and a total, as in a sheet
+    named = [f"p{i:03d},{row.split(',', 1)[1]}" for i, row in enumerate(rows)]
+    people.write_text("\n".join([header, *named]) + "\n")
+    assert cli.main(quick("--json")) == 0
+    assert any(
+        "“age” names the rows" in each for each in json.loads(capsys.readouterr().out)["warnings"]
+    )
+    people.write_text("\n".join([header, *rows, "Total,female,3,no"]) + "\n")
+    assert cli.main(quick()) == 0
+    assert "Warning: “age” would hold numbers but for “Total”." in capsys.readouterr().out
+
+
 def test_the_models_class_can_be_named(quick, tmp_path, capsys):
     assert cli.main(quick("--model-favourable", "0")) == 0
     with Store.open(tmp_path / "out" / "audit.fairdesk") as store:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Collection, Sequence
 from collections.abc import Mapping as AnyMapping
 from pathlib import Path
@@ -31,7 +32,7 @@ def read_limits(path: Path) -> Limits:
         When the file cannot be read or is something else.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Limits)
+        return msgspec.json.decode(path.read_bytes().removeprefix(codecs.BOM_UTF8), type=Limits)
     except OSError as error:
         raise SpecError(
             f"The domain file “{path}” cannot be read.",
@@ -73,6 +74,10 @@ def favourable_text(table: Table, label: str, wanted: str) -> str:
     place = spelt_as(wanted, values)
     if place is not None:
         return values[place]
+    if not values:
+        raise SpecError(
+            f"The label column “{label}” is empty.", remedy="Choose the column with the decision."
+        )
     more = f", … ({len(values):,} in all)" if len(values) > _MOST_LISTED else ""
     raise SpecError(
         f"The label column “{label}” has no value “{wanted}”.",

@@ -23,6 +23,12 @@ def test_limits_that_are_something_else(tmp_path, text):
         read_limits(path)
 
 
+def test_limits_with_a_byte_order_mark(tmp_path):
+    path = tmp_path / "domain.json"
+    path.write_text('{"age": [18, 30]}', encoding="utf-8-sig")
+    assert read_limits(path) == {"age": [18, 30]}
+
+
 def test_limits_that_are_not_there(tmp_path):
     with pytest.raises(SpecError, match="cannot be read"):
         read_limits(tmp_path / "nothing.json")
@@ -48,6 +54,13 @@ def test_a_truth_value_may_be_a_number(tmp_path):
     truths = read_table(path)
     assert favourable_text(truths, "b", "1") == "True"
     assert favourable_text(truths, "b", "false") == "False"
+
+
+def test_a_label_without_values(tmp_path):
+    path = tmp_path / "empty.csv"
+    path.write_text("a,b\n1,\n2,\n3,\n")
+    with pytest.raises(SpecError, match="“b” is empty"):
+        favourable_text(read_table(path), "b", "1")
 
 
 def test_many_values_are_not_all_listed(tmp_path):
