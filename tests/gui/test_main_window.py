@@ -194,7 +194,7 @@ def test_closing_during_a_run_asks(qtbot, window, audit, monkeypatch):
         "clickedButton",
         lambda self: next(each for each in self.buttons() if answer[0] in each.text()),
     )
-    answer[:] = ["Cancel"]
+    answer[:] = ["Let it run"]
     assert not window.close()
     assert window.workspace is not None
     assert not stopped
