@@ -17,25 +17,6 @@ from fairdesk.errors import DataError
 from fairdesk.files import sha256
 
 
-def sniff(path: Path) -> Dialect:
-    """Find how a CSV file is written; every part of it can be changed.
-
-    Where the cells cannot be split (rows of different lengths), the missing-value tokens and
-    the decimal mark are left at their defaults; `read_table` tells what is wrong.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, is no text, or is empty.
-    """
-    layout = guess_layout(path)
-    try:
-        cells = read_cells(path, layout)
-    except DataError:
-        return layout
-    return guess_content(layout, cells)
-
-
 def read_table(path: Path, dialect: Dialect | None = None) -> Table:
     """Read a CSV file and infer the kind of every column.
 
@@ -44,7 +25,7 @@ def read_table(path: Path, dialect: Dialect | None = None) -> Table:
     path : Path
         The file.
     dialect : Dialect, optional
-        How it is written; found as by `sniff` when left out.
+        How it is written; found by looking at it when left out.
 
     Returns
     -------

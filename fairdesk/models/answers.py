@@ -1,4 +1,4 @@
-"""From what libraries answer to scores, and from what they complain about to words."""
+"""What libraries are given, what they answer and what they complain about."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.errors import ModelError
 from fairdesk.events import Scores
 
 Answers = NDArray[Any]
@@ -15,6 +16,25 @@ Answers = NDArray[Any]
 _ADDS_UP = 1e-3
 #: The least score that chooses class 1 of two.
 _JUST_ABOVE = np.nextafter(np.float32(0.5), np.float32(1))
+
+
+def numbers_of(values: Answers, kind: type | str) -> Answers:
+    """Convert numbers to the type that a library wants.
+
+    Raises
+    ------
+    ModelError
+        When one is missing and the type has no way to say so: it would become another number.
+    ValueError, TypeError
+        When they are no numbers.
+    """
+    wanted = np.dtype(kind)
+    if wanted.kind in "iub" and values.dtype.kind == "f" and np.isnan(values).any():
+        raise ModelError(
+            "The model takes whole numbers, and a cell is missing.",
+            remedy="Leave out rows with missing cells.",
+        )
+    return values.astype(wanted)
 
 
 def from_probabilities(answers: Answers) -> Scores:

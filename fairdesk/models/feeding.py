@@ -41,8 +41,6 @@ class FedModel:
     ----------
     opened, mapping, attributes
         As given.
-    queries : int
-        The number of rows sent to the model so far.
 
     Raises
     ------
@@ -57,7 +55,6 @@ class FedModel:
         self.opened = opened
         self.mapping = mapping
         self.attributes = attributes
-        self.queries = 0
         positions = {attribute.name: i for i, attribute in enumerate(attributes)}
         strangers = [item for item in mapping.inputs if item.attribute not in positions]
         if strangers:
@@ -83,7 +80,6 @@ class FedModel:
         ModelError
             When the model refuses the rows, or answers without a number for some.
         """
-        self.queries += len(rows)
         if self._matrix:
             scores = cast("MatrixModel", self.opened).matrix_scores(self.matrix(rows))
         else:

@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 from fairdesk.events import Scores
 from fairdesk.files import sha256
-from fairdesk.models.answers import first_line, from_margins, from_probabilities
+from fairdesk.models.answers import (
+    first_line,
+    from_margins,
+    from_probabilities,
+    numbers_of,
+)
 from fairdesk.models.model import Inputs, ModelCard, Takes
 
 #: Rows per call, to bound the memory of wide networks.
@@ -45,7 +50,7 @@ class TensorFlowModel:
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
-        return self._answer([matrix.astype(self._kinds[0])])
+        return self._answer([numbers_of(matrix, self._kinds[0])])
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
@@ -53,7 +58,7 @@ class TensorFlowModel:
             return self.matrix_scores(np.column_stack(inputs).astype(np.float64, copy=False))
         try:
             tensors = [
-                values.astype(str if kind == "string" else kind)[:, None]
+                (values.astype(str) if kind == "string" else numbers_of(values, kind))[:, None]
                 for values, kind in zip(inputs, self._kinds, strict=True)
             ]
         except ValueError as error:

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 from fairdesk.events import Scores
 from fairdesk.files import sha256
-from fairdesk.models.answers import first_line, from_classes, from_margins, from_probabilities
+from fairdesk.models.answers import (
+    first_line,
+    from_classes,
+    from_margins,
+    from_probabilities,
+    numbers_of,
+)
 from fairdesk.models.model import Inputs, ModelCard, Takes
 from fairdesk.models.onnx_wire import KNOWN_DOMAINS, Outline, WireError, outline
 
@@ -80,7 +86,7 @@ class OnnxModel:
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
-        return self._answer([matrix.astype(self._kinds[0])])
+        return self._answer([numbers_of(matrix, self._kinds[0])])
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
@@ -164,7 +170,7 @@ def _texts(name: str, values: NDArray[Any]) -> NDArray[np.object_]:
 
 def _numbers(name: str, values: NDArray[Any], kind: type) -> NDArray[Any]:
     try:
-        return values.astype(kind)
+        return numbers_of(values, kind)
     except (TypeError, ValueError) as error:
         raise ModelError(
             f"The model's input “{name}” takes numbers, but is made from text.",

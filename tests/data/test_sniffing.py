@@ -6,12 +6,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairdesk.data.reading import sniff
-from fairdesk.data.sniffing import guess_delimiter, guess_encoding, guess_header
+from fairdesk.data.cells import read_cells
+from fairdesk.data.sniffing import (
+    guess_content,
+    guess_delimiter,
+    guess_encoding,
+    guess_header,
+    guess_layout,
+)
 from fairdesk.data.table import Dialect
 from fairdesk.errors import DataError
 
 PEOPLE = "Name{d}Größe{d}Ort\nAnn{d}1,80{d}Köln\nJosé{d}1,65{d}Łódź\nZoë{d}1,70{d}Paris\n"
+
+
+def sniff(path):
+    layout = guess_layout(path)
+    return guess_content(layout, read_cells(path, layout))
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|", "^", "~", ":"])
@@ -169,4 +180,4 @@ def test_decimal_marks(write, text, decimal):
 
 
 def test_uneven_files_still_have_a_layout(write):
-    assert sniff(write("a;b\n1;2\n3\n4;5\n?;6\n")) == Dialect(delimiter=";")
+    assert guess_layout(write("a;b\n1;2\n3\n4;5\n?;6\n")) == Dialect(delimiter=";")

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from fairdesk.models.answers import from_classes, from_margins, from_probabilities
+from fairdesk.errors import ModelError
+from fairdesk.models.answers import from_classes, from_margins, from_probabilities, numbers_of
 from fairdesk.models.model import labels
 
 SHARES = st.one_of(
@@ -60,3 +61,12 @@ def test_decisions_alone_are_scores_of_nought_and_one():
     chosen = np.array([0, 1, 1])
     assert from_classes(chosen, 2).tolist() == [[0], [1], [1]]
     assert from_classes(chosen, 3).tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
+
+
+def test_a_missing_cell_is_never_sent_as_a_whole_number():
+    values = np.array([1.0, np.nan])
+    assert np.isnan(numbers_of(values, np.float32)[1])
+    for kind in (np.int64, "int32", np.bool_):
+        assert numbers_of(values[:1], kind).tolist() == [1]
+        with pytest.raises(ModelError, match="a cell is missing"):
+            numbers_of(values, kind)

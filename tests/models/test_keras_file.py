@@ -11,11 +11,10 @@ import pytest
 
 from fairdesk.errors import ModelError
 from fairdesk.models.dense import DenseNetwork
-from fairdesk.models.feeding import FedModel
 from fairdesk.models.mapping import match
 from fairdesk.models.model import labels
 from fairdesk.models.open import open_model
-from fairdesk.models.proof import attributes_for, check
+from fairdesk.models.proof import check
 from tests.models.tables import SHARED, encoded, needs_shared
 
 RNG = np.random.default_rng(5)
@@ -300,14 +299,7 @@ def test_every_public_network_opens_as_data_and_reaches_its_accuracy(model, data
     opened = open_model(SHARED / "models" / f"{model}.h5")
     assert opened.card.read_as_data
     mapping = match(opened.card, rows, label, "1")
-    proof = check(
-        FedModel(opened, mapping, attributes_for(mapping, rows)),
-        rows,
-        mapping,
-        opened.card,
-        label,
-        "1",
-    )
+    proof = check(opened, rows, mapping, label, "1")
     assert proof.accuracy >= accuracy - 0.0005
     assert proof.left_out == 0
 
