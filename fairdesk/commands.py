@@ -38,9 +38,6 @@ log = logging.getLogger(__name__)
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
-#: A short search, so that the first look at FairDesk takes seconds.
-DEMO_OPTIONS: dict[str, int | float] = {"global_num": 200, "local_num": 200}
-
 _OUT_HELP = (
     f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}; made when it is missing. "
     "Nothing is overwritten: the files of an earlier audit in it are moved to a folder earlier-1, "

@@ -117,7 +117,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
             "Found",
             words.number(run.found)
             + (
-                "; no two alike but for protected attributes, each checked twice"
+                "; no two alike but for protected attributes, each checked three times"
                 if run.found
                 else ""
             ),
