@@ -480,6 +480,18 @@ def resize_on_screen(window: QWidget, width: int, height: int) -> None:
     window.resize(QSize(width, height).boundedTo(room))
 
 
+def short(text: str, most: int = 22) -> str:
+    """Cut a text of a file that would make its window too wide; the whole is in a tooltip."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def bounded(combo: QComboBox, letters: int = 12) -> QComboBox:
+    """Keep long texts of a file from making a choice, and with it the window, too wide."""
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumContentsLength(letters)
+    return combo
+
+
 def in_order(*widgets: QWidget) -> None:
     """Let Tab go from each widget to the next: one made late would come last of its window."""
     for before, after in pairwise(widgets):

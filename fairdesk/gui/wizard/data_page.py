@@ -34,6 +34,7 @@ from fairdesk.gui.parts import (
     DropZone,
     Elided,
     Words,
+    bounded,
     clear,
     heading,
     labelled,
@@ -211,10 +212,7 @@ class DataPage(Page):
         ):
             for value, words in entries.items():
                 combo.addItem(words, value)
-            combo.setSizeAdjustPolicy(
-                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-            )
-            combo.setMinimumContentsLength(9)
+            bounded(combo, 9)
             combo.activated.connect(self._reread)
         self.missing = QLineEdit()
         self.missing.setPlaceholderText("empty cells only")
@@ -241,7 +239,7 @@ class DataPage(Page):
         self.person.addItems(_PEOPLE)
         self.person.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.person.editTextChanged.connect(self._answer_person)
-        self.label, self.favourable = QComboBox(), QComboBox()
+        self.label, self.favourable = bounded(QComboBox()), bounded(QComboBox())
         self.label.activated.connect(self._answer_label)
         self.favourable.activated.connect(self._answer_favourable)
         row = QHBoxLayout()

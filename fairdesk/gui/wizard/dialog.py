@@ -107,7 +107,7 @@ class Wizard(QDialog):
         QWidget.setTabOrder(self.next, self.steps)
         self._show()
         resize_on_screen(self, 1080, 760)
-        self.setMinimumSize(880, 620)
+        self.setMinimumHeight(620)
 
     # -- starting from something ----------------------------------------------------------------
 

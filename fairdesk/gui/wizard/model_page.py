@@ -29,7 +29,19 @@ from fairdesk.errors import FairDeskError, ModelError, TrustRequiredError
 from fairdesk.gui import theme
 from fairdesk.gui.background import Latest
 from fairdesk.gui.dropping import Sort, filter_of
-from fairdesk.gui.parts import Busy, Card, DropZone, Elided, Words, clear, heading, labelled, quiet
+from fairdesk.gui.parts import (
+    Busy,
+    Card,
+    DropZone,
+    Elided,
+    Words,
+    bounded,
+    clear,
+    heading,
+    labelled,
+    quiet,
+    short,
+)
 from fairdesk.gui.settings import Settings
 from fairdesk.gui.wizard.mapping_table import (
     MADE_FROM,
@@ -283,7 +295,7 @@ class ModelPage(Page):
         left.setSpacing(theme.NEAR)
         self._proof = Words(size=1.08)
         self._proof_more = quiet()
-        self.favourable_class = QComboBox()
+        self.favourable_class = bounded(QComboBox())
         self.favourable_class.activated.connect(self._choose_class)
         left.addWidget(self._proof)
         left.addWidget(self._proof_more)
@@ -466,7 +478,7 @@ class ModelPage(Page):
         if proof.left_out:
             more += f" {proof.left_out:,} rows were left out: they have missing cells."
         self._proof_more.setText(more)
-        good = state.favourable
+        good = short(state.favourable, 14)
         for position, words in enumerate((f"model says {good}", "model says other")):
             self._cell(0, position + 1, words, tone="quiet")
         for row, words in enumerate((f"data say {good}", "data say other")):

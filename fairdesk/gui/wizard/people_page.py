@@ -25,8 +25,8 @@ from fairdesk.data.domain import BINS, Role
 from fairdesk.data.profile import histogram, suggest_protected
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError
-from fairdesk.gui import theme
-from fairdesk.gui.parts import Words, calm, clear, in_order, quiet, scrolled
+from fairdesk.gui import theme, tips
+from fairdesk.gui.parts import Words, calm, clear, in_order, quiet, scrolled, short
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.preview import KINDS, TinyChart
 from fairdesk.gui.wizard.state import Choice, Step, compared_choices, compared_text
@@ -119,7 +119,7 @@ class PeoplePage(Page):
         self.ranges: dict[str, tuple[QDoubleSpinBox, QDoubleSpinBox]] = {}
         self.values: dict[str, QPushButton] = {}
         self._suggest = QWidget()
-        self._suggestions = QHBoxLayout(self._suggest)
+        self._suggestions = QGridLayout(self._suggest)
         self._suggestions.setContentsMargins(0, 0, 0, 0)
         self._suggestions.setSpacing(theme.NEAR)
         self._inside = QWidget()
@@ -187,7 +187,10 @@ class PeoplePage(Page):
 
     def _add(self, row: int, table: Table, name: str) -> None:
         column = table.column(name)
-        words = Words(name, strong=self.state.choice(name).role is Role.PROTECTED, wrap=False)
+        words = Words(
+            short(name, 28), strong=self.state.choice(name).role is Role.PROTECTED, wrap=False
+        )
+        words.setToolTip(tips.plain(name))
         kind = quiet(KINDS[column.kind].lower())
         named = QVBoxLayout()
         named.setSpacing(0)
@@ -269,19 +272,19 @@ class PeoplePage(Page):
         clear(self._suggestions)
         names = [name for name in suggest_protected(table) if name in self.roles]
         self._suggest.setVisible(bool(names))
-        self._suggestions.addWidget(Words("Often protected:", tone="quiet", wrap=False))
+        self._suggestions.addWidget(Words("Often protected:", tone="quiet", wrap=False), 0, 0)
         self.chips = {}
-        for name in names[:8]:
+        for place, name in enumerate(names[:8]):
             chip = QPushButton()
             chip.setCheckable(True)
             chip.setAutoDefault(False)
             chip.setAccessibleName(f"Protect {name}")
-            chip.setToolTip("Press to mark it as protected")
+            chip.setToolTip(tips.plain(f"Press to mark “{name}” as protected"))
             self._show_chip(chip, name)
             chip.toggled.connect(partial(self._press, name))
             self.chips[name] = chip
-            self._suggestions.addWidget(chip)
-        self._suggestions.addStretch(1)
+            self._suggestions.addWidget(chip, place // 4, 1 + place % 4)
+        self._suggestions.setColumnStretch(5, 1)
 
     # -- answering ----------------------------------------------------------------------------
 
@@ -339,7 +342,7 @@ class PeoplePage(Page):
         blocked = QSignalBlocker(chip)
         chip.setChecked(protected)
         del blocked
-        chip.setText(f"{'✓' if protected else '+'}  {name.replace('&', '&&')}")
+        chip.setText(f"{'✓' if protected else '+'}  {short(name).replace('&', '&&')}")
 
     def _show_role(self, name: str) -> None:
         protected = self.state.choice(name).role is Role.PROTECTED

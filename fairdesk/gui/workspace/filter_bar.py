@@ -80,10 +80,7 @@ class FilterBar(QWidget):
         self._mark.currentIndexChanged.connect(self.changed)
         self._name.currentTextChanged.connect(self._offer)
         for box, letters in ((self._name, 10), (self._value, 12), (self._mark, 9)):
-            box.setSizeAdjustPolicy(
-                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-            )
-            box.setMinimumContentsLength(letters)
+            parts.bounded(box, letters)
         parts.calm(self._name, self._value, self._mark, self._low, self._high)
 
         top = QHBoxLayout()
