@@ -123,7 +123,8 @@ def audit(
         Where the files go; made when it is missing. The files of an earlier audit in it are
         moved to a folder of their own inside it.
     watch : callable
-        Told every state of the run.
+        Told every state of the run, then its end again with each file that is written as its
+        phase.
 
     Raises
     ------
@@ -138,7 +139,11 @@ def audit(
         store.log(agreement(proof))
         for state in run_audit(worker, store, question.run):
             watch(state)
-        files, trouble = _write_outputs(store, folder)
+
+        def writing(name: str) -> None:
+            watch(msgspec.structs.replace(state, phase=f"writing {name}"))
+
+        files, trouble = _write_outputs(store, folder, writing)
         return Outcome(spec, store.runs()[-1], proof, files, trouble, _warnings(spec, table, proof))
 
 
@@ -197,8 +202,10 @@ def _with_what_it_takes(table: Table, card: ModelCard, label: str) -> Table:
     return table
 
 
-def _write_outputs(store: Store, folder: Path) -> tuple[dict[str, str], str]:
-    """Write what an audit leaves, whatever of it can be.
+def _write_outputs(
+    store: Store, folder: Path, begin: Callable[[str], None]
+) -> tuple[dict[str, str], str]:
+    """Write what an audit leaves, whatever of it can be; ``begin`` is told each file's name.
 
     Returns
     -------
@@ -210,6 +217,7 @@ def _write_outputs(store: Store, folder: Path) -> tuple[dict[str, str], str]:
     files = {AUDIT_FILE: str((folder / AUDIT_FILE).absolute())}
     troubles = {}
     for name, write in OUTPUTS.items():
+        begin(name)
         try:
             write(store, folder / name)
         except FairDeskError as error:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,15 @@ def test_the_models_class_can_be_named(quick, tmp_path, capsys):
     assert cli.main(quick("--model-favourable", "0")) == 0
     with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
         assert store.spec.mapping.favourable_class == 0
+
+
+def test_whoever_watches_is_told_what_is_written(quick, capsys, monkeypatch):
+    states = []
+    monkeypatch.setattr(commands, "_progress_bar", lambda: nullcontext(states.append))
+    assert cli.main(quick()) == 0
+    assert {f"writing {name}" for name in FILES - {"audit.fairdesk"}} == {
+        state.phase for state in states if state.phase.startswith("writing")
+    }
 
 
 def test_an_earlier_audit_is_moved_not_lost(quick, tmp_path, capsys):
