@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.records import LogEntry, Pair, PairQuery, RunRecord, RunState
 from fairdesk.audit.schema import (
+    BUSY_SECONDS,
     beside,
     check_file,
     connect,
@@ -207,8 +208,12 @@ class Store:
     def settle(self) -> None:
         """Mark runs that were cut off when FairDesk itself ended. Call it while nothing runs.
 
-        They ended when they were last heard of, as far as that is known.
+        They ended when they were last heard of, as far as that is known. Nothing is marked while
+        somebody else has the file open: a run of theirs may go on.
         """
+        with plainly(self.path):
+            if not self._alone():
+                return
         message = "FairDesk was closed or ended while it ran."
         with self._writing():
             self._connection.execute(
@@ -222,6 +227,20 @@ class Store:
                 " WHERE state = 'running'",
                 (message,),
             )
+
+    def _alone(self) -> bool:
+        """Tell whether nobody else has the file open: only then can it leave the WAL mode."""
+        self._connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            self._connection.execute("PRAGMA journal_mode = DELETE")
+            self._connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname == "SQLITE_BUSY":
+                return False
+            raise
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}")
+        return True
 
     def runs(self) -> list[RunRecord]:
         """Give all runs, in the order of their beginning."""

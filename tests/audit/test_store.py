@@ -124,6 +124,17 @@ def test_runs_that_were_cut_off_are_settled(store):
     ]
 
 
+def test_a_run_of_somebody_else_is_not_settled(store):
+    store.begin_run(RunSpec("maft"))
+    with Store.open(store.path) as other:
+        other.settle()
+        assert [record.state for record in other.runs()] == ["running"]
+        store.log("goes on")
+    store.settle()
+    assert [record.state for record in store.runs()] == ["failed"]
+    assert store._one("PRAGMA journal_mode") == ("wal",)
+
+
 @pytest.mark.parametrize(
     "order", ["age", "sex", "row_score", "partner_score", "difference", "mark"]
 )
