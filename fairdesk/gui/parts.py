@@ -494,7 +494,9 @@ def bounded(combo: QComboBox, letters: int = 12) -> QComboBox:
 
 def in_order(*widgets: QWidget) -> None:
     """Let Tab go from each widget to the next: one made late would come last of its window."""
-    for before, after in pairwise(widgets):
+    # Qt passes over a request that names a widget without focus
+    taking = [each for each in widgets if each.focusPolicy() != Qt.FocusPolicy.NoFocus]
+    for before, after in pairwise(taking):
         QWidget.setTabOrder(before, after)
 
 

@@ -23,7 +23,7 @@ from fairdesk.errors import FairDeskError, StoreError
 from fairdesk.gui import theme
 from fairdesk.gui.background import in_background
 from fairdesk.gui.dropping import Sort, dropped, sort_of
-from fairdesk.gui.parts import Hairline, Words, asked, quiet, resize_on_screen
+from fairdesk.gui.parts import Hairline, Words, asked, in_order, quiet, resize_on_screen
 from fairdesk.gui.settings import Settings
 from fairdesk.gui.wizard.checks_page import ChecksPage
 from fairdesk.gui.wizard.data_page import DataPage
@@ -220,6 +220,7 @@ class Wizard(QDialog):
         page = self.pages[self.state.step]
         self._stack.setCurrentWidget(page)
         page.enter()
+        in_order(*page.inputs(), self.back, self.next, self.steps)
         self._refresh()
         page.first_field().setFocus()
 

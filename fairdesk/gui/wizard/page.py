@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
@@ -75,6 +76,10 @@ class Page(QWidget):
     def first_field(self) -> QWidget:
         """Give what has the keyboard when the page comes on screen."""
         return self
+
+    def inputs(self) -> Iterable[QWidget]:
+        """Give inputs that were made since the page was, in the order they are read."""
+        return ()
 
     def show_redo(self) -> None:
         """Say why the page has to be looked at again, if it has."""

@@ -26,7 +26,7 @@ from fairdesk.data.profile import histogram, suggest_protected
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError
 from fairdesk.gui import theme, tips
-from fairdesk.gui.parts import Words, calm, clear, in_order, quiet, scrolled, short
+from fairdesk.gui.parts import Words, calm, clear, quiet, scrolled, short
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.preview import KINDS, TinyChart
 from fairdesk.gui.wizard.state import Choice, Step, compared_choices, compared_text
@@ -169,7 +169,6 @@ class PeoplePage(Page):
             self._rows.setColumnStretch(place, stretch)
         self._rows.setRowStretch(self._rows.rowCount(), 1)
         self._build_suggestions(table)
-        in_order(self, *self.chips.values(), *self._fields())
         unused = self.state.unused_names()
         self._unused.setVisible(bool(unused))
         self._unused.setText(
@@ -178,8 +177,9 @@ class PeoplePage(Page):
             else f"Not listed, because the model does not use them: {listed(unused)}."
         )
 
-    def _fields(self) -> Iterator[QWidget]:
-        """Give the inputs of all rows, from left to right."""
+    def inputs(self) -> Iterator[QWidget]:
+        """Give the suggestions, and the inputs of all rows from left to right."""
+        yield from self.chips.values()
         for name, role in self.roles.items():
             yield from self.ranges.get(name) or (self.values[name],)
             yield role
