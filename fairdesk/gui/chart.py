@@ -489,8 +489,6 @@ class LineChart(QWidget):
         self._items, self._labels = [], []
         self._cursor = None
         lines = [line for line in self._drawing.lines if len(line.x)]
-        right, top = _reach(lines)
-        self._set_ticks(right, top)
         colours = colours or theme.colours()
         for line in lines:
             self._add_line(line, _paint(line.colour, colours))
@@ -521,6 +519,7 @@ class LineChart(QWidget):
         sizes = [label.boundingRect() for label in self._labels]
         tall = max(size.height() for size in sizes)
         right, top = _reach(lines)
+        self._set_ticks(right, top, height)
         room = max(size.width() for size in sizes)
         x_high = right / (1 - min(room / width, 0.5))
         y_high = top / (1 - min(tall / 2 / height, 0.4))
@@ -531,11 +530,13 @@ class LineChart(QWidget):
         for label, line, up in zip(self._labels, lines, places, strict=True):
             label.setPos(float(line.x[-1]), up * y_high / height)
 
-    def _set_ticks(self, right: float, top: float) -> None:
+    def _set_ticks(self, right: float, top: float, height: float) -> None:
         item = self._plot.getPlotItem()
+        # no more of them than there is room for
+        upwards = min(max(int(height / (1.6 * self.fontMetrics().height())), 1), 4)
         for side, high, title, about in (
             ("bottom", right, self._drawing.x_title, 6),
-            ("left", top, self._drawing.y_title, 4),
+            ("left", top, self._drawing.y_title, upwards),
         ):
             axis = item.getAxis(side)
             texts = [(value, _tick_text(value)) for value in ticks(high, about)]

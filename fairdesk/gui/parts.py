@@ -228,10 +228,15 @@ class Banner(Card):
         self._more.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._buttons = QHBoxLayout()
         self._buttons.setSpacing(theme.NEAR)
-        self.body.setSpacing(theme.TIGHT)
-        self.body.addWidget(self._what)
-        self.body.addWidget(self._more)
-        self.body.addLayout(self._buttons)
+        text = QVBoxLayout()
+        text.setSpacing(theme.TIGHT)
+        text.addWidget(self._what)
+        text.addWidget(self._more)
+        row = QHBoxLayout()
+        row.setSpacing(theme.WIDE)
+        row.addLayout(text, 1)
+        row.addLayout(self._buttons)
+        self.body.addLayout(row)
         self.hide()
 
     def pen(self) -> QPen:
@@ -250,7 +255,7 @@ class Banner(Card):
         more : str
             Why, and what to do about it.
         actions : iterable of (str, callable)
-            Buttons below it.
+            Buttons beside it.
         """
         clear(self._buttons)
         self._what.setText(what)
@@ -262,8 +267,6 @@ class Banner(Card):
             button.clicked.connect(lambda _checked=False, run=action: run())
             self._buttons.addWidget(button)
             buttons.append(button)
-        if buttons:
-            self._buttons.addStretch(1)
         in_order(self._more, *buttons)
         self.setAccessibleName(f"{what} {more}".strip())
         self.setVisible(bool(what))

@@ -447,3 +447,34 @@ def test_light_and_dark_have_no_text_that_cannot_be_read(themed):
             for text in (colours.quiet, colours.wrong, palette.windowText().color()):
                 assert contrast(text, ground) >= 4.5, (scheme, text, ground)
     theme.apply(themed, "light")
+
+
+def test_tab_goes_through_a_page_as_it_is_read(qtbot, wizard, loans):
+    answer_data(qtbot, wizard, loans)
+    answer_model(qtbot, wizard, loans)
+    people = wizard.people
+    wanted = [*people.chips.values(), people.values["sex"], people.roles["sex"]]
+    wanted += [*people.ranges["age"], people.roles["age"]]
+    order, each = [], wanted[0]
+    while each is not wizard.steps:
+        order.append(each)
+        each = each.nextInFocusChain()
+    places = [order.index(widget) for widget in (*wanted, wizard.back, wizard.next)]
+    assert places == sorted(places)
+
+
+def test_choices_of_columns_out_of_sight_are_hidden(qtbot, wizard, tmp_path):
+    names = [f"a_rather_long_name_{number}" for number in range(12)]
+    lines = [",".join(names), *(",".join(["1", "2"] * 6) for _ in range(5))]
+    (tmp_path / "wide.csv").write_text("\n".join(lines), encoding="utf-8")
+    read(qtbot, wizard, tmp_path / "wide.csv")
+    preview = wizard.data.preview
+    for place in (0, preview.horizontalScrollBar().maximum(), 0):
+        preview.horizontalScrollBar().setValue(place)
+        header = preview.header
+        for section, combo in header.combos.items():
+            left = header.sectionViewportPosition(section)
+            right = left + header.sectionSize(section)
+            assert combo.isVisible() == (right > 0 and left < header.viewport().width())
+            assert combo.x() > left
+            assert combo.geometry().right() < right

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QPushButton,
+    QSizePolicy,
     QStackedWidget,
     QTabWidget,
     QVBoxLayout,
@@ -285,10 +286,12 @@ class ModelPage(Page):
         self.tabs.addTab(self.mapping_view, "How &inputs are made")
         self.tabs.addTab(self.rows_view, "The &first rows")
         column.addWidget(self.tabs, 1)
+        column.addStretch(0)  # takes the room while there are no tabs
         return part
 
     def _proof_card(self) -> Card:
         card = Card(margin=theme.GAP)
+        card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         across = QHBoxLayout()
         across.setSpacing(theme.PAGE)
         left = QVBoxLayout()
@@ -296,6 +299,7 @@ class ModelPage(Page):
         self._proof = Words(size=1.08)
         self._proof_more = quiet()
         self.favourable_class = bounded(QComboBox())
+        self.favourable_class.setPlaceholderText("Choose an answer…")
         self.favourable_class.activated.connect(self._choose_class)
         left.addWidget(self._proof)
         left.addWidget(self._proof_more)
