@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from fairdesk import __version__
 from fairdesk.files import log_folder, resources
 from fairdesk.gui import settings, theme
+from fairdesk.gui.collector import Collector
 from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.unexpected import Reporter
 
@@ -43,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     app.setDesktopFileName("fairdesk")
     app.setWindowIcon(QIcon(str(resources() / "icons" / "fairdesk-256.png")))
     Reporter(app).install()
+    Collector(app)
     remembered = settings.load()
     theme.apply(app, remembered.scheme)
     window = MainWindow(remembered)

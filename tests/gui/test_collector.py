@@ -1,0 +1,44 @@
+"""Garbage is collected in the window's thread only."""
+
+import gc
+import threading
+
+import pytest
+
+from fairdesk.gui.collector import Collector
+
+
+class Circle:
+    """Refers to itself, and notes in which thread it went."""
+
+    def __init__(self, gone):
+        self.me = self
+        self.gone = gone
+
+    def __del__(self):
+        self.gone.append(threading.get_ident())
+
+
+@pytest.fixture
+def collector(qapp):
+    collector = Collector(qapp)
+    yield collector
+    collector.deleteLater()
+    gc.enable()
+
+
+def test_a_busy_thread_deletes_nothing_of_the_windows(qtbot, collector):
+    gone = []
+
+    def work():
+        for _ in range(20):
+            Circle(gone)
+            kept = [[] for _ in range(2_000)]
+        del kept
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert not gone
+    qtbot.waitUntil(lambda: len(gone) == 20)
+    assert set(gone) == {threading.get_ident()}
