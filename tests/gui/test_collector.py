@@ -28,17 +28,15 @@ def collector(qapp):
 
 
 def test_a_busy_thread_deletes_nothing_of_the_windows(qtbot, collector):
-    gone = []
+    gone, circles = [], 2_000
 
     def work():
-        for _ in range(20):
+        for _ in range(circles):
             Circle(gone)
-            kept = [[] for _ in range(2_000)]
-        del kept
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
     assert not gone
-    qtbot.waitUntil(lambda: len(gone) == 20)
+    qtbot.waitUntil(lambda: len(gone) == circles)
     assert set(gone) == {threading.get_ident()}
