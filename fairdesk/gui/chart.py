@@ -62,6 +62,16 @@ _MOST_ROWS = 200
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
+#: The drawing library, once it is loaded.
+_loaded: list[ModuleType] = []
+
+
+def load_library() -> ModuleType:
+    """Load the drawing library. Takes a second: call it in the background, before it is needed."""
+    if not _loaded:
+        _loaded.append(importlib.import_module("pyqtgraph"))
+    return _loaded[0]
+
 
 @dataclass(frozen=True)
 class Line:
@@ -301,7 +311,6 @@ class LineChart(QWidget):
         self._labels: list[Any] = []
         self._cursor: Any = None
         self._cursor_at: int | None = None
-        self._asked = False
 
         self._reading = parts.quiet()
         self._reading.setWordWrap(False)
@@ -332,6 +341,10 @@ class LineChart(QWidget):
         column.addLayout(self._make_head())
         column.addWidget(self._stack, 1)
         shortcut(self, "T", self._as_table.toggle)
+        if _loaded:
+            self._begin(_loaded[0])
+        else:
+            in_background(self, load_library, self._begin, self.failed.emit)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Ask for a comfortable size."""
@@ -363,16 +376,8 @@ class LineChart(QWidget):
             self._redraw()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        """Bring in the drawing library when it is first needed, after the window's first paint."""
+        """Draw what was asked for while nobody looked."""
         super().showEvent(event)
-        if not self._asked:
-            self._asked = True
-            in_background(
-                self,
-                lambda: importlib.import_module("pyqtgraph"),
-                self._begin,
-                self.failed.emit,
-            )
         self._redraw()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name

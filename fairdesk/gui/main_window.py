@@ -54,6 +54,7 @@ def _load_rest() -> None:
     """Import what the first click will need. Runs in the background."""
     importlib.import_module("fairdesk.gui.wizard.dialog")
     importlib.import_module("fairdesk.gui.workspace.workspace")
+    importlib.import_module("fairdesk.gui.chart").load_library()
 
 
 class MainWindow(QMainWindow):
