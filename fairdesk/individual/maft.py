@@ -23,7 +23,7 @@ from fairdesk.models.model import Model, labels
 #: Keeps attribute probabilities finite where a gradient is nought (the paper's epsilon).
 EPSILON = 1e-6
 #: Findings are re-checked and given out once so many steps of the local search.
-STEPS_PER_BATCH = 20
+STEPS_PER_BATCH = 5
 
 
 class MaftOptions(msgspec.Struct, frozen=True):
