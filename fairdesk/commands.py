@@ -145,9 +145,10 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--option",
         metavar="NAME=VALUE",
-        action="append",
+        nargs="+",
+        action="extend",
         default=[],
-        help="a parameter of the method by its name in the paper; may be repeated. "
+        help="parameters of the method by their names in its paper; may be repeated. "
         + "; ".join(f"{key}: {', '.join(_names(key))}" for key in METHODS),
     )
     add(
