@@ -85,11 +85,6 @@ class Sample(msgspec.Struct, frozen=True):
         return self._folder / model.file
 
     @property
-    def source_path(self) -> Path:
-        """Where its source and licence are told."""
-        return self._folder / "SOURCE.md"
-
-    @property
     def _folder(self) -> Path:
         return resources() / "samples" / self.folder
 

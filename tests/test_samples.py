@@ -81,7 +81,7 @@ def test_loanapp_has_words_for_codes_and_keeps_missing_cells_empty():
 
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.key)
 def test_every_sample_tells_its_source_and_licence(sample):
-    text = sample.source_path.read_text(encoding="utf-8")
+    text = sample.data_path.with_name("SOURCE.md").read_text(encoding="utf-8")
     assert "MIT licence" in text
     for file in (sample.data, *(model.file for model in sample.models)):
         assert f"`{file}`" in text

@@ -8,7 +8,6 @@ from collections.abc import Mapping as AnyMapping
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.table import Table
@@ -66,11 +65,7 @@ def favourable_text(table: Table, label: str, wanted: str) -> str:
     SpecError
         When the column has no such value; the message lists those it has.
     """
-    index = table.index(label)
-    column, codes = table.columns[index], table.codes[:, index]
-    values = column.values or tuple(
-        column.text(code) for code in np.unique(codes[~np.isnan(codes)]).tolist()
-    )
+    values = tuple(table.counts(label))
     place = spelt_as(wanted, values)
     if place is not None:
         return values[place]

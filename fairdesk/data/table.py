@@ -147,3 +147,16 @@ class Table:
     def column(self, name: str) -> Column:
         """Give a column by name; raises like `index`."""
         return self.columns[self.index(name)]
+
+    def counts(self, name: str) -> dict[str, int]:
+        """Count a column's values as the file writes them, in the order of their codes.
+
+        Missing cells are left out; raises like `index`.
+        """
+        index = self.index(name)
+        codes = self.codes[:, index]
+        values, counts = np.unique(codes[~np.isnan(codes)], return_counts=True)
+        return {
+            self.columns[index].text(value): count
+            for value, count in zip(values.tolist(), counts.tolist(), strict=True)
+        }

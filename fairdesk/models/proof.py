@@ -196,7 +196,7 @@ def _favourable(
     else:
         code = column.values.index(favourable) if favourable in column.values else None
     if code is None:
-        shown = [column.text(value) for value in np.unique(codes[~np.isnan(codes)])[:12]]
+        shown = list(table.counts(label))[:12]
         raise DataError(
             f"The column “{label}” has no value “{favourable}”.",
             remedy=f"Choose one of its values: {', '.join(shown)}.",

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Column, Table
 from fairdesk.models.mapping import spelt_as
-
-
-def label_counts(spec: AuditSpec, table: Table) -> dict[str, int]:
-    """Count the values of the label column, as the file writes them; missing cells left out."""
-    column = table.column(spec.label)
-    codes = table.codes[:, table.index(spec.label)]
-    values, counts = np.unique(codes[~np.isnan(codes)], return_counts=True)
-    return {
-        column.text(value): int(count)
-        for value, count in zip(values.tolist(), counts.tolist(), strict=True)
-    }
 
 
 def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
@@ -27,7 +14,7 @@ def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
     The favourable class means the favourable value. With a label of two values any other class
     means the other one; with more, a class means the value that has its name, else none.
     """
-    values = tuple(label_counts(spec, table))
+    values = tuple(table.counts(spec.label))
     others = [value for value in values if value != spec.favourable]
     meant: list[str | None] = []
     for position, name in enumerate(spec.model.classes):

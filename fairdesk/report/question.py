@@ -26,7 +26,7 @@ from fairdesk.report.blocks import (
     Section,
     Text,
 )
-from fairdesk.report.decisions import class_texts, label_counts
+from fairdesk.report.decisions import class_texts
 from fairdesk.report.material import Material
 
 #: Values of a column that are written out before “and n more”.
@@ -52,7 +52,7 @@ _ROLES = {
 def data(material: Material) -> Section:
     """Describe the data: where they come from, their columns, the rows that could not be used."""
     spec, table = material.spec, material.table
-    counts = label_counts(spec, table)
+    counts = table.counts(spec.label)
     labelled = sum(counts.values())
     favourable = counts.get(spec.favourable, 0)
     unlabelled = len(table.codes) - labelled

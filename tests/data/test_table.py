@@ -51,3 +51,14 @@ def test_columns_and_sources_survive_json():
     assert msgspec.json.decode(msgspec.json.encode(column), type=Column) == column
     source = Source("f.csv", "0" * 64, 2, Dialect(";", "cp1252", False, ",", ("?", "NA")))
     assert msgspec.json.decode(msgspec.json.encode(source), type=Source) == source
+
+
+def test_values_are_counted_as_the_file_writes_them():
+    columns = (
+        Column("sex", Kind.NOMINAL, ("f", "m", "x"), 0.0, 2.0, missing=1),
+        Column("age", Kind.INTEGER, (), 7.0, 30.0),
+    )
+    codes = np.array([[0, 30], [2, 7], [0, 7], [np.nan, 30]])
+    table = Table(Source("t.csv", "", 4, Dialect()), columns, codes)
+    assert list(table.counts("sex").items()) == [("f", 2), ("x", 1)]
+    assert list(table.counts("age").items()) == [("7", 2), ("30", 2)]

@@ -299,7 +299,6 @@ class PairDetail(QWidget):
         self._session = session
         self._people = _People(session.spec)
         self._pair: Pair | None = None
-        self._near: Nearest | None = None
         self._title = parts.heading("")
         self._sentence = parts.Words()
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -393,7 +392,6 @@ class PairDetail(QWidget):
             self._note.setPlainText(pair.note)
             self._note.setFixedHeight(self._note_height(lines=2 if pair.note else 1))
         if another:
-            self._near = None
             self._sentence.setText(sentence(self._session.spec, self._session.decisions, pair))
             self._model.show(pair, None)
             self._distance.setText("Looking for the nearest record in your data…")
@@ -440,7 +438,6 @@ class PairDetail(QWidget):
         pair_id, near = answer
         if self._pair is None or self._pair.id != pair_id:
             return
-        self._near = near
         if near is None:
             self._distance.setText("No row of your data is complete, so none can be compared.")
             return
