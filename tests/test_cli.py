@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -447,13 +447,14 @@ def test_an_output_that_knows_few_letters(quick, tmp_path, monkeypatch, flags):
         assert "? [31m" in text
 
 
-def test_an_output_that_is_full(quick, tmp_path, capsys, monkeypatch):
+def test_an_output_that_is_full(quick, tmp_path, capsys):
     class Full(io.StringIO):
         def flush(self):
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sys, "stdout", Full())
-    assert cli.main(quick()) == 1
+    # given back before capsys gives back its own, else the tests after this have a closed one
+    with redirect_stdout(Full()):
+        assert cli.main(quick()) == 1
     err = capsys.readouterr().err
     assert "cannot be printed; the files are written" in err
     assert err.count("\n") == 1
