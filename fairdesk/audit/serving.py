@@ -34,8 +34,6 @@ Request = wire.Frame[wire.ToGuest]
 Send = Callable[[wire.FromGuest, Sequence[wire.Array]], None]
 Ending = Literal["done", "stopped", "budget"]
 
-#: What searches need, loaded (and once per machine compiled) before their own time begins.
-FOR_SEARCHES = ("fairdesk.individual.kernels", "scipy.cluster.vq")
 #: Imported while there is nothing to do, in this order: what requests are likely to need, the
 #: first ones first.
 WARM_UP = (
@@ -43,7 +41,8 @@ WARM_UP = (
     "fairdesk.models.open",
     "fairdesk.models.keras_file",
     "h5py",
-    *FOR_SEARCHES,
+    "fairdesk.individual.kernels",
+    "scipy.cluster.vq",
     "pandas",
 )
 #: Events are gathered for so many seconds before they are sent.
@@ -316,8 +315,6 @@ class Guest:
 
     def _search(self, asked: wire.Search, people: Rows, call: int, send: Send) -> Ending:
         run = asked.run
-        for module in FOR_SEARCHES:
-            import_module(module)
         events = method_named(run.method).search(
             self._fed(asked.mapping, asked.domain.attributes),
             asked.domain,
