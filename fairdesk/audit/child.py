@@ -202,7 +202,7 @@ def _read(pipes: _Pipes, stderr: threading.Thread) -> None:
     stream = _pipe(pipes.process.stdout)
     try:
         while (frame := wire.read_from_guest(stream)) is not None:
-            if not isinstance(frame.message, wire.SearchFound | wire.SearchProgress):
+            if not isinstance(frame.message, wire.UNDERWAY):
                 pipes.answered.set()
             _hand_over(pipes, frame)
             del frame

@@ -14,7 +14,7 @@ from fairdesk.data.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, Rows
 from fairdesk.individual import maft, uniform
-from fairdesk.models.model import Model
+from fairdesk.models.model import Capability, Model, ModelCard
 
 #: ``search(model, domain, people, options, rng)``; the options are of the method's own class.
 Search = Callable[[Model, Domain, Rows, Any, np.random.Generator], Iterator[Event]]
@@ -40,6 +40,8 @@ class Method:
         Its parameters: annotated with limits, a title and a description each.
     search : Search
         The generator of its events.
+    needs : tuple[Capability, ...]
+        What a model must be able to do.
     """
 
     key: str
@@ -49,6 +51,7 @@ class Method:
     cannot: str
     options: type[msgspec.Struct]
     search: Search
+    needs: tuple[Capability, ...] = (Capability.DECIDES,)
 
 
 METHODS: dict[str, Method] = {
@@ -79,6 +82,23 @@ METHODS: dict[str, Method] = {
         ),
     )
 }
+
+
+#: Why a method is off, by what the model cannot do.
+_LACKS = {
+    Capability.DECIDES: "there is no model to ask, only a table of its decisions",
+    Capability.SCORES: "the model answers with a decision only, and this method needs a score",
+    Capability.GRADIENTS: "the model cannot tell how its score changes with its inputs",
+    Capability.LAYERS: "the layers of the model are not known",
+    Capability.TREES: "the model is no tree, nor several",
+    Capability.TEXT: "the model does not read text",
+}
+
+
+def why_off(method: Method, card: ModelCard) -> str:
+    """Say in a sentence why a model cannot be audited by a method; empty when it can."""
+    lacking = [_LACKS[need] for need in method.needs if need not in card.can]
+    return f"{method.title} is off: {'; '.join(lacking)}." if lacking else ""
 
 
 def method_named(key: str) -> Method:

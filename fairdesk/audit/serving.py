@@ -278,13 +278,22 @@ class Guest:
             case wire.ReadTable(path, dialect):
                 from fairdesk.data.reading import read_table  # noqa: PLC0415
 
-                table = read_table(Path(path), dialect)
+                def watch(share: float) -> None:
+                    send(wire.TableProgress(share), ())
+
+                table = read_table(Path(path), dialect, watch)
                 send(wire.TableRead(table.source, table.columns), (table.codes,))
-            case wire.OpenModel(path, trusted):
+            case wire.LookInto(path):
+                from fairdesk.models.contents import look_into  # noqa: PLC0415
+
+                send(wire.LookedInto(look_into(Path(path))), ())
+            case wire.OpenModel(path, trusted, output, companions):
                 from fairdesk.models.open import open_model  # noqa: PLC0415
 
                 self._opened = None
-                self._opened = open_model(Path(path), trusted=trusted)
+                self._opened = open_model(
+                    Path(path), trusted=trusted, output=output, companions=companions
+                )
                 send(wire.ModelOpened(self._opened.card), ())
             case wire.Prove() as asked:
                 (codes,) = request.arrays

@@ -83,6 +83,11 @@ class AuditSpec(msgspec.Struct, frozen=True):
     created: str = msgspec.field(default_factory=now)
     versions: dict[str, str] = msgspec.field(default_factory=versions)
 
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        """What the model decides between, as the audit sees it."""
+        return self.mapping.decisions(self.model)
+
 
 class Budget(msgspec.Struct, frozen=True):
     """When a run ends by itself, besides when its method is done. ``None``: no limit.

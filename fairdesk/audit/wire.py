@@ -22,7 +22,8 @@ from fairdesk.audit.spec import RunSpec
 from fairdesk.data.domain import Attribute, Domain
 from fairdesk.data.table import Column, Dialect, Source
 from fairdesk.errors import WorkerError
-from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.models.contents import Contents
+from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof
 
 Array = NDArray[Any]
@@ -38,10 +39,16 @@ _DTYPES = {"<f8": np.float64, "<f4": np.float32, "<i8": np.int64, "|b1": np.bool
 
 
 class ReadTable(msgspec.Struct, frozen=True, tag=True):
-    """Read a CSV file."""
+    """Read a table's file; answered by any number of `TableProgress` and then `TableRead`."""
 
     path: str
     dialect: Dialect | None
+
+
+class LookInto(msgspec.Struct, frozen=True, tag=True):
+    """Tell what a model file is made of, without running anything of it."""
+
+    path: str
 
 
 class OpenModel(msgspec.Struct, frozen=True, tag=True):
@@ -49,6 +56,8 @@ class OpenModel(msgspec.Struct, frozen=True, tag=True):
 
     path: str
     trusted: bool
+    output: str = ""
+    companions: tuple[Companion, ...] = ()
 
 
 class Prove(msgspec.Struct, frozen=True, tag=True):
@@ -86,6 +95,18 @@ class Resume(msgspec.Struct, frozen=True, tag=True):
 
 class Stop(msgspec.Struct, frozen=True, tag=True):
     """End the search of this call between two events."""
+
+
+class TableProgress(msgspec.Struct, frozen=True, tag=True):
+    """How much of the table's file was read, from 0 to 1."""
+
+    share: float
+
+
+class LookedInto(msgspec.Struct, frozen=True, tag=True):
+    """What the model file is made of."""
+
+    contents: Contents
 
 
 class TableRead(msgspec.Struct, frozen=True, tag=True):
@@ -145,10 +166,12 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
 
 
 Control = Pause | Resume | Stop
-Request = ReadTable | OpenModel | Prove | Predict | Search
+Request = ReadTable | LookInto | OpenModel | Prove | Predict | Search
 ToGuest = Request | Control
 FromGuest = (
-    TableRead
+    TableProgress
+    | TableRead
+    | LookedInto
     | ModelOpened
     | Proved
     | Predicted
@@ -158,6 +181,8 @@ FromGuest = (
     | Failed
 )
 Message = ToGuest | FromGuest
+#: What comes before the answer of a call.
+UNDERWAY = TableProgress | SearchFound | SearchProgress
 
 _ENCODER = msgspec.json.Encoder()
 _TO_GUEST = msgspec.json.Decoder(ToGuest)

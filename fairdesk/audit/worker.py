@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,8 @@ from fairdesk.data.table import Dialect, Table
 from fairdesk.errors import ERRORS, ModelError, WorkerError
 from fairdesk.events import Event, Found, Progress, Rows, Scores
 from fairdesk.files import sha256
-from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.models.contents import Contents
+from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof
 
 Ending = Literal["done", "stopped", "budget"]
@@ -62,10 +63,9 @@ class Patience:
 class _Opened:
     """The model that is to be opened again in a fresh process."""
 
-    path: str
-    trusted: bool
-    sha256: str
-    classes: int
+    request: wire.OpenModel
+    command: Sequence[str]
+    card: ModelCard
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ class Worker:
 
     def __init__(self, patience: Patience | None = None, *, command: Sequence[str] = GUEST) -> None:
         self._patience = patience or Patience()
-        self._command = command
+        self._default = self._command = command
         self._turn = threading.Lock()  # held during a call
         self._state = threading.Lock()  # guards what follows; held for moments
         self._closed = False
@@ -144,17 +144,63 @@ class Worker:
         call = self._call
         return call is not None and call.paused
 
-    def read_table(self, path: Path, dialect: Dialect | None = None) -> Table:
-        """Read a CSV file; raises `fairdesk.errors.DataError` like `fairdesk.data.reading`."""
-        frame = self._answer(
-            wire.ReadTable(_text(path), dialect), (), self._patience.table, "read the data"
-        )
+    def read_table(
+        self,
+        path: Path,
+        dialect: Dialect | None = None,
+        watch: Callable[[float], None] | None = None,
+    ) -> Table:
+        """Read a table's file; raises `fairdesk.errors.DataError` like `fairdesk.data.reading`.
+
+        ``watch`` is told now and then, in this thread, which share of it was read.
+        """
+        request = wire.ReadTable(_text(path), dialect)
+        with self._turn:
+            for frame in self._frames(request, (), self._patience.table, "read the data"):
+                if not isinstance(frame.message, wire.TableProgress):
+                    break
+                if watch is not None:
+                    watch(min(max(frame.message.share, 0.0), 1.0))
         message = _expect(frame, wire.TableRead)
         (codes,) = _arrays(frame, (None, len(message.columns)))
         return Table(message.source, message.columns, codes)
 
-    def open_model(self, path: Path, *, trusted: bool = False) -> ModelCard:
+    def look_into(self, path: Path) -> Contents:
+        """Tell what a model file is made of, without running anything of it.
+
+        Raises
+        ------
+        ModelError
+            When the file may not be read.
+        """
+        frame = self._answer(
+            wire.LookInto(_text(path)), (), self._patience.model, "look into the model file"
+        )
+        return _expect(frame, wire.LookedInto).contents
+
+    def open_model(
+        self,
+        path: Path,
+        *,
+        trusted: bool = False,
+        output: str = "",
+        companions: Sequence[Companion] = (),
+        command: Sequence[str] | None = None,
+    ) -> ModelCard:
         """Open a model file and keep it open.
+
+        Parameters
+        ----------
+        path : Path
+            The model file.
+        trusted : bool
+            Whether the auditor agreed to run its code.
+        output : str
+            Which output decides, of a model with several.
+        companions : sequence of Companion
+            Files beside it that tell how it is fed.
+        command : sequence of str, optional
+            The guest to open it in: that of another environment. By default this worker's own.
 
         Raises
         ------
@@ -165,13 +211,21 @@ class Worker:
         """
         with self._turn:
             self._opened = None
-            return self._open(self._living_child(), _text(path), trusted=trusted)
+            others = tuple(
+                msgspec.structs.replace(each, path=_text(Path(each.path))) for each in companions
+            )
+            request = wire.OpenModel(_text(path), trusted, output, others)
+            chosen = self._default if command is None else command
+            return self._open(self._living_child(chosen), request, chosen)
 
     def prove(self, mapping: Mapping, table: Table, label: str, favourable: str) -> Proof:
         """Check how the open model is fed, on the whole table: `fairdesk.models.proof.check`."""
+        used = {label, *(made.attribute for made in mapping.inputs)}
+        kept = [i for i, name in enumerate(table.names) if name in used]
+        columns = tuple(table.columns[i] for i in kept)
         frame = self._answer(
-            wire.Prove(mapping, table.source, table.columns, label, favourable),
-            (table.codes,),
+            wire.Prove(mapping, table.source, columns, label, favourable),
+            (table.codes[:, kept],),
             self._patience.answer,
             "answer for the rows of the table",
         )
@@ -183,7 +237,7 @@ class Worker:
             wire.Predict(mapping, attributes), (rows,), self._patience.answer, "answer"
         )
         _expect(frame, wire.Predicted)
-        (scores,) = _arrays(frame, (len(rows), self._width))
+        (scores,) = _arrays(frame, (len(rows), self._width(mapping)))
         return scores.astype(np.float32, copy=False)
 
     def search(self, mapping: Mapping, domain: Domain, people: Rows, run: RunSpec) -> Searching:
@@ -242,7 +296,7 @@ class Worker:
                 for frame in frames:
                     if isinstance(frame.message, wire.SearchEnded):
                         return frame.message.ending
-                    yield _event(frame, request.domain, self._width)
+                    yield _event(frame, request.domain, self._width(request.mapping))
             except _StoppedError:
                 return "stopped"
             except GeneratorExit:
@@ -265,23 +319,26 @@ class Worker:
         self, request: wire.Request, arrays: Sequence[wire.Array], patience: float, doing: str
     ) -> Generator[Received, None, None]:
         """Make a call on a living child, with the model open again that was open before."""
-        child = self._living_child()
-        if (
-            self._opened is not None
-            and self._opened_in is not child
-            and not isinstance(request, wire.ReadTable)
-        ):
-            self._reopen(child, self._opened)
+        before = None if isinstance(request, wire.ReadTable | wire.LookInto) else self._opened
+        child = self._living_child(self._command if before is None else before.command)
+        if before is not None and self._opened_in is not child:
+            self._reopen(child, before)
         yield from self._converse(child, request, arrays, patience, doing)
 
-    def _open(self, child: Child, path: str, *, trusted: bool) -> ModelCard:
-        request = wire.OpenModel(path, trusted)
+    def _open(self, child: Child, request: wire.OpenModel, command: Sequence[str]) -> ModelCard:
         frames = self._converse(child, request, (), self._patience.model, "open the model")
-        fingerprint = _fingerprint(path)
         card = _expect(deque(frames, maxlen=1).pop(), wire.ModelOpened).card
-        # what the file's own code tells about the file is not to be relied on
-        card = msgspec.structs.replace(card, path=path, sha256=fingerprint)
-        self._opened = _Opened(path, trusted, fingerprint, len(card.classes))
+        # what the file's own code tells about the files is not to be relied on
+        card = msgspec.structs.replace(
+            card,
+            path=request.path,
+            sha256=_fingerprint(request.path),
+            companions=tuple(
+                msgspec.structs.replace(each, sha256=_fingerprint(each.path))
+                for each in request.companions
+            ),
+        )
+        self._opened = _Opened(request, command, card)
         self._opened_in = child
         return card
 
@@ -290,28 +347,34 @@ class Worker:
 
         Looked at before it is opened: the auditor agreed to run that file, not this one.
         """
-        found = _fingerprint(before.path)
-        if found and found != before.sha256:
-            raise ModelError(
-                "The model file has changed since it was opened.",
-                why=f"Its fingerprint was {before.sha256[:12]}…, now it is {found[:12]}….",
-                remedy="Put the earlier file back, or begin a new audit with this one.",
-            )
-        self._open(child, before.path, trusted=before.trusted)
+        for path, wanted in (
+            (before.request.path, before.card.sha256),
+            *((each.path, each.sha256) for each in before.card.companions),
+        ):
+            found = _fingerprint(path)
+            if found and found != wanted:
+                raise ModelError(
+                    f"The file “{Path(path).name}” has changed since the model was opened.",
+                    why=f"Its fingerprint was {wanted[:12]}…, now it is {found[:12]}….",
+                    remedy="Put the earlier file back, or begin a new audit with this one.",
+                )
+        self._open(child, before.request, before.command)
 
-    @property
-    def _width(self) -> int | None:
-        """How many scores the open model gives for a row; ``None`` without one."""
+    def _width(self, mapping: Mapping) -> int | None:
+        """How many scores the fed model gives for a row; ``None`` without a model."""
         if self._opened is None:
             return None
-        return 1 if self._opened.classes == 2 else self._opened.classes
+        decisions = len(mapping.decisions(self._opened.card))
+        return 1 if decisions == 2 else decisions
 
-    def _living_child(self) -> Child:
+    def _living_child(self, command: Sequence[str]) -> Child:
         with self._state:
             if self._closed:
                 raise WorkerError("The process that holds the model was closed.")
-            if not self._child.alive:
-                self._child = Child(self._command)
+            if not self._child.alive or command != self._command:
+                self._child.kill()
+                self._child = Child(command)
+                self._command = command
             return self._child
 
     def _converse(
@@ -349,7 +412,7 @@ class Worker:
                 if frame.call != call.number:
                     raise _nonsense("it answers a call that was not made")
                 since = monotonic()
-                over = not isinstance(frame.message, wire.SearchFound | wire.SearchProgress)
+                over = not isinstance(frame.message, wire.UNDERWAY)
                 if isinstance(frame.message, wire.Failed):
                     raise _error(frame.message)
                 yield frame

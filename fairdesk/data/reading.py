@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from fairdesk.errors import DataError
 from fairdesk.files import sha256
 
 
-def read_table(path: Path, dialect: Dialect | None = None) -> Table:
+def read_table(
+    path: Path, dialect: Dialect | None = None, watch: Callable[[float], None] | None = None
+) -> Table:
     """Read a CSV file and infer the kind of every column.
 
     Parameters
@@ -26,6 +29,8 @@ def read_table(path: Path, dialect: Dialect | None = None) -> Table:
         The file.
     dialect : Dialect, optional
         How it is written; found by looking at it when left out.
+    watch : callable, optional
+        Told now and then which share of the file was read, 0 to 1.
 
     Returns
     -------
@@ -56,6 +61,8 @@ def read_table(path: Path, dialect: Dialect | None = None) -> Table:
     for position, (name, texts) in enumerate(zip(cells.names, cells.columns, strict=True)):
         column, codes[:, position] = typed(name, texts, missing, dialect.decimal)
         columns.append(column)
+    if watch is not None:
+        watch(1.0)
     with readable(path):
         source = Source(
             path=str(path.absolute()), sha256=sha256(path), rows=cells.rows, dialect=dialect

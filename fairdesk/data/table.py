@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -23,8 +24,10 @@ class Kind(StrEnum):
     """Whole numbers."""
     REAL = "real"
     """Numbers with fractions."""
+    TEXT = "text"
+    """Text that people wrote: a model may read it, no search changes it."""
     IGNORED = "ignored"
-    """An identifier, free text, or what the auditor leaves out: kept, never audited."""
+    """An identifier, or what the auditor leaves out: kept, never audited."""
 
     @property
     def is_number(self) -> bool:
@@ -33,10 +36,15 @@ class Kind(StrEnum):
 
 
 class Dialect(msgspec.Struct, frozen=True):
-    """How a CSV file is written.
+    """How a table's file is written.
 
     Attributes
     ----------
+    format : str
+        ``"csv"`` (any delimited text), ``"parquet"``, ``"excel"`` or ``"sqlite"``; for all but text
+        only ``table`` and ``missing`` have a meaning.
+    table : str
+        The sheet or table that was read, of a file with several; else empty.
     delimiter : str
         One character.
     encoding : str
@@ -54,6 +62,8 @@ class Dialect(msgspec.Struct, frozen=True):
     header: bool = True
     decimal: str = "."
     missing: tuple[str, ...] = ()
+    format: Literal["csv", "parquet", "excel", "sqlite"] = "csv"
+    table: str = ""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -97,12 +107,16 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where a table came from: the file, its fingerprint, its size and how it was read."""
+    """Where a table came from: the file, its fingerprint, its size and how it was read.
+
+    ``tables`` names the sheets or tables of a file that has several, ``dialect.table`` among them.
+    """
 
     path: str
     sha256: str
     rows: int
     dialect: Dialect
+    tables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ DAMAGE = (
 )
 
 
-def open_keras(path: Path) -> OpenedModel:
+def open_keras(path: Path, *, trusted: bool = False, output: str = "") -> OpenedModel:
     """Open a Keras file.
 
     Raises

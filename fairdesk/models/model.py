@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 import numpy as np
@@ -22,6 +22,71 @@ class Takes(StrEnum):
     """One matrix of numbers; columns are told apart by their position."""
     COLUMNS = "columns"
     """Named columns, numbers or texts, as the table has them."""
+
+
+class Capability(StrEnum):
+    """What a model can do. A method that needs more than a model can is off, with the reason."""
+
+    DECIDES = "decides"
+    """It can be asked about anybody. (A table of its predictions cannot.)"""
+    SCORES = "scores"
+    """It answers with a score per class, not only with the decided one."""
+    GRADIENTS = "gradients"
+    """It can tell how its scores change with its inputs."""
+    LAYERS = "layers"
+    """Its dense layers are known, number by number."""
+    TREES = "trees"
+    """It is a tree, or several, whose splits are known."""
+    TEXT = "text"
+    """It reads text that people wrote."""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One step of arithmetic on a model input, as a scaler does it: ``x op by``."""
+
+    op: Literal["subtract", "divide", "multiply", "add"]
+    by: float
+
+
+class Hints(msgspec.Struct, frozen=True):
+    """What a model file, or a file beside it, tells about how the model is to be fed.
+
+    Attributes
+    ----------
+    features : tuple[str, ...]
+        The model's inputs by name, in order; empty where nothing tells.
+    codes : dict[str, dict[str, float]]
+        Per column, or input: the number for each cell text (label and ordinal encoders).
+    one_hot : dict[str, tuple[str, ...]]
+        Per column: the categories that became an input each, in order.
+    steps : dict[str, tuple[Step, ...]]
+        Per column, or input: what a scaler does to it, in order.
+    steps_in_order : tuple[tuple[Step, ...], ...]
+        The same for a scaler that does not know names: one entry for each column that it takes.
+    target : str
+        What the model predicts, as a column's name.
+    classes : tuple[str, ...]
+        The names of the model's classes, in order (an encoder of the target).
+    told : tuple[str, ...]
+        What was found and where, a sentence each, for people.
+    """
+
+    features: tuple[str, ...] = ()
+    codes: dict[str, dict[str, float]] = msgspec.field(default_factory=dict)
+    one_hot: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    steps: dict[str, tuple[Step, ...]] = msgspec.field(default_factory=dict)
+    steps_in_order: tuple[tuple[Step, ...], ...] = ()
+    target: str = ""
+    classes: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+class Companion(msgspec.Struct, frozen=True):
+    """A file beside the model that tells how to feed it: a scaler, encoders, an order."""
+
+    path: str
+    sha256: str = ""
+    trusted: bool = False
 
 
 class ModelCard(msgspec.Struct, frozen=True):
@@ -43,14 +108,33 @@ class ModelCard(msgspec.Struct, frozen=True):
         Whether those names are the file's own (then columns are matched by name).
     classes : tuple[str, ...]
         The names of its classes; two or more; ``("0", "1")`` where the file names none.
+        Empty for a model that answers with a value (regression).
     scores : str
-        What its answers are: ``"probabilities"``, ``"scores"`` or ``"labels"``.
+        What its answers are: ``"probabilities"``, ``"scores"``, ``"labels"``, or ``"values"`` of a
+        model that estimates a number.
     read_as_data : bool
         Whether it was read as plain numbers, with no code of the file or of its library run.
     saved_with : str
         The library version it was saved with; empty when the file does not say.
     warnings : tuple[str, ...]
         What the auditor must know, a sentence each.
+    can : tuple[Capability, ...]
+        What it can do.
+    accepts : tuple[str, ...]
+        Per input ``"number"``, ``"text"`` or ``"either"``; empty where nothing tells.
+    outputs : tuple[str, ...]
+        Where several outputs could be the decision: their names. Empty where there is one.
+    output : str
+        Which of them answers.
+    hints : Hints
+        How it is to be fed, as far as the files tell.
+    companions : tuple[Companion, ...]
+        The files beside it that were read.
+    needed_trust : bool
+        Whether it could only be opened because the auditor agreed to run its code.
+    environment : str
+        Where it runs when that is not FairDesk's own environment: ``"scikit-learn 1.3.2, Python
+        3.11"``.
     """
 
     path: str
@@ -65,6 +149,14 @@ class ModelCard(msgspec.Struct, frozen=True):
     read_as_data: bool = False
     saved_with: str = ""
     warnings: tuple[str, ...] = ()
+    can: tuple[Capability, ...] = (Capability.DECIDES, Capability.SCORES)
+    accepts: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    output: str = ""
+    hints: Hints = Hints()
+    companions: tuple[Companion, ...] = ()
+    needed_trust: bool = False
+    environment: str = ""
 
 
 class OpenedModel(Protocol):
@@ -86,7 +178,8 @@ class OpenedModel(Protocol):
         -------
         Scores
             ``(n, 1)`` float32: the score of the second class, above 0.5 when it is chosen; or,
-            for three classes or more, ``(n, k)``: the greatest is chosen.
+            for three classes or more, ``(n, k)``: the greatest is chosen; or, when
+            ``card.scores`` is ``"values"``, ``(n, 1)``: the estimated number.
 
         Raises
         ------
@@ -111,6 +204,8 @@ class How(StrEnum):
     """The cell's text, as it stands in the table."""
     CODE = "code"
     """A number for each value."""
+    CONSTANT = "constant"
+    """The same for everybody, where the table has no such column."""
 
 
 class Input(msgspec.Struct, frozen=True):
@@ -130,6 +225,10 @@ class Input(msgspec.Struct, frozen=True):
     missing : str
         The cell text that stands for a missing cell where models take that text for a value
         like any other (``"?"``); empty where they take a missing cell as missing (NaN).
+    then : tuple[Step, ...]
+        Arithmetic on the number that came out, in order (a scaler).
+    constant : float or str
+        With `How.CONSTANT`: what is given; ``attribute`` is then empty.
     """
 
     name: str
@@ -137,24 +236,49 @@ class Input(msgspec.Struct, frozen=True):
     how: How
     codes: dict[str, float] = msgspec.field(default_factory=dict)
     missing: str = ""
+    then: tuple[Step, ...] = ()
+    constant: float | str = 0.0
 
 
 class Mapping(msgspec.Struct, frozen=True):
-    """How table columns become model inputs.
+    """How table columns become model inputs, and its answers decisions.
+
+    A model's answers may have to become decisions first: where several of its classes are
+    favourable, where it decides at another threshold than one half, or estimates a number. Then
+    ``outcomes`` names the two decisions that come out, and everything after `FedModel` sees a
+    model that decides between those two.
 
     Attributes
     ----------
     inputs : tuple[Input, ...]
         One per input of the model, in its order.
     matched : str
-        ``"by name"`` or ``"by position"``.
+        ``"by name"``, ``"by position"``, or how else.
     favourable_class : int
-        The position in the card's classes that means the favourable outcome.
+        The position of the favourable decision: in ``outcomes``, or the card's classes where
+        ``outcomes`` is empty.
+    outcomes : tuple[str, ...]
+        The two decisions, where they are not the card's classes.
+    together : tuple[int, ...]
+        Positions in the card's classes that are favourable, where several are.
+    threshold : float, optional
+        Of two classes: the second is chosen where its score is above this, not 0.5. Of a model
+        that estimates a number: the second outcome is chosen from this number on.
+    spread : float
+        Of a model that estimates a number: how far from the threshold is far, in its unit.
     """
 
     inputs: tuple[Input, ...]
     matched: str
     favourable_class: int
+    outcomes: tuple[str, ...] = ()
+    together: tuple[int, ...] = ()
+    threshold: float | None = None
+    spread: float = 1.0
+
+    def decisions(self, card: ModelCard) -> tuple[str, ...]:
+        """Name what is decided between: two or more."""
+        return self.outcomes or card.classes
 
 
 class Model(Protocol):
@@ -204,6 +328,9 @@ def favourable_scores(scores: Scores, favourable_class: int) -> NDArray[np.float
 
 
 __all__ = [
+    "Capability",
+    "Companion",
+    "Hints",
     "How",
     "Input",
     "Inputs",
@@ -212,6 +339,7 @@ __all__ = [
     "Model",
     "ModelCard",
     "OpenedModel",
+    "Step",
     "Takes",
     "favourable_scores",
     "labels",

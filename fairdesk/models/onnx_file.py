@@ -179,7 +179,7 @@ def _numbers(name: str, values: NDArray[Any], kind: type) -> NDArray[Any]:
         ) from error
 
 
-def open_onnx(path: Path) -> OnnxModel:
+def open_onnx(path: Path, *, output: str = "") -> OnnxModel:
     """Open an ONNX file.
 
     Raises
@@ -205,8 +205,8 @@ def open_onnx(path: Path) -> OnnxModel:
     _refuse_strangers(path, inside)
     session = _session(path, data)
     takes, inputs = _inputs(path, session)
-    output = _output(path, session, inside)
-    labels_only = output.kind in _LABELS
+    answer = _output(path, session, inside)
+    labels_only = answer.kind in _LABELS
     card = ModelCard(
         path=str(path),
         sha256=sha256(path),
@@ -217,12 +217,12 @@ def open_onnx(path: Path) -> OnnxModel:
         takes=takes,
         inputs=inputs,
         named=takes is Takes.COLUMNS,
-        classes=_classes(path, session, output, inside),
-        scores="labels" if labels_only else "scores" if output.unbounded else "probabilities",
+        classes=_classes(path, session, answer, inside),
+        scores="labels" if labels_only else "scores" if answer.unbounded else "probabilities",
         saved_with=inside.producer,
-        warnings=(UNBOUNDED,) if output.unbounded else (),
+        warnings=(UNBOUNDED,) if answer.unbounded else (),
     )
-    return OnnxModel(card, session, output)
+    return OnnxModel(card, session, answer)
 
 
 UNBOUNDED = (

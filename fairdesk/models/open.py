@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from fairdesk.errors import ModelError
-from fairdesk.models.model import OpenedModel
+from fairdesk.models.model import Companion, OpenedModel
 
 #: How many bytes tell the formats apart.
 _HEAD = 4096
@@ -37,9 +38,9 @@ def describe_format(path: Path) -> str:
     Returns
     -------
     str
-        ``"keras-zip"``, ``"hdf5"``, ``"onnx"``, ``"pickle"``; or, of what cannot be opened,
-        ``"missing"``, ``"folder"``, ``"saved-model"``, ``"empty"``, ``"zip"``, ``"skops"``,
-        ``"text"`` or ``"unknown"``.
+        ``"keras-zip"``, ``"hdf5"``, ``"saved-model"`` (a folder), ``"onnx"``, ``"pickle"``,
+        ``"skops"``; or, of what cannot be opened, ``"missing"``, ``"folder"``, ``"empty"``,
+        ``"zip"``, ``"text"`` or ``"unknown"``.
 
     Raises
     ------
@@ -103,7 +104,13 @@ def _is_text(head: bytes) -> bool:
     return b"\0" not in head
 
 
-def open_model(path: Path, *, trusted: bool = False) -> OpenedModel:
+def open_model(
+    path: Path,
+    *,
+    trusted: bool = False,
+    output: str = "",
+    companions: Sequence[Companion] = (),
+) -> OpenedModel:
     """Open a model file.
 
     Parameters
@@ -111,7 +118,11 @@ def open_model(path: Path, *, trusted: bool = False) -> OpenedModel:
     path : Path
         The file. Its content decides, not its name.
     trusted : bool
-        Whether the auditor agreed that the file's own code may run (pickles).
+        Whether the auditor agreed that the file's own code may run.
+    output : str
+        Which of its outputs decides, of a model with several; one is chosen when left out.
+    companions : sequence of Companion
+        Files beside it that tell how it is fed.
 
     Raises
     ------
@@ -122,19 +133,25 @@ def open_model(path: Path, *, trusted: bool = False) -> OpenedModel:
     """
     kind = describe_format(path)
     # each reader is loaded with its library only when a file needs it
-    if kind in ("keras-zip", "hdf5"):
+    if kind in ("keras-zip", "hdf5", "saved-model"):
         from fairdesk.models.keras_file import open_keras  # noqa: PLC0415
 
-        return open_keras(path)
-    if kind == "onnx":
+        opened = open_keras(path, trusted=trusted, output=output)
+    elif kind == "onnx":
         from fairdesk.models.onnx_file import open_onnx  # noqa: PLC0415
 
-        return open_onnx(path)
-    if kind == "pickle":
-        from fairdesk.models.sklearn_file import open_pickle  # noqa: PLC0415
+        opened = open_onnx(path, output=output)
+    elif kind in ("pickle", "skops"):
+        from fairdesk.models.sklearn_file import open_scikit  # noqa: PLC0415
 
-        return open_pickle(path, trusted=trusted)
-    raise _refusal(path, kind)
+        opened = open_scikit(path, trusted=trusted, output=output)
+    else:
+        raise _refusal(path, kind)
+    if companions:
+        from fairdesk.models.companions import with_companions  # noqa: PLC0415
+
+        return with_companions(opened, companions)
+    return opened
 
 
 def _refusal(path: Path, kind: str) -> ModelError:
@@ -151,13 +168,7 @@ def _refusal(path: Path, kind: str) -> ModelError:
             "Perhaps a download or a copy was cut off.",
             "Get the file again.",
         ),
-        "saved-model": (
-            f"{name} is the folder of a TensorFlow SavedModel.",
-            "It holds a program of any kind, and Keras 3 does not open it either.",
-            "Load it where it was made and save it as one file: model.save(“model.keras”).",
-        ),
         "folder": (f"{name} is a folder.", "", f"Choose a file. {WANTED}"),
-        "skops": (f"{name} is a skops file, which FairDesk does not open.", "", WANTED),
         "zip": (
             f"{name} is an archive, but not of a Keras model.",
             "It is damaged, or holds something else.",

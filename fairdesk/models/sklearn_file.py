@@ -93,7 +93,7 @@ class ScikitModel:
             ) from error
 
 
-def open_pickle(path: Path, *, trusted: bool) -> ScikitModel:
+def open_scikit(path: Path, *, trusted: bool = False, output: str = "") -> ScikitModel:
     """Open a pickle or joblib file. This runs whatever its author put into it.
 
     Raises

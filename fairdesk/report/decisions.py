@@ -17,7 +17,7 @@ def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
     values = tuple(table.counts(spec.label))
     others = [value for value in values if value != spec.favourable]
     meant: list[str | None] = []
-    for position, name in enumerate(spec.model.classes):
+    for position, name in enumerate(spec.decisions):
         if position == spec.mapping.favourable_class:
             meant.append(spec.favourable)
         elif len(others) == 1:
@@ -32,7 +32,7 @@ def class_texts(spec: AuditSpec, table: Table) -> tuple[str, ...]:
     """Name each class for people: by its label value, else as the model calls it."""
     return tuple(
         name if label is None else label
-        for name, label in zip(spec.model.classes, class_labels(spec, table), strict=True)
+        for name, label in zip(spec.decisions, class_labels(spec, table), strict=True)
     )
 
 

@@ -91,7 +91,7 @@ def command(spec: AuditSpec, run: RunSpec) -> str:
         f"--model {shlex.quote(spec.model.path)}",
         f"--label {shlex.quote(spec.label)}",
         f"--favourable {shlex.quote(spec.favourable)}",
-        f"--model-favourable {shlex.quote(spec.model.classes[spec.mapping.favourable_class])}",
+        f"--model-favourable {shlex.quote(spec.decisions[spec.mapping.favourable_class])}",
         *(f"--protected {shlex.quote(name)}" for name in protected_names(spec.domain)),
         *(["--domain domain.json"] if domain else []),
         f"--method {run.method}",

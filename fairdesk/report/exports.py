@@ -192,7 +192,7 @@ def _retraining_rows(store: Store, table: Table, room: int) -> Iterator[list[str
         if label is None:
             raise ReportError(
                 "The retraining file could not be made.",
-                why=f"The model decides “{spec.model.classes[surer]}”, which is no value of the "
+                why=f"The model decides “{spec.decisions[surer]}”, which is no value of the "
                 f"label “{spec.label}”.",
                 remedy="Use a model whose classes are named like the label's values.",
             )

@@ -40,6 +40,7 @@ _KINDS = {
     Kind.ORDINAL: "names in an order",
     Kind.INTEGER: "whole numbers",
     Kind.REAL: "numbers",
+    Kind.TEXT: "text",
     Kind.IGNORED: "left out",
 }
 _ROLES = {

@@ -80,7 +80,7 @@ if __name__ == "__main__":
     methods.METHODS["steps"] = STEPS
     serving.WARM_UP = ()
     real = fairdesk.models.open.open_model
-    fairdesk.models.open.open_model = lambda path, *, trusted=False: (
-        Opened(path) if path.suffix == ".txt" else real(path, trusted=trusted)
+    fairdesk.models.open.open_model = lambda path, **named: (
+        Opened(path) if path.suffix == ".txt" else real(path, **named)
     )
     guest.main()

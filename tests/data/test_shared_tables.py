@@ -12,7 +12,7 @@ from fairdesk.data.profile import histogram, problems, suggest_label, suggest_pr
 from fairdesk.data.reading import read_table
 from fairdesk.data.table import Kind
 
-NOMINAL, ORDINAL, INTEGER, REAL, IGNORED = Kind
+NOMINAL, ORDINAL, INTEGER, REAL, TEXT, IGNORED = Kind
 
 TABLES = {
     "adult": (48_842, 16, "income", {"sex", "race", "age"}),

@@ -31,6 +31,7 @@ KINDS: dict[Kind, str] = {
     Kind.ORDINAL: "Ordered names",
     Kind.INTEGER: "Whole numbers",
     Kind.REAL: "Numbers",
+    Kind.TEXT: "Text",
     Kind.IGNORED: "Left out",
 }
 Histogram = tuple[tuple[str, int], ...]

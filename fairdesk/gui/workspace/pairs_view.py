@@ -156,7 +156,7 @@ class PairsView(QWidget):
                 texts.append(f"{widest} ≠ {widest}" if protected else widest)
             elif column.title == "Decision":
                 spec = self._session.spec
-                widest = max((*spec.model.classes, spec.favourable + "xx"), key=len)
+                widest = max((*spec.decisions, spec.favourable + "xx"), key=len)
                 texts.append(f"{widest} ≠ {widest}")
             elif column.order != "mark":
                 texts.append("000000")
