@@ -55,6 +55,7 @@ def make_card(sha256="a" * 64):
         named=True,
         classes=("no", "yes"),
         scores="probabilities",
+        needed_trust=True,
     )
 
 

@@ -16,7 +16,7 @@ from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
 from fairdesk.data.domain import BINS, EVERY_VALUE_UP_TO, Attribute, Domain, Role, attribute_of
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError
-from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof
 from fairdesk.report.words import listed
 
@@ -105,6 +105,12 @@ class WizardState:
         The model, how columns become its inputs, and how it fared on the rows.
     trusted : bool
         Whether the auditor agreed to run the model file's own code.
+    companions : list[Companion]
+        The files beside the model that tell how it is fed.
+    output : str
+        Which of the model's outputs decides, where it has several; else empty.
+    environment : str
+        The environment that the model is opened in, where it is not FairDesk's own; else empty.
     choices : dict[str, Choice]
         Per attribute; those not in it have the default.
     method, options, seed, length
@@ -124,6 +130,9 @@ class WizardState:
     favourable: str = ""
     card: ModelCard | None = None
     trusted: bool = False
+    companions: list[Companion] = field(default_factory=list)
+    output: str = ""
+    environment: str = ""
     mapping: Mapping | None = None
     proof: Proof | None = None
     choices: dict[str, Choice] = field(default_factory=dict)
@@ -205,7 +214,7 @@ class WizardState:
 
     def set_model(self, card: ModelCard, *, trusted: bool) -> None:
         """Take a model that was opened."""
-        changed = self.card is not None and self.card.sha256 != card.sha256
+        changed = self.card is not None and self.card != card
         self.card = card
         self.trusted = trusted
         if changed:
@@ -447,7 +456,7 @@ class WizardState:
             model=self.card,
             mapping=self.mapping,
             domain=self.domain(),
-            trusted=self.trusted,
+            trusted=self.card.needed_trust and self.trusted,
         )
         return Plan(audit=audit, run=self.run_spec(), path=self.path, table=table)
 

@@ -65,7 +65,7 @@ def _model(state: WizardState) -> Iterator[str]:
     yield f"Its {len(card.inputs)} inputs are matched to the columns {mapping.matched};"
     yield f"its answer “{card.classes[mapping.favourable_class]}” is the good one."
     yield f"It agrees with {quoted(state.label)} in {percent(proof.accuracy, 1)} of the rows."
-    if state.trusted and not card.read_as_data:
+    if state.trusted and card.needed_trust:
         yield "The file is a program that was trusted."
 
 
