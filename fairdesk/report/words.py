@@ -11,6 +11,7 @@ from typing import Protocol
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Domain
+from fairdesk.models.model import How, Input
 
 #: What a search can show, and what not. Stands wherever findings are counted.
 EXAMPLES = (
@@ -29,6 +30,7 @@ _IRREGULAR = {
     "staff": "staff",
 }
 _REGULAR = ("german", "human", "roman")
+_OPERATIONS = {"subtract": "minus", "add": "plus", "multiply": "times", "divide": "divided by"}
 _STATES = {
     "running": "running",
     "paused": "paused",
@@ -251,3 +253,26 @@ def state_word(state: str) -> str:
 def decision_word(spec: AuditSpec, decided: int) -> str:
     """Say what a decision means for the person: ``favourable`` or ``unfavourable``."""
     return "favourable" if decided == spec.mapping.favourable_class else "unfavourable"
+
+
+def some(values: Sequence[str], most: int = 12) -> str:
+    """Write the first values of many, and how many more there are."""
+    rest = len(values) - most
+    shown = ", ".join(values[:most])
+    return f"{shown} and {number(rest)} more" if rest > 0 else shown
+
+
+def how_made(one: Input, most: int = 12) -> str:
+    """Say how a model input is made from its column; of codes the first ``most``."""
+    match one.how:
+        case How.AS_IS:
+            made = "the number itself"
+        case How.LABEL:
+            made = "the text as it stands in the data"
+        case How.CODE:
+            codes = [f"{text} = {code:g}" for text, code in one.codes.items()]
+            made = f"a number for each value: {some(codes, most)}"
+        case How.CONSTANT:
+            value = one.constant if isinstance(one.constant, str) else f"{one.constant:g}"
+            made = f"always {value}"
+    return "; ".join([made, *(f"{_OPERATIONS[step.op]} {step.by:.6g}" for step in one.then)])

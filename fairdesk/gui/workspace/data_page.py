@@ -19,18 +19,12 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Attribute, Role
 from fairdesk.gui import parts, theme, tips
-from fairdesk.models.model import How, Input
 from fairdesk.report import words
 
 _ROLES = {
     Role.PROTECTED: "◆ protected",
     Role.VARIES: "may vary",
     Role.FIXED: "fixed",
-}
-_HOWS = {
-    How.AS_IS: "the number itself",
-    How.LABEL: "the text itself",
-    How.CODE: "a number for each value",
 }
 #: Values of a column that are listed before “and n more”.
 _LISTED = 4
@@ -61,7 +55,7 @@ def model_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
     model, mapping = spec.model, spec.mapping
     classes = ", ".join(
         f"{name} (favourable)" if i == mapping.favourable_class else name
-        for i, name in enumerate(model.classes)
+        for i, name in enumerate(spec.decisions)
     )
     if model.read_as_data:
         run = "Read as plain numbers; nothing of the file was run"
@@ -101,16 +95,6 @@ def compared_text(attribute: Attribute) -> str:
         return f"all {len(attribute.compared)}" if attribute.compared else ""
     texts = [attribute.text(code) for code in attribute.compared]
     return ", ".join(texts[:12]) + (f" and {len(texts) - 12} more" if len(texts) > 12 else "")
-
-
-def input_text(entry: Input) -> str:
-    """Say how a model input is made."""
-    if entry.how is not How.CODE:
-        return _HOWS[entry.how]
-    shown = list(entry.codes.items())[:_LISTED]
-    codes = ", ".join(f"{text} → {code:g}" for text, code in shown)
-    more = len(entry.codes) - len(shown)
-    return f"{codes} and {more} more" if more > 0 else codes
 
 
 class DataPage(QWidget):
@@ -165,7 +149,10 @@ class DataPage(QWidget):
             _table(
                 "How columns become model inputs",
                 ("Model input", "Made from", "How"),
-                [(each.name, each.attribute, input_text(each)) for each in spec.mapping.inputs],
+                [
+                    (each.name, each.attribute, words.how_made(each, _LISTED))
+                    for each in spec.mapping.inputs
+                ],
             )
         )
         column.addStretch(1)

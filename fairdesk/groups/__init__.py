@@ -1,0 +1,1 @@
+"""Group discrimination: how groups of real people fare."""
