@@ -63,7 +63,10 @@ class AuditSpec(msgspec.Struct, frozen=True):
     domain : Domain
         The attributes, their values and roles.
     trusted : bool
-        Whether the auditor agreed to run this model file's own code.
+        Whether the auditor agreed to run this model file's own code, and that was needed.
+    predictions : str
+        The column with the decisions that a model made, where the model itself is not at hand:
+        then ``model`` describes that column, and nobody can be asked about.
     created : str
         UTC, ISO 8601, to the second.
     versions : dict[str, str]
@@ -80,6 +83,7 @@ class AuditSpec(msgspec.Struct, frozen=True):
     mapping: Mapping
     domain: Domain
     trusted: bool = False
+    predictions: str = ""
     created: str = msgspec.field(default_factory=now)
     versions: dict[str, str] = msgspec.field(default_factory=versions)
 

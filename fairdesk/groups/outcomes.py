@@ -97,7 +97,7 @@ def outcomes(domain: Domain, table: Table, good: Mask, known: Mask) -> tuple[Out
         _count((attribute,), (place,), good, known)
         for attribute, place in zip(attributes, places, strict=True)
     ]
-    if 1 < len(attributes) and domain.combination_count <= MOST_GROUPS:
+    if len(attributes) > 1 and domain.combination_count <= MOST_GROUPS:
         found.append(_count(attributes, places, good, known))
     return tuple(found)
 
