@@ -10,16 +10,13 @@ from pathlib import Path
 import msgspec
 
 from fairdesk.data.domain import Domain, Role, attribute_of
+from fairdesk.data.outcomes import canonical
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
-from fairdesk.models.mapping import spelt_as
 from fairdesk.models.model import Mapping
 
 #: Per attribute's name ``[low, high]`` or a list of values, as `attribute_of` takes them.
 Limits = dict[str, list[int | float | str]]
-
-#: So many values of a label column are listed in an error.
-_MOST_LISTED = 20
 
 
 def read_limits(path: Path) -> Limits:
@@ -56,7 +53,7 @@ def favourable_text(table: Table, label: str, wanted: str) -> str:
     label : str
         The column with the decision.
     wanted : str
-        The value as somebody typed it; `spelt_as` says in which other ways it may be written.
+        The value as somebody typed it, several joined by " or ", or a comparison like ">= 50".
 
     Raises
     ------
@@ -65,19 +62,7 @@ def favourable_text(table: Table, label: str, wanted: str) -> str:
     SpecError
         When the column has no such value; the message lists those it has.
     """
-    values = tuple(table.counts(label))
-    place = spelt_as(wanted, values)
-    if place is not None:
-        return values[place]
-    if not values:
-        raise SpecError(
-            f"The label column “{label}” is empty.", remedy="Choose the column with the decision."
-        )
-    more = f", … ({len(values):,} in all)" if len(values) > _MOST_LISTED else ""
-    raise SpecError(
-        f"The label column “{label}” has no value “{wanted}”.",
-        remedy=f"Its values are: {', '.join(values[:_MOST_LISTED])}{more}.",
-    )
+    return canonical(table, label, wanted)
 
 
 def domain_of(

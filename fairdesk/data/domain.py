@@ -57,6 +57,8 @@ class Attribute(msgspec.Struct, frozen=True):
     numeric : bool
         Whether ``values`` are numbers that the model takes as numbers (a column of numbers that
         was limited to a list of values).
+    unknown : bool
+        Whether the last of ``values`` stands for a missing cell.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Attribute(msgspec.Struct, frozen=True):
     role: Role = Role.VARIES
     compared: tuple[float, ...] = ()
     numeric: bool = False
+    unknown: bool = False
 
     @property
     def integral(self) -> bool:

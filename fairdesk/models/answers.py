@@ -24,17 +24,32 @@ def numbers_of(values: Answers, kind: type | str) -> Answers:
     Raises
     ------
     ModelError
-        When one is missing and the type has no way to say so: it would become another number.
+        When the type cannot hold one of them: it would silently become another number.
     ValueError, TypeError
         When they are no numbers.
     """
     wanted = np.dtype(kind)
-    if wanted.kind in "iub" and values.dtype.kind == "f" and np.isnan(values).any():
+    numbers = values.astype(np.float64) if values.dtype.kind in "OUS" else values
+    if wanted.kind in "iub" and np.isnan(numbers).any():
         raise ModelError(
             "The model takes whole numbers, and a cell is missing.",
             remedy="Leave out rows with missing cells.",
         )
-    return values.astype(wanted)
+    # numbers out of range are looked for below
+    with np.errstate(over="ignore", invalid="ignore"):
+        converted = numbers.astype(wanted)
+    if wanted.kind == "f":
+        changed = np.isinf(converted) & np.isfinite(numbers)
+    else:
+        changed = converted != numbers
+    if changed.any():
+        raise ModelError(
+            f"The model takes numbers of the type {wanted.name}, which cannot hold "
+            f"{numbers[changed].ravel()[0]:g}.",
+            why="It would become another number.",
+            remedy="Make that input from another column, or scale it as its author did.",
+        )
+    return converted
 
 
 def from_probabilities(answers: Answers) -> Scores:
@@ -47,10 +62,10 @@ def from_probabilities(answers: Answers) -> Scores:
     if columns.shape[1] > 2:
         return np.ascontiguousarray(columns, dtype=np.float32)
     if columns.shape[1] == 1:
-        return _of_two(columns, columns > 0.5)
+        return of_two(columns, columns > 0.5)
     first, second = columns[:, :1], columns[:, 1:]
     shares = np.abs(first + second - 1) < _ADDS_UP
-    return _of_two(np.where(shares, second, (1 + second - first) / 2), second > first)
+    return of_two(np.where(shares, second, (1 + second - first) / 2), second > first)
 
 
 def from_margins(answers: Answers) -> Scores:
@@ -71,7 +86,12 @@ def from_margins(answers: Answers) -> Scores:
     # exp overflows to infinity far below zero, and then 0 is the right answer
     with np.errstate(over="ignore"):
         scores = 1 / (1 + np.exp(-margins))
-    return _of_two(scores, margins > 0)
+    return of_two(scores, margins > 0)
+
+
+def from_values(answers: Answers) -> Scores:
+    """Make scores ``(n, 1)`` of estimated numbers ``(n,)`` or ``(n, 1)``."""
+    return np.ascontiguousarray(_columns(answers), dtype=np.float32)
 
 
 def from_classes(chosen: NDArray[np.intp], classes: int) -> Scores:
@@ -92,7 +112,7 @@ def _columns(answers: Answers) -> Answers:
     return answers[:, None] if answers.ndim == 1 else answers
 
 
-def _of_two(scores: Answers, second: NDArray[np.bool_]) -> Scores:
+def of_two(scores: Answers, second: NDArray[np.bool_]) -> Scores:
     """Round to float32, but never across the limit between the classes."""
     rounded: Scores = scores.astype(np.float32)
     rounded[second & (rounded <= 0.5)] = _JUST_ABOVE

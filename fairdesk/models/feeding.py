@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Attribute
+from fairdesk.data.table import Column
 from fairdesk.errors import ModelError
 from fairdesk.events import Rows, Scores
+from fairdesk.models.decision import VALUES, decided, is_plain
 from fairdesk.models.model import (
     How,
     Input,
@@ -18,6 +20,7 @@ from fairdesk.models.model import (
     Mapping,
     MatrixModel,
     OpenedModel,
+    Step,
     Takes,
 )
 
@@ -56,7 +59,11 @@ class FedModel:
         self.mapping = mapping
         self.attributes = attributes
         positions = {attribute.name: i for i, attribute in enumerate(attributes)}
-        strangers = [item for item in mapping.inputs if item.attribute not in positions]
+        strangers = [
+            item
+            for item in mapping.inputs
+            if item.how is not How.CONSTANT and item.attribute not in positions
+        ]
         if strangers:
             raise ModelError(
                 f"The model's input “{strangers[0].name}” is made from the column "
@@ -64,27 +71,32 @@ class FedModel:
                 remedy="Give that column a kind other than “ignored”, or make the input from "
                 "another column.",
             )
-        self._positions = [positions[item.attribute] for item in mapping.inputs]
+        # a constant may look at any column: it sees only how many rows there are
+        self._positions = [positions.get(item.attribute, 0) for item in mapping.inputs]
         self._makers = [
             _maker(item, attributes[position])
             for item, position in zip(mapping.inputs, self._positions, strict=True)
         ]
         self._matrix = opened.card.takes is Takes.MATRIX
         self._in_order = self._positions == list(range(len(attributes)))
+        self._plain = is_plain(mapping)
 
     def predict(self, rows: Rows) -> Scores:
-        """Answer for ``(n, d)`` rows of codes: ``(n, k)`` as `OpenedModel.scores`.
+        """Answer for ``(n, d)`` rows of codes: ``(n, k)`` scores of the mapping's decisions.
 
         Raises
         ------
         ModelError
             When the model refuses the rows, or answers without a number for some.
         """
+        card = self.opened.card
         if self._matrix:
-            scores = cast("MatrixModel", self.opened).matrix_scores(self.matrix(rows))
+            answers = cast("MatrixModel", self.opened).matrix_scores(self.matrix(rows))
         else:
-            scores = self.opened.scores(self.columns(rows))
-        return _valid(scores, len(rows), len(self.opened.card.classes))
+            answers = self.opened.scores(self.columns(rows))
+        width = 1 if card.scores == VALUES else len(card.classes)
+        answers = _valid(answers, len(rows), width)
+        return answers if self._plain else decided(answers, self.mapping, card)
 
     def matrix(self, rows: Rows) -> Codes:
         """Make the matrix ``(n, inputs)`` that a model of `Takes.MATRIX` is given.
@@ -109,22 +121,69 @@ class FedModel:
 
 def _maker(item: Input, attribute: Attribute) -> Callable[[Codes], Values] | None:
     """Give the function that makes an input from codes; none where it is the code itself."""
+    make = _first(item, attribute)
+    if not item.then:
+        return make
+    if item.how is How.LABEL or isinstance(item.constant, str):
+        raise ModelError(
+            f"The model's input “{item.name}” is a text, and nothing can be computed with that.",
+            remedy="Take the arithmetic away, or make the input from a number.",
+        )
+    return _computed(make, item.then)
+
+
+def _first(item: Input, attribute: Attribute) -> Callable[[Codes], Values] | None:
+    """Give the function that makes an input, before any arithmetic."""
+    if item.how is How.CONSTANT:
+        return _constant(item.constant)
+    # the value that stands for a missing cell is none that a model has seen
+    values = attribute.values[:-1] if attribute.unknown else attribute.values
     if item.how is How.LABEL:
         if not attribute.values:
             return _texts(attribute)
-        return _lookup(np.array([*attribute.values, item.missing or np.nan], dtype=object))
+        return _lookup([*values, item.missing or np.nan], object)
     if item.how is How.CODE and not attribute.values:
         return _numbers_by_text(item, attribute)
     if item.how is How.CODE:
-        numbers = [_code(item, value) for value in attribute.values]
-    elif attribute.numeric:
-        numbers = [float(value) for value in attribute.values]
+        numbers = [_code(item, value) for value in values]
+        missing = _code_of_missing(item)
     else:
+        places = range(len(values))
+        numbers = [float(value) for value in (values if attribute.numeric else places)]
+        missing = np.nan
+    if numbers == list(range(len(numbers))) and np.isnan(missing) and not attribute.unknown:
         return None
-    missing = _code(item, item.missing) if item.missing else np.nan
-    if numbers == list(range(len(numbers))) and np.isnan(missing):
-        return None
-    return _lookup(np.array([*numbers, missing]))
+    return _lookup([*numbers, missing], np.float64)
+
+
+def _constant(value: float | str) -> Callable[[Codes], Values]:
+    kind = object if isinstance(value, str) else np.float64
+    return lambda codes: np.full(len(codes), value, dtype=kind)
+
+
+def _computed(
+    make: Callable[[Codes], Values] | None, steps: Sequence[Step]
+) -> Callable[[Codes], Values]:
+    """Do arithmetic on what was made, operation by operation, as a scaler does it.
+
+    In float64 and in the scaler's order, so that the numbers are the same to the last bit.
+    """
+
+    def compute(codes: Codes) -> Values:
+        values = codes if make is None else make(codes)
+        for step in steps:
+            values = _OPERATIONS[step.op](values, step.by)
+        return values
+
+    return compute
+
+
+_OPERATIONS: dict[str, Callable[[Values, float], Codes]] = {
+    "subtract": np.subtract,
+    "divide": np.divide,
+    "multiply": np.multiply,
+    "add": np.add,
+}
 
 
 def _code(item: Input, value: str) -> float:
@@ -137,14 +196,23 @@ def _code(item: Input, value: str) -> float:
         ) from None
 
 
-def _lookup(values: Values) -> Callable[[Codes], Values]:
-    """Look codes up in ``values``, whose last entry stands for a missing one."""
+def _code_of_missing(item: Input) -> float:
+    """Give the number for a missing cell; NaN where the model is to see it as missing."""
+    return _code(item, item.missing) if item.missing else item.codes.get("", np.nan)
+
+
+def _lookup(values: Sequence[float | str], kind: type) -> Callable[[Codes], Values]:
+    """Look codes up in ``values``, whose last entry stands for a missing one.
+
+    It is also that of the code after all others, which an attribute that names missing cells has.
+    """
+    entries: Values = np.array(values, dtype=kind)
 
     def make(codes: Codes) -> Values:
         missing = np.isnan(codes)
         if missing.any():
-            codes = np.where(missing, len(values) - 1, codes)
-        return values.take(codes.astype(np.intp))
+            codes = np.where(missing, len(entries) - 1, codes)
+        return entries.take(codes.astype(np.intp))
 
     return make
 
@@ -161,29 +229,33 @@ def _texts(attribute: Attribute) -> Callable[[Codes], Values]:
 
 def _numbers_by_text(item: Input, attribute: Attribute) -> Callable[[Codes], Values]:
     """Replace numbers by the numbers that the mapping has for their texts."""
+    missing = _code_of_missing(item)
 
     def make(codes: Codes) -> Values:
         distinct, where = np.unique(codes, return_inverse=True)
         texts = _written(distinct, attribute)
-        numbers = [_code(item, text) if isinstance(text, str) else np.nan for text in texts]
+        numbers = [_code(item, text) if isinstance(text, str) else missing for text in texts]
         return np.array(numbers).take(where)
 
     return make
 
 
 def _written(numbers: Codes, attribute: Attribute) -> NDArray[np.object_]:
-    texts = [np.nan if np.isnan(number) else attribute.text(number) for number in numbers]
+    """Write numbers as their column's file does; a missing one is NaN."""
+    column = Column(attribute.name, attribute.kind)
+    texts = [np.nan if np.isnan(number) else column.text(number) for number in numbers]
     return np.array(texts, dtype=object)
 
 
 def _valid(scores: Scores, rows: int, classes: int) -> Scores:
-    """Refuse answers that are no scores."""
+    """Refuse answers that are no scores of so many classes, or no values (of one)."""
     width = 1 if classes == 2 else classes
     if scores.shape != (rows, width):
+        what = f" and {classes} classes" if classes > 1 else ""
         raise ModelError(
-            f"The model answered {_shape(scores.shape)} for {rows:,} rows and {classes} classes.",
+            f"The model answered {_shape(scores.shape)} for {rows:,} rows{what}.",
             why="An answer for each row was expected, and a score for each class.",
-            remedy="Check that the file is a classifier.",
+            remedy="Check that the file is a classifier, or which of its outputs decides.",
         )
     if not np.isfinite(scores).all():
         bad = int((~np.isfinite(scores)).any(axis=1).sum())

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from fairdesk.data.outcomes import spelt_as
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
@@ -128,29 +129,6 @@ def favourable_class(
         why="So FairDesk cannot tell which one is the favourable outcome.",
         remedy=f"Choose one of: {', '.join(classes)}.",
     )
-
-
-def spelt_as(wanted: str, names: Sequence[str]) -> int | None:
-    """Find a value among others: the same text, else the only one that spells it otherwise.
-
-    ``"1"``, ``"1.0"`` and ``"True"`` are one value, and so are ``"Yes"`` and ``"yes "``.
-    """
-    for same in (str, _value):
-        found = [i for i, name in enumerate(names) if same(name) == same(wanted)]
-        if len(found) == 1:
-            return found[0]
-    return None
-
-
-def _value(text: str) -> str | float:
-    """Read a class or label value so that other spellings of it compare equal."""
-    plain = text.strip().casefold()
-    if plain in ("true", "false"):
-        return float(plain == "true")
-    try:
-        return float(plain)
-    except ValueError:
-        return plain
 
 
 def _by_name(card: ModelCard, table: Table, label: str) -> list[Column]:

@@ -264,6 +264,9 @@ class Mapping(msgspec.Struct, frozen=True):
     threshold : float, optional
         Of two classes: the second is chosen where its score is above this, not 0.5. Of a model
         that estimates a number: the second outcome is chosen from this number on.
+    beyond : bool
+        Of a model that estimates a number: the second outcome is chosen above the threshold
+        only, no more at it.
     spread : float
         Of a model that estimates a number: how far from the threshold is far, in its unit.
     """
@@ -274,6 +277,7 @@ class Mapping(msgspec.Struct, frozen=True):
     outcomes: tuple[str, ...] = ()
     together: tuple[int, ...] = ()
     threshold: float | None = None
+    beyond: bool = False
     spread: float = 1.0
 
     def decisions(self, card: ModelCard) -> tuple[str, ...]:

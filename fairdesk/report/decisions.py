@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Attribute
+from fairdesk.data.outcomes import spelt_as
 from fairdesk.data.table import Column, Table
-from fairdesk.models.mapping import spelt_as
 
 
 def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:

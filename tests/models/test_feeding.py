@@ -9,7 +9,7 @@ from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError
 from fairdesk.models.feeding import FedModel
-from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
+from fairdesk.models.model import How, Input, Mapping, ModelCard, Step, Takes
 
 
 @dataclass
@@ -163,35 +163,80 @@ def questions(draw):
             numeric = draw(st.booleans())
             count = draw(st.integers(1, 4))
             values = tuple(str(10 * v) if numeric else f"v{v}" for v in range(count))
+            unknown = draw(st.booleans())
+            values = (*values, "Unknown") if unknown else values
             attributes.append(
-                Attribute(f"a{i}", Kind.NOMINAL, values, high=count - 1, numeric=numeric)
+                Attribute(
+                    f"a{i}",
+                    Kind.NOMINAL,
+                    values,
+                    high=len(values) - 1,
+                    numeric=numeric,
+                    unknown=unknown,
+                )
             )
     takes = draw(st.sampled_from(Takes))
     inputs = []
     for i in range(draw(st.integers(1, 6))):
         attribute = draw(st.sampled_from(attributes))
-        ways = [How.AS_IS, How.CODE] if takes is Takes.MATRIX else list(How)
+        ways = [How.AS_IS, How.CODE, How.CONSTANT]
+        if takes is Takes.COLUMNS:
+            ways.append(How.LABEL)
         how = draw(st.sampled_from(ways))
         texts = attribute.values or tuple(str(v) for v in range(-5, 6))
         codes = {text: draw(st.sampled_from([0.0, 1.0, 2.5])) for text in texts}
-        inputs.append(Input(f"input {i}", attribute.name, how, codes if how is How.CODE else {}))
+        if draw(st.booleans()):
+            codes[""] = 7.0
+        steps = draw(st.lists(st.builds(Step, st.sampled_from(OPERATIONS), st.just(0.3))))
+        inputs.append(
+            Input(
+                f"input {i}",
+                "" if how is How.CONSTANT else attribute.name,
+                how,
+                codes if how is How.CODE else {},
+                then=() if how is How.LABEL else tuple(steps),
+                constant=0.1,
+            )
+        )
     cells = [st.sampled_from([*range(int(a.low), int(a.high) + 1), np.nan]) for a in attributes]
     rows = draw(st.lists(st.tuples(*cells), min_size=1, max_size=8))
     return takes, tuple(attributes), tuple(inputs), np.array(rows, dtype=float)
 
 
+OPERATIONS = ["subtract", "divide", "multiply", "add"]
+
+
 def one_by_one(attributes, item, row):
     """Make one input of one row, the slow and obvious way."""
+    made = before_arithmetic(attributes, item, row)
+    for step in item.then:
+        match step.op:
+            case "subtract":
+                made -= step.by
+            case "divide":
+                made /= step.by
+            case "multiply":
+                made *= step.by
+            case "add":
+                made += step.by
+    return made
+
+
+def before_arithmetic(attributes, item, row):
+    if item.how is How.CONSTANT:
+        return item.constant
     position = [a.name for a in attributes].index(item.attribute)
     attribute, code = attributes[position], row[position]
-    if np.isnan(code):
-        return np.nan
+    if np.isnan(code) or (attribute.unknown and code == len(attribute.values) - 1):
+        return item.codes.get("", np.nan) if item.how is How.CODE else np.nan
     text = attribute.values[int(code)] if attribute.values else str(int(code))
     if item.how is How.LABEL:
         return text
     if item.how is How.CODE:
         return item.codes[text]
-    return float(text) if attribute.numeric else code
+    if attribute.numeric:
+        return float(text)
+    return np.nan if np.isnan(code) else code
 
 
 @given(questions())

@@ -1,0 +1,243 @@
+"""What counts as the favourable outcome: the one place that interprets it.
+
+It is a text everywhere: exactly one of the label's values; else, for a column of numbers, a
+comparison (``">= 50"``); else several values together (``"good or fair"``).
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.table import Column, Table
+from fairdesk.errors import DataError, SpecError
+
+OR = " or "
+#: So many values of a label column are listed, and offered one by one.
+MOST_LISTED = 20
+
+_COMPARISON = re.compile(
+    r"\s*(>=|<=|>|<|≥|≤)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*", re.ASCII
+)
+_SIGNS = {"≥": ">=", "≤": "<="}
+_COMPARE: dict[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "<": operator.lt,
+}
+
+
+class Comparison(NamedTuple):
+    """A comparison with a number: ``sign`` is ``">="``, ``">"``, ``"<="`` or ``"<"``."""
+
+    sign: str
+    number: float
+
+
+def comparison(text: str) -> Comparison | None:
+    """Read a comparison with a number, like ``">= 50"``; none where the text is something else."""
+    found = _COMPARISON.fullmatch(text)
+    return Comparison(_SIGNS.get(found[1], found[1]), float(found[2])) if found else None
+
+
+def spelt_as(wanted: str, names: Sequence[str]) -> int | None:
+    """Find a value among others: the same text, else the only one that spells it otherwise.
+
+    ``"1"``, ``"1.0"`` and ``"True"`` are one value, and so are ``"Yes"`` and ``"yes "``.
+    """
+    for same in (str, _value):
+        target = same(wanted)
+        found = [i for i, name in enumerate(names) if same(name) == target]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def several(wanted: str, names: Sequence[str]) -> tuple[int, ...]:
+    """Find the values that a text names, joined by " or ", as `spelt_as` finds each.
+
+    Values may hold that word themselves.
+
+    Returns
+    -------
+    tuple[int, ...]
+        Their positions, in the order of ``names``; empty where one of them is not there.
+    """
+    words = wanted.split(OR)
+
+    def places(start: int) -> tuple[int, ...] | None:
+        if start == len(words):
+            return ()
+        for end in range(len(words), start, -1):
+            place = spelt_as(OR.join(words[start:end]), names)
+            if place is not None and (rest := places(end)) is not None:
+                return (place, *rest)
+        return None
+
+    # trying every way to cut takes exponential time, and nobody joins that many values by hand
+    found = places(0) if len(words) <= MOST_LISTED else None
+    return tuple(sorted(set(found))) if found else ()
+
+
+def favourable_rows(
+    table: Table, label: str, favourable: str
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell for each row whether its label is favourable, and whether it has a label at all.
+
+    Parameters
+    ----------
+    table : Table
+        The data.
+    label : str
+        The column with the decision or the truth.
+    favourable : str
+        What is favourable, as `canonical` writes it.
+
+    Returns
+    -------
+    good, known : NDArray[np.bool_]
+        ``(n,)`` each; ``good`` is false where ``known`` is.
+
+    Raises
+    ------
+    DataError
+        When there is no such column, or it has no such value; the message lists those it has.
+    """
+    column = table.column(label)
+    codes = table.codes[:, table.index(label)]
+    if not column.values and (compared := comparison(favourable)) is not None:
+        return _COMPARE[compared.sign](codes, compared.number), ~np.isnan(codes)
+    wanted = _codes(favourable, column, codes)
+    if not wanted:
+        raise DataError(
+            f"The column “{label}” has no value “{favourable}”.",
+            remedy=f"Choose one of its values: {_listed(column, codes)}.",
+        )
+    return np.isin(codes, wanted), ~np.isnan(codes)
+
+
+def canonical(table: Table, label: str, wanted: str) -> str:
+    """Write what is favourable as the label column does: what `favourable_rows` understands.
+
+    Parameters
+    ----------
+    table : Table
+        The data.
+    label : str
+        The column with the decision or the truth.
+    wanted : str
+        What somebody typed: a value, several joined by " or ", or a comparison.
+
+    Raises
+    ------
+    DataError
+        When there is no such column; the message lists those there are.
+    SpecError
+        When the column has no such value, or the comparison divides nothing.
+    """
+    column = table.column(label)
+    codes = table.codes[:, table.index(label)]
+    present = _present(codes)
+    if not present.size:
+        raise SpecError(
+            f"The label column “{label}” is empty.", remedy="Choose the column with the decision."
+        )
+    if not column.values and (compared := comparison(wanted)) is not None:
+        good = _COMPARE[compared.sign](present, compared.number)
+        if good.all() or not good.any():
+            raise SpecError(
+                f"“{wanted.strip()}” is true of {'every' if good.all() else 'no'} value of the "
+                f"label column “{label}”.",
+                remedy=f"Its values go from {column.text(present[0])} to "
+                f"{column.text(present[-1])}.",
+            )
+        return f"{compared.sign} {_number(compared.number)}"
+    if not column.values:
+        # a column of measurements can have a million values: find the number, not its spelling
+        typed = [_as_number(word) for word in wanted.split(OR)]
+        codes_wanted = [number for number in typed if number is not None and number in present]
+        if len(codes_wanted) == len(typed):
+            return OR.join(column.text(number) for number in sorted(set(codes_wanted)))
+    else:
+        values = [column.text(code) for code in present.tolist()]
+        place = spelt_as(wanted, values)
+        places = several(wanted, values) if place is None else (place,)
+        if places:
+            return OR.join(values[place] for place in places)
+    raise SpecError(
+        f"The label column “{label}” has no value “{wanted}”.",
+        remedy=f"Its values are: {_listed(column, codes)}."
+        + ("" if column.values else f" A limit is written like “>= {_middle(column, present)}”."),
+    )
+
+
+def choices(table: Table, label: str) -> tuple[str, ...]:
+    """Give what can be favourable: the label's values, or two sides of a limit where it measures.
+
+    A column of more than `MOST_LISTED` numbers is offered at its median, to be changed.
+
+    Raises
+    ------
+    DataError
+        When there is no such column.
+    """
+    column = table.column(label)
+    present = _present(table.codes[:, table.index(label)])
+    if column.values or present.size <= MOST_LISTED:
+        return tuple(column.text(code) for code in present.tolist())
+    middle = _middle(column, present)
+    return (f">= {middle}", f"< {middle}")
+
+
+def _codes(favourable: str, column: Column, codes: NDArray[np.float64]) -> list[float]:
+    """Give the codes of one value, else of several; none where one is not there."""
+    present = _present(codes)
+    if column.values:
+        values = [column.text(code) for code in present.tolist()]
+        if favourable in values:
+            return [float(present[values.index(favourable)])]
+        return [float(present[place]) for place in several(favourable, values)]
+    numbers = [_as_number(word) for word in favourable.split(OR)]
+    found = [number for number in numbers if number is not None and number in present]
+    return found if len(found) == len(numbers) else []
+
+
+def _present(codes: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.unique(codes[~np.isnan(codes)])
+
+
+def _middle(column: Column, present: NDArray[np.float64]) -> str:
+    # one of the values, so that it is written as they are
+    return column.text(float(present[len(present) // 2]))
+
+
+def _listed(column: Column, codes: NDArray[np.float64]) -> str:
+    present = _present(codes)
+    shown = ", ".join(column.text(code) for code in present[:MOST_LISTED].tolist())
+    return f"{shown}, … ({present.size:,} in all)" if present.size > MOST_LISTED else shown
+
+
+def _number(number: float) -> str:
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+def _as_number(text: str) -> float | None:
+    value = _value(text)
+    return value if isinstance(value, float) else None
+
+
+def _value(text: str) -> str | float:
+    """Read a class or label value so that other spellings of it compare equal."""
+    plain = text.strip().casefold()
+    if plain in ("true", "false"):
+        return float(plain == "true")
+    try:
+        return float(plain)
+    except ValueError:
+        return plain
