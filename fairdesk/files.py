@@ -26,6 +26,11 @@ def settings_folder() -> Path:
     return platformdirs.user_config_path("FairDesk", appauthor=False, ensure_exists=True)
 
 
+def environments_folder() -> Path:
+    """Give the folder of the environments for models of other versions, which may be missing."""
+    return platformdirs.user_cache_path("FairDesk", appauthor=False) / "environments"
+
+
 def sha256(path: Path) -> str:
     """Fingerprint a file.
 

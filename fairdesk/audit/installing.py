@@ -1,0 +1,198 @@
+"""Running uv, the installer: watched line by line, stopped when asked, its refusals in words."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO
+
+from fairdesk.errors import ModelError
+
+log = logging.getLogger(__name__)
+
+#: How often a running program is looked at, in seconds.
+_LOOK_SECONDS = 0.1
+#: What the installer says while it fetches something large.
+_FETCHES = re.compile(r"Downloading (\S+) \((.+)\)")
+#: Why an installation fails, by what the installer says; the first that fits tells.
+_CAUSES = (
+    (
+        r"No space left|not enough space|os error (28|112|122)\b",
+        "The disk is full.",
+        "Free about a gigabyte and try again.",
+    ),
+    (
+        r"No interpreter found|inspect Python interpreter|Python download|download .*cpython",
+        "It needs an older Python, which was neither found on this computer nor fetched.",
+        "Install that Python and try again, or ask for the model as ONNX.",
+    ),
+    (
+        r"40[13] |Unauthorized|Forbidden",
+        "The package registry refuses access.",
+        "Ask who looks after this computer how uv, the installer, gets its packages.",
+    ),
+    (
+        r"certificate",
+        "The connection to the package registry is not trusted: its certificate is unknown.",
+        "Ask who looks after this computer how uv, the installer, gets its packages.",
+    ),
+    (
+        r"(?i)error sending request|dns error|network was disabled|timed out|failed to fetch",
+        "The package registry cannot be reached.",
+        "Check the connection, or the proxy that is set up for uv, the installer, and try again.",
+    ),
+    (
+        r"there is no version of|not found in the package registry",
+        "The package registry has no such version.",
+        "Ask who made the model what it was saved with, or for the model as ONNX.",
+    ),
+    (
+        r"no (usable )?wheels|Wheels are required",
+        "The package registry has no build of that version for this computer.",
+        "Ask for the model as ONNX, or trained again with a newer version.",
+    ),
+)
+
+
+def uv() -> str:
+    """Give the path of the installer that came with FairDesk.
+
+    Raises
+    ------
+    ModelError
+        When it is not there.
+    """
+    try:
+        # needed only where an environment is made
+        from uv import find_uv_bin  # noqa: PLC0415
+
+        return str(find_uv_bin())
+    except (ImportError, FileNotFoundError) as error:
+        raise ModelError(
+            "No environment can be made.",
+            why="uv, the installer that comes with FairDesk, is missing.",
+            remedy="Install FairDesk again, or ask for the model as ONNX.",
+        ) from error
+
+
+def run(
+    command: Sequence[str],
+    what: str,
+    *,
+    folder: Path,
+    say: Callable[[str], None],
+    stopped: Callable[[], bool],
+) -> None:
+    """Run a program to its end; what it prints goes to the log.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program and its arguments.
+    what : str
+        What did not happen when it fails, a whole sentence.
+    folder : Path
+        Where it runs; settings of a project that lies elsewhere are then no concern of it.
+    say : callable
+        Told what is being fetched.
+    stopped : callable
+        Asked ten times a second whether to give up.
+
+    Raises
+    ------
+    ModelError
+        When it fails, or was stopped: then neither it nor what it started still runs.
+    """
+    try:
+        process = subprocess.Popen(  # noqa: S603 - the installer, or an interpreter that it made
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ModelError(
+            what, why=f"The system says: {error}.", remedy="The log file tells more."
+        ) from error
+    said: list[str] = []
+    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    assert process.stdout is not None, "the pipe is asked for"  # noqa: S101 - for mypy
+    threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
+    try:
+        while (line := _next(lines, stopped)) is not None:
+            log.info("%s: %s", Path(command[0]).name, line)
+            said.append(line)
+            if fetches := _FETCHES.search(line):
+                say(f"Fetching {fetches[1]} ({fetches[2]})")
+        code = process.wait()
+    except BaseException:
+        _kill(process)
+        raise
+    if code != 0:
+        raise refusal(what, "\n".join(said))
+
+
+def _read(stream: IO[str], lines: queue.SimpleQueue[str | None]) -> None:
+    with stream:
+        for line in stream:
+            lines.put(line.rstrip())
+    lines.put(None)
+
+
+def _next(lines: queue.SimpleQueue[str | None], stopped: Callable[[], bool]) -> str | None:
+    while True:
+        if stopped():
+            raise ModelError(
+                "The environment was not made.",
+                why="It was stopped; nothing of it was kept.",
+                remedy="Make it again when it is needed.",
+            )
+        try:
+            return lines.get(timeout=_LOOK_SECONDS)
+        except queue.Empty:
+            continue
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End the program and what it has started."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            log.debug("it had ended by itself")
+    process.wait()
+
+
+def refusal(what: str, said: str) -> ModelError:
+    """Say in plain words why the installer failed.
+
+    Parameters
+    ----------
+    what : str
+        What did not happen, a whole sentence.
+    said : str
+        What it printed.
+    """
+    for pattern, why, remedy in _CAUSES:
+        if re.search(pattern, said):
+            return ModelError(what, why=why, remedy=remedy)
+    last = [line.strip() for line in said.splitlines() if line.strip()][-1:]
+    return ModelError(
+        what,
+        why=f"The installer says: {last[0][:200]}" if last else "It does not say why.",
+        remedy="The log file tells more.",
+    )
