@@ -51,7 +51,7 @@ def spelt_as(wanted: str, names: Sequence[str]) -> int | None:
 
     ``"1"``, ``"1.0"`` and ``"True"`` are one value, and so are ``"Yes"`` and ``"yes "``.
     """
-    for same in (str, _value):
+    for same in (str, meaning):
         target = same(wanted)
         found = [i for i, name in enumerate(names) if same(name) == target]
         if len(found) == 1:
@@ -228,16 +228,17 @@ def _number(number: float) -> str:
 
 
 def _as_number(text: str) -> float | None:
-    value = _value(text)
+    value = meaning(text)
     return value if isinstance(value, float) else None
 
 
-def _value(text: str) -> str | float:
+def meaning(text: str) -> str | float:
     """Read a class or label value so that other spellings of it compare equal."""
     plain = text.strip().casefold()
     if plain in ("true", "false"):
         return float(plain == "true")
     try:
-        return float(plain)
+        # Python takes “1_0” for ten
+        return plain if "_" in plain else float(plain)
     except ValueError:
         return plain

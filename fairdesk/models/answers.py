@@ -90,8 +90,13 @@ def from_margins(answers: Answers) -> Scores:
 
 
 def from_values(answers: Answers) -> Scores:
-    """Make scores ``(n, 1)`` of estimated numbers ``(n,)`` or ``(n, 1)``."""
-    return np.ascontiguousarray(_columns(answers), dtype=np.float32)
+    """Make scores ``(n, 1)`` of estimated numbers ``(n,)`` or ``(n, 1)``.
+
+    They keep their precision: a threshold is compared with what the model said, not with that
+    rounded.
+    """
+    columns = _columns(answers)
+    return np.ascontiguousarray(columns, columns.dtype if columns.dtype.kind == "f" else np.float64)
 
 
 def from_classes(chosen: NDArray[np.intp], classes: int) -> Scores:

@@ -145,7 +145,7 @@ def _first(item: Input, attribute: Attribute) -> Callable[[Codes], Values] | Non
     if item.how is How.CODE and not attribute.values:
         return _numbers_by_text(item, attribute)
     if item.how is How.CODE:
-        numbers = [_code(item, value) for value in values]
+        numbers = _codes(item, values)
         missing = _code_of_missing(item)
     else:
         places = range(len(values))
@@ -186,14 +186,25 @@ _OPERATIONS: dict[str, Callable[[Values, float], Codes]] = {
 }
 
 
+def _codes(item: Input, values: Sequence[str]) -> list[float]:
+    if item.others is None or len(item.codes) >= len(values):
+        return [_code(item, value) for value in values]
+    # one of thousands of inputs that are each made for one of thousands of values
+    numbers = [item.others] * len(values)
+    for value, number in item.codes.items():
+        if value in values:
+            numbers[values.index(value)] = number
+    return numbers
+
+
 def _code(item: Input, value: str) -> float:
-    try:
-        return item.codes[value]
-    except KeyError:
+    number = item.codes.get(value, item.others)
+    if number is None:
         raise ModelError(
             f"The model's input “{item.name}” has no number for “{value}” of “{item.attribute}”.",
             remedy="Give it one in the mapping, or leave that value out of the audit.",
-        ) from None
+        )
+    return number
 
 
 def _code_of_missing(item: Input) -> float:

@@ -1,17 +1,33 @@
-"""Which table column goes into which model input, and which class is the favourable one."""
+"""How table columns become a model's inputs: proposed from everything that the files tell."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import TypeVar
 
 import msgspec
 
-from fairdesk.data.outcomes import spelt_as
+from fairdesk.data.outcomes import meaning
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
+from fairdesk.models.favourable import Answer, answer_of
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
+from fairdesk.models.one_hot import (
+    MISSING,
+    MISSING_NAMES,
+    Place,
+    Values,
+    is_one_hot,
+    loose,
+    made,
+    recognise,
+    values_of,
+)
+
+T = TypeVar("T")
+Made = list[Input | None]
 
 #: Cells that `pandas.read_csv` takes as missing unless it is told otherwise.
 READ_AS_MISSING = frozenset(
@@ -21,6 +37,56 @@ READ_AS_MISSING = frozenset(
     )
 )
 BY_NAME, BY_POSITION = "by name", "by position"
+ONE_HOT = "by position, with an input for each value"
+#: Of so many values, how many have no input: `drop_first` and `drop="if_binary"` among the ways.
+_DROPPED: dict[str, Callable[[int], int]] = {
+    "each value": lambda _: 0,
+    "each value but the first": lambda _: 1,
+    "each value, one for two": lambda count: int(count == 2),
+}
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """A mapping that may still have gaps.
+
+    Attributes
+    ----------
+    inputs : tuple[Input or None, ...]
+        One per input of the model; None where nothing could be proposed.
+    matched : str
+        As in `Mapping`.
+    answer : Answer, optional
+        What the model's answers mean; None where that has to be chosen.
+    problems : tuple[str, ...]
+        Why something is open, whole sentences.
+    notes : tuple[str, ...]
+        What was assumed and is to be checked, whole sentences.
+    """
+
+    inputs: tuple[Input | None, ...]
+    matched: str
+    answer: Answer | None
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def mapping(self) -> Mapping:
+        """Give the mapping.
+
+        Raises
+        ------
+        ModelError
+            When something is open.
+        """
+        inputs = tuple(item for item in self.inputs if item is not None)
+        if len(inputs) < len(self.inputs) or self.answer is None:
+            first, *others = self.problems
+            raise ModelError(
+                first,
+                why=" ".join(others),
+                remedy="Choose the data and the files that belong to this model, or say how each "
+                "input is made (on the model page, or with --map).",
+            )
+        return self.answer.onto(Mapping(inputs, self.matched, 0))
 
 
 def match(
@@ -29,197 +95,446 @@ def match(
     label: str,
     favourable: str,
     model_favourable: str | None = None,
+    *,
+    threshold: float | None = None,
 ) -> Mapping:
-    """Propose how the table's columns become the model's inputs.
+    """Propose how the table's columns become the model's inputs; as `propose`, but complete.
 
-    A model that names its inputs gets the columns of those names: exactly, else without regard
-    to case, spaces and punctuation. Any other gets the table's columns in their order, without
-    the label and ignored ones.
+    Raises
+    ------
+    ModelError
+        When something is left open.
+    DataError
+        When the table has no column ``label``.
+    """
+    return propose(card, table, label, favourable, model_favourable, threshold=threshold).mapping()
+
+
+def propose(
+    card: ModelCard,
+    table: Table,
+    label: str,
+    favourable: str,
+    model_favourable: str | None = None,
+    *,
+    threshold: float | None = None,
+) -> Proposal:
+    """Propose how the table's columns become the model's inputs, as far as the files tell.
+
+    A model whose inputs have names, its own or those of a list beside it, gets the columns of
+    those names: exactly, else without regard to case, spaces and punctuation; inputs that no
+    column is called like may stand for one value of a column each. Any other gets the table's
+    columns in their order, without the label and ignored ones, or with an input for each of
+    their values. What encoders and scalers tell is done as they do it.
 
     Parameters
     ----------
     card : ModelCard
-        The model.
+        The model, with what the files beside it tell.
     table : Table
         The data.
     label : str
         The column with the decision or the truth; no input.
     favourable : str
-        The label's favourable value.
+        What is favourable in it, as `fairdesk.data.outcomes` reads it.
     model_favourable : str, optional
-        The model's class that means the favourable value. By default the class of that name,
-        else the second of two.
+        The model's class, or several joined by " or ", that mean the favourable outcome.
+    threshold : float, optional
+        Where the model's decision changes, when not at one half.
 
     Raises
     ------
-    ModelError
-        When inputs and columns do not fit, or the favourable class is unclear.
     DataError
         When the table has no column ``label``.
     """
     table.column(label)
-    by_name = card.named
-    columns = _by_name(card, table, label) if by_name else _by_position(card, table, label)
-    return Mapping(
-        inputs=tuple(
-            _input(name, column, card.takes)
-            for name, column in zip(card.inputs, columns, strict=True)
-        ),
-        matched=BY_NAME if by_name else BY_POSITION,
-        favourable_class=favourable_class(card.classes, favourable, model_favourable),
-    )
+    proposer = _Proposer(card, table, label)
+    inputs, matched = proposer.inputs()
+    answer = None
+    try:
+        answer = answer_of(card, table, label, favourable, model_favourable, threshold)
+    except ModelError as error:
+        proposer.problems.append(str(error))
+    return Proposal(tuple(inputs), matched, answer, tuple(proposer.problems), tuple(proposer.notes))
 
 
-def remap(mapping: Mapping, input_index: int, attribute: str, table: Table) -> Mapping:
-    """Make one input from another column.
-
-    Raises
-    ------
-    ModelError
-        When the column is ignored.
-    DataError
-        When the table has no such column.
-    """
-    column = table.column(attribute)
-    if column.kind is Kind.IGNORED:
-        raise ModelError(
-            f"The column “{attribute}” is ignored.",
-            remedy="Give it another kind on the data page, or choose another column.",
-        )
-    # only models that name their inputs take columns as they stand in the table
-    takes = Takes.COLUMNS if mapping.matched == BY_NAME else Takes.MATRIX
-    inputs = list(mapping.inputs)
-    inputs[input_index] = _input(inputs[input_index].name, column, takes)
-    return msgspec.structs.replace(mapping, inputs=tuple(inputs))
-
-
-def favourable_class(
-    classes: Sequence[str], favourable: str, model_favourable: str | None = None
-) -> int:
-    """Find the class that means the favourable outcome.
+def made_of(name: str, column: Column, table: Table, card: ModelCard, accepts: str = "") -> Input:
+    """Say how an input is made from a column, by what the column holds and the model takes.
 
     Parameters
     ----------
-    classes : sequence of str
-        The model's.
-    favourable : str
-        The label's favourable value; ``"1"``, ``"1.0"`` and ``"True"`` are the same.
-    model_favourable : str, optional
-        The class itself.
-
-    Raises
-    ------
-    ModelError
-        When ``model_favourable`` is no class, or there are three or more and none is
-        called as the favourable value.
+    name : str
+        The input's.
+    column : Column
+        A column of the table, not ignored.
+    table : Table
+        The data.
+    card : ModelCard
+        The model.
+    accepts : str
+        What the input accepts: ``"number"``, ``"text"``, ``"either"``, or empty when not known.
     """
-    wanted = favourable if model_favourable is None else model_favourable
-    place = spelt_as(wanted, classes)
-    if place is not None:
-        return place
-    if model_favourable is not None:
-        raise ModelError(
-            f"The model has no class “{model_favourable}”.",
-            remedy=f"Its classes are: {', '.join(classes)}.",
-        )
-    if len(classes) == 2:
-        return 1
-    raise ModelError(
-        f"None of the model's classes is called “{favourable}”.",
-        why="So FairDesk cannot tell which one is the favourable outcome.",
-        remedy=f"Choose one of: {', '.join(classes)}.",
-    )
-
-
-def _by_name(card: ModelCard, table: Table, label: str) -> list[Column]:
-    loosely = Counter(_loose(column.name) for column in table.columns)
-    names = {column.name: column for column in table.columns}
-    loose_names = {
-        _loose(column.name): column for column in table.columns if loosely[_loose(column.name)] == 1
-    }
-    found = [names.get(name) or loose_names.get(_loose(name)) for name in card.inputs]
-    missing = [name for name, column in zip(card.inputs, found, strict=True) if column is None]
-    if missing:
-        used = {column.name for column in found if column}
-        unused = [name for name in table.names if name not in used and name != label]
-        raise ModelError(
-            f"The model has {len(card.inputs)} inputs, and the table has no column for "
-            f"{_list(missing)}.",
-            why=f"Columns that are left over: {_list(unused)}."
-            if unused
-            else "No column is left over.",
-            remedy="Choose the data that this model was made for, or rename the columns.",
-        )
-    columns = [column for column in found if column]
-    _refuse_label([column for column in columns if column.name == label])
-    _refuse_ignored([column.name for column in columns if column.kind is Kind.IGNORED])
-    return columns
-
-
-def _by_position(card: ModelCard, table: Table, label: str) -> list[Column]:
-    everything = [column for column in table.columns if column.name != label]
-    offered = [column for column in everything if column.kind is not Kind.IGNORED]
-    if len(offered) == len(card.inputs):
-        return offered
-    if len(everything) == len(card.inputs):
-        _refuse_ignored([column.name for column in everything if column.kind is Kind.IGNORED])
-    ignored = len(everything) - len(offered)
-    raise ModelError(
-        f"The model has {len(card.inputs)} inputs, but the table offers {len(offered)} columns"
-        + (f" (besides {ignored} ignored)" if ignored else "")
-        + ".",
-        why=f"Without the label “{label}” they are: {_list([column.name for column in offered])}.",
-        remedy="Choose the data that this model was made for, or ignore the columns that it "
-        "does not take.",
-    )
-
-
-def _refuse_label(found: list[Column]) -> None:
-    if found:
-        raise ModelError(
-            f"The model takes the label column “{found[0].name}” as an input.",
-            why="A model that is given the answer cannot be audited against it.",
-            remedy="Choose another label column, or the model that decides without it.",
-        )
-
-
-def _refuse_ignored(names: list[str]) -> None:
-    if names:
-        raise ModelError(
-            f"The model takes columns that are ignored: {_list(names)}.",
-            remedy="Give them another kind on the data page.",
-        )
-
-
-def _input(name: str, column: Column, takes: Takes) -> Input:
-    """Say how an input is made from a column, by what the column holds."""
-    if column.kind.is_number:
+    codes = None if accepts == "text" else hinted(card.hints.codes, name, column.name)
+    if codes:
+        item = _encoded(name, column, codes, values_of(table, column))
+        if item.codes:
+            return item
+    if column.kind.is_number and accepts != "text":
         return Input(name=name, attribute=column.name, how=How.AS_IS)
-    # what pandas reads as text by default was one more value when the model was trained
-    token = column.missing_token if column.missing_token not in READ_AS_MISSING else ""
-    values = {*column.values, token} if token else set(column.values)
-    if takes is Takes.MATRIX:
-        codes = {value: float(i) for i, value in enumerate(sorted(values))}
-        return Input(name=name, attribute=column.name, how=How.CODE, codes=codes, missing=token)
-    numbers = _numbers(column.values)
-    if numbers is None:
+    token = _token(column)
+    if accepts == "text" or column.kind.is_number or column.kind is Kind.TEXT:
         return Input(name=name, attribute=column.name, how=How.LABEL, missing=token)
-    codes = dict(zip(column.values, numbers, strict=True))
-    return Input(name=name, attribute=column.name, how=How.CODE, codes=codes)
+    if card.takes is Takes.COLUMNS:
+        numbers = _numbers(column.values)
+        if numbers is not None:
+            given = dict(zip(column.values, numbers, strict=True))
+            return Input(name=name, attribute=column.name, how=How.CODE, codes=given)
+        if accepts != "number":
+            return Input(name=name, attribute=column.name, how=How.LABEL, missing=token)
+    return _numbered(name, column)
+
+
+def hinted(hints: dict[str, T], name: str, column: str) -> T | None:
+    """Find what files tell about an input: under its name, or its column's, however spelt."""
+    loosely = {loose(key): value for key, value in hints.items()}
+    for found in (*(hints.get(key) for key in (name, column)), loosely.get(loose(name))):
+        if found is not None:
+            return found
+    return loosely.get(loose(column))
+
+
+class _Proposer:
+    """Works one proposal out; keeps what is open and what was assumed."""
+
+    def __init__(self, card: ModelCard, table: Table, label: str) -> None:
+        self.card = card
+        self.table = table
+        self.label = label
+        self.problems: list[str] = []
+        self.notes: list[str] = []
+        self._others = [column for column in table.columns if column.name != label]
+        self._offered = [column for column in self._others if column.kind is not Kind.IGNORED]
+
+    def inputs(self) -> tuple[Made, str]:
+        """Propose the inputs, and say how they were matched."""
+        names = self._names()
+        if names is None:
+            inputs, matched = self._by_position()
+        else:
+            inputs, matched = self._by_name(names), BY_NAME
+        self._tell_numbered(inputs)
+        return self._scaled(inputs), matched
+
+    def _names(self) -> tuple[str, ...] | None:
+        """Give the inputs' names, its own or from a list beside it; none where none fit."""
+        listed = self.card.hints.features
+        if self.card.named:
+            names = self.card.inputs
+        elif len(listed) == len(self.card.inputs):
+            names = listed
+        else:
+            if listed:
+                self.notes.append(
+                    f"A list beside the model names {len(listed)} features, but the model has "
+                    f"{len(self.card.inputs)} inputs: the list is not used."
+                )
+            return None
+        if len(names) == len(self._offered) and not self._fitting(names):
+            self.notes.append(
+                "None of the model's inputs is called like a column. They are as many as the "
+                "columns, and are made from these in their order: check it."
+            )
+            return None
+        return names
+
+    def _fitting(self, names: Sequence[str]) -> bool:
+        columns = {loose(column.name) for column in self.table.columns}
+        return any(loose(name) in columns for name in names) or bool(
+            recognise(names, self.table, self._offered).places
+        )
+
+    def _by_name(self, names: Sequence[str]) -> Made:
+        counted = Counter(loose(column.name) for column in self.table.columns)
+        exact = {column.name: column for column in self.table.columns}
+        loosely = {loose(c.name): c for c in self.table.columns if counted[loose(c.name)] == 1}
+        columns = {name: exact.get(name) or loosely.get(loose(name)) for name in names}
+        rest = [name for name, column in columns.items() if column is None]
+        # what transformers put before a column's name, as “num__age”
+        for name in rest:
+            columns[name] = exact.get(name.partition("__")[2])
+        rest = [name for name in rest if columns[name] is None]
+        ones = recognise(rest, self.table, self._others)
+        self.problems += ones.problems
+        self._refuse(columns.values(), ones.places.values())
+        inputs = [
+            self._made(name, columns[name], ones.places.get(name), i)
+            for i, name in enumerate(names)
+        ]
+        self._tell_groups(ones.places)
+        missing = [name for name, item in zip(names, inputs, strict=True) if item is None]
+        missing = [name for name in missing if columns[name] is None and name not in ones.places]
+        if missing:
+            used = {item.attribute for item in inputs if item is not None}
+            unused = [column.name for column in self._others if column.name not in used]
+            self.problems.append(
+                f"The model has {len(names)} inputs, and the table has no column for "
+                f"{listing(missing)}."
+            )
+            self.problems.append(
+                f"Columns that are left over: {listing(unused)}."
+                if unused
+                else "No column is left over."
+            )
+        return inputs
+
+    def _made(self, name: str, column: Column | None, place: Place | None, at: int) -> Input | None:
+        if place is not None:
+            column = self.table.column(place.column)
+            if column.kind is Kind.IGNORED:
+                return None
+            return made(name, place)
+        if column is None or column.kind is Kind.IGNORED or column.name == self.label:
+            return None
+        return made_of(name, column, self.table, self.card, self._accepts(at))
+
+    def _accepts(self, at: int) -> str:
+        return self.card.accepts[at] if at < len(self.card.accepts) else ""
+
+    def _refuse(self, columns: Iterable[Column | None], places: Iterable[Place]) -> None:
+        """Tell of inputs that no column may be given to: the label, and ignored columns."""
+        found = [column for column in columns if column is not None]
+        found += [self.table.column(place.column) for place in places]
+        if any(column.name == self.label for column in found):
+            self.problems.append(
+                f"The model takes the label column “{self.label}” as an input: a model that is "
+                "given the answer cannot be audited against it. Choose another label column, or "
+                "the model that decides without it."
+            )
+        self._refuse_ignored(found)
+
+    def _refuse_ignored(self, columns: Sequence[Column]) -> None:
+        ignored = dict.fromkeys(c.name for c in columns if c.kind is Kind.IGNORED)
+        if ignored:
+            self.problems.append(
+                f"The model takes columns that are ignored: {listing([*ignored])}. Give them "
+                "another kind on the data page."
+            )
+
+    def _by_position(self) -> tuple[Made, str]:
+        count = len(self.card.inputs)
+        if len(self._offered) == count:
+            return self._in_order(self._offered), BY_POSITION
+        if len(self._others) == count and not self.card.hints.one_hot:
+            self._refuse_ignored(self._others)
+        else:
+            spread_out = self._one_hot_in_order()
+            if spread_out is not None:
+                return spread_out, ONE_HOT
+        ignored = len(self._others) - len(self._offered)
+        self.problems.append(
+            f"The model has {count} inputs, but the table offers {len(self._offered)} columns"
+            + (f" (besides {ignored} ignored)" if ignored else "")
+            + "."
+        )
+        self.problems.append(
+            f"Without the label “{self.label}” they are: "
+            f"{listing([column.name for column in self._offered])}."
+        )
+        return [None] * count, BY_POSITION
+
+    def _in_order(self, columns: Sequence[Column]) -> Made:
+        return [
+            made_of(name, column, self.table, self.card, self._accepts(i))
+            for i, (name, column) in enumerate(zip(self.card.inputs, columns, strict=True))
+        ]
+
+    def _one_hot_in_order(self) -> Made | None:
+        """Make an input for each value of a name, as `pandas.get_dummies` and encoders do.
+
+        Numbers come first, then the values of each column in alphabetical order: all, all but
+        the first of each, or all but the first of two.
+        """
+        told = self.card.hints.one_hot
+        spread_out = [c for c in self._offered if hinted(told, c.name, c.name) or _named(c)]
+        kept = [column for column in self._offered if column not in spread_out]
+        if not spread_out:
+            return None
+        for with_token in (True, False):
+            groups = [self._categories(column, with_token=with_token) for column in spread_out]
+            for how, dropped in _DROPPED.items():
+                used = [values[dropped(len(values)) :] for values in groups]
+                if len(kept) + sum(map(len, used)) == len(self.card.inputs):
+                    self.notes.append(
+                        "The model's inputs have no names. They are as many as numbers first, "
+                        f"then an input for {how} of {listing([c.name for c in spread_out])}, "
+                        "and are made so: check the agreement with the label."
+                    )
+                    return self._spread_out(kept, spread_out, used)
+        return None
+
+    def _spread_out(
+        self,
+        kept: Sequence[Column],
+        columns: Sequence[Column],
+        used: Sequence[Sequence[str | None]],
+    ) -> Made:
+        names = iter(self.card.inputs)
+        numbers = [made_of(next(names), column, self.table, self.card, "number") for column in kept]
+        ones = (
+            made(next(names), Place(column.name, value))
+            for column, values in zip(columns, used, strict=True)
+            for value in values
+        )
+        return list(chain(numbers, ones))
+
+    def _categories(self, column: Column, *, with_token: bool) -> list[str | None]:
+        """Give the values that have an input each, in order; None is none of the data's."""
+        token = _token(column)
+        known = Values(values_of(self.table, column))
+        told = hinted(self.card.hints.one_hot, column.name, column.name)
+        if told is not None:
+            return [_cell(value, known, column) for value in told]
+        texts = sorted({*column.values, token} if token and with_token else column.values)
+        return [MISSING if text == token else text for text in texts]
+
+    def _tell_groups(self, places: dict[str, Place]) -> None:
+        """Say which values of one-hot columns the model does not tell apart, and which are new."""
+        groups: dict[str, set[str | None]] = {}
+        for place in places.values():
+            groups.setdefault(place.column, set()).add(place.value)
+        for name, covered in groups.items():
+            values = values_of(self.table, self.table.column(name))
+            left = [value for value in values if value not in covered]
+            if len(left) > 1 and self.table.column(name).values:
+                self.notes.append(
+                    f"The model has no inputs for {listing(left)} of “{name}”, and cannot tell "
+                    "them apart."
+                )
+        strangers = [name for name, place in places.items() if place.value is None]
+        if strangers:
+            self.notes.append(
+                f"Inputs for values that the data do not have, always 0: {listing(strangers)}."
+            )
+
+    def _tell_numbered(self, inputs: Made) -> None:
+        """Say where numbers for names were only guessed."""
+        guessed = [
+            item.attribute
+            for item in inputs
+            if item is not None
+            and item == _numbered(item.name, self.table.column(item.attribute))
+            and not hinted(self.card.hints.codes, item.name, item.attribute)
+        ]
+        if guessed:
+            self.notes.append(
+                f"Each value of {listing(list(dict.fromkeys(guessed)))} is given as its place in "
+                "the alphabet, as most encoders number them: check the numbers."
+            )
+
+    def _scaled(self, inputs: Made) -> Made:
+        """Add the arithmetic of scalers, by name or in order."""
+        hints = self.card.hints
+        scaled = list(inputs)
+        for i, item in enumerate(inputs):
+            if item is not None and item.how is not How.LABEL:
+                steps = hinted(hints.steps, item.name, item.attribute)
+                # a scaler that names columns scaled numbers, not what was made of names since
+                own = hinted(hints.steps, item.name, item.name)
+                if is_one_hot(item):
+                    steps = own
+                scaled[i] = msgspec.structs.replace(item, then=steps or ())
+        if not hints.steps_in_order:
+            return scaled
+        places = self._scaled_in_order(inputs)
+        if places is None:
+            self.problems.append(
+                f"The scaler beside the model takes {len(hints.steps_in_order)} columns, and "
+                "does not say which: the model has "
+                f"{len(inputs)} inputs, {sum(map(_is_number, inputs))} of them numbers. Say it "
+                "in a mapping file, or leave the scaler out and set the arithmetic by hand."
+            )
+            return scaled
+        for place, steps in zip(places, hints.steps_in_order, strict=True):
+            item = scaled[place]
+            if item is not None:
+                scaled[place] = msgspec.structs.replace(item, then=steps)
+        if len(places) < len(inputs):
+            self.notes.append(
+                "The scaler beside the model is used for the inputs that are numbers, in their "
+                f"order: {listing([self._name(inputs[place]) for place in places])}. Check it."
+            )
+        return scaled
+
+    def _scaled_in_order(self, inputs: Made) -> list[int] | None:
+        """Find the inputs that a scaler without names is for; none where its count fits none."""
+        count = len(self.card.hints.steps_in_order)
+        ways = (
+            range(len(inputs)),
+            [i for i, item in enumerate(inputs) if _is_number(item)],
+            [i for i, item in enumerate(inputs) if item is None or not is_one_hot(item)],
+        )
+        return next((list(way) for way in ways if len(way) == count), None)
+
+    def _name(self, item: Input | None) -> str:
+        return "" if item is None else item.attribute
+
+
+def _is_number(item: Input | None) -> bool:
+    return item is not None and item.how is How.AS_IS
+
+
+def _named(column: Column) -> bool:
+    """Tell whether a column's values are names, not numbers or yes and no in Python's words."""
+    return bool(column.values) and _numbers(column.values) is None
+
+
+def _encoded(name: str, column: Column, codes: dict[str, float], values: Sequence[str]) -> Input:
+    """Give values the numbers of an encoder; those that it does not know have none."""
+    known = Values(tuple(codes))
+    found = {value: known.find(value) for value in values}
+    given = {value: codes[key] for value, key in found.items() if key is not None}
+    if column.missing and given:
+        token = column.missing_token
+        for key in (token, *codes):
+            if key in codes and (key == token or key.casefold() in MISSING_NAMES):
+                given[MISSING] = codes[key]
+                break
+    return Input(name=name, attribute=column.name, how=How.CODE, codes=given)
+
+
+def _numbered(name: str, column: Column) -> Input:
+    """Give each value its place in the alphabet as its number."""
+    token = _token(column)
+    texts = sorted({*column.values, token} if token else column.values)
+    places = {text: float(i) for i, text in enumerate(texts)}
+    return Input(name=name, attribute=column.name, how=How.CODE, codes=places, missing=token)
+
+
+def _token(column: Column) -> str:
+    """Give the text of missing cells, where models were trained with it as one more value."""
+    # what pandas reads as text by default was one more value when the model was trained
+    return column.missing_token if column.missing_token not in READ_AS_MISSING else ""
+
+
+def _cell(value: str, known: Values, column: Column) -> str | None:
+    """Find what a category is in the table: a value, or a missing cell."""
+    found = known.find(value)
+    if found is None and (value == column.missing_token or value.casefold() in MISSING_NAMES):
+        return MISSING
+    return found
 
 
 def _numbers(values: Iterable[str]) -> list[float] | None:
-    try:
-        return [float(value) for value in values]
-    except ValueError:
-        return None
+    """Read values as numbers, as pandas does: all, or none; true and false are 1 and 0."""
+    numbers = [meaning(value) for value in values]
+    return (
+        [number for number in numbers if isinstance(number, float)]
+        if all(isinstance(number, float) for number in numbers)
+        else None
+    )
 
 
-def _loose(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name).casefold()
-
-
-def _list(names: Sequence[str], most: int = 12) -> str:
+def listing(names: Sequence[str], most: int = 12) -> str:
     """Write names out, the first few of many."""
     shown = ", ".join(f"“{name}”" for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -220,8 +220,12 @@ class Input(msgspec.Struct, frozen=True):
     how : How
         In which way.
     codes : dict[str, float]
-        With `How.CODE`: the number given for each cell text. Where several inputs are made from
-        one attribute (one-hot), each has its own.
+        With `How.CODE`: the number given for each cell text; for ``""``, which no cell is, that
+        for a missing cell. Where several inputs are made from one attribute (one-hot), each has
+        its own.
+    others : float, optional
+        With `How.CODE`: the number for all values that have none of their own; where it is left
+        out, there must be none.
     missing : str
         The cell text that stands for a missing cell where models take that text for a value
         like any other (``"?"``); empty where they take a missing cell as missing (NaN).
@@ -238,6 +242,7 @@ class Input(msgspec.Struct, frozen=True):
     missing: str = ""
     then: tuple[Step, ...] = ()
     constant: float | str = 0.0
+    others: float | None = None
 
 
 class Mapping(msgspec.Struct, frozen=True):

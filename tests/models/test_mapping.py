@@ -2,7 +2,8 @@ import pytest
 
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
-from fairdesk.models.mapping import favourable_class, match, remap
+from fairdesk.models.editing import remap
+from fairdesk.models.mapping import match
 from fairdesk.models.model import How, ModelCard, Takes
 from tests.models.tables import names, number, table
 
@@ -58,7 +59,7 @@ def test_missing_columns_and_those_left_over_are_named():
         match(card("age", "income"), ROWS, "paid", "yes")
     assert "has 2 inputs" in str(caught.value)
     assert "“income”" in caught.value.what
-    assert "“sex”, “id”, “grade”" in caught.value.why
+    assert "left over: “sex”, “id”, “grade”" in caught.value.why
 
 
 def test_the_label_is_no_input():
@@ -112,39 +113,15 @@ def test_a_missing_cell_is_a_value_where_models_saw_it_as_text(token, sent, code
     assert match(card("job"), rows, "paid", "y").inputs[0].missing == sent
 
 
-@pytest.mark.parametrize(
-    ("classes", "favourable", "model_favourable", "place"),
-    [
-        (("no", "yes"), "no", None, 0),
-        (("0", "1"), "1.0", None, 1),
-        (("0", "1"), "0", None, 0),
-        (("False", "True"), "1", None, 1),
-        (("0", "1"), "yes", None, 1),
-        (("0", "1"), "yes", "0", 0),
-        (("low", "middle", "high"), "High ", None, 2),
-        (("Yes", "yes"), "yes", None, 1),
-    ],
-)
-def test_favourable_class(classes, favourable, model_favourable, place):
-    assert favourable_class(classes, favourable, model_favourable) == place
-
-
-def test_unclear_favourable_class_lists_the_classes():
-    with pytest.raises(ModelError, match="Choose one of: a, b, c"):
-        favourable_class(("a", "b", "c"), "good")
-    with pytest.raises(ModelError, match="no class “2”") as caught:
-        favourable_class(("0", "1"), "good", "2")
-    assert "0, 1" in caught.value.remedy
-
-
 def test_remap_makes_one_input_from_another_column():
     by_name = match(card("sex", "age"), ROWS, "paid", "yes")
-    changed = remap(by_name, 0, "age", ROWS)
+    changed = remap(by_name, 0, "age", ROWS, card("sex", "age"))
     assert [(i.name, i.attribute, i.how) for i in changed.inputs] == [
         ("sex", "age", How.AS_IS),
         ("age", "age", How.AS_IS),
     ]
-    by_position = match(card("input 1", "input 2", "input 3", named=False), ROWS, "paid", "yes")
-    assert remap(by_position, 0, "sex", ROWS).inputs[0].codes == {"f": 0.0, "m": 1.0}
+    positional = card("input 1", "input 2", "input 3", named=False)
+    by_position = match(positional, ROWS, "paid", "yes")
+    assert remap(by_position, 0, "sex", ROWS, positional).inputs[0].codes == {"f": 0.0, "m": 1.0}
     with pytest.raises(ModelError, match="“id” is ignored"):
-        remap(by_name, 0, "id", ROWS)
+        remap(by_name, 0, "id", ROWS, card("sex", "age"))

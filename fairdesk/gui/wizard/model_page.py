@@ -53,7 +53,8 @@ from fairdesk.gui.wizard.mapping_table import (
 )
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state import Step
-from fairdesk.models.mapping import match, remap
+from fairdesk.models.editing import remap
+from fairdesk.models.mapping import match
 from fairdesk.models.model import Mapping, ModelCard
 from fairdesk.models.proof import Proof
 from fairdesk.report.words import percent, score
@@ -395,11 +396,11 @@ class ModelPage(Page):
     # -- answering ----------------------------------------------------------------------------
 
     def _remap(self, position: int, attribute: str) -> None:
-        mapping, table = self.state.mapping, self.state.table
-        if mapping is None or table is None:
+        mapping, table, card = self.state.mapping, self.state.table, self.state.card
+        if mapping is None or table is None or card is None:
             return
         try:
-            self.state.set_mapping(remap(mapping, position, attribute, table))
+            self.state.set_mapping(remap(mapping, position, attribute, table, card))
         except FairDeskError as error:
             self.banner.tell(error)
             return

@@ -1,0 +1,181 @@
+"""Changing how a model's inputs are made, one thing at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypeVar
+
+import msgspec
+
+from fairdesk.data.table import Column, Kind, Table
+from fairdesk.errors import ModelError
+from fairdesk.models.favourable import Answer
+from fairdesk.models.mapping import Proposal, made_of
+from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
+from fairdesk.models.one_hot import MISSING, Place, made
+
+M = TypeVar("M", Mapping, Proposal)
+
+
+def remap(mapping: M, position: int, attribute: str, table: Table, card: ModelCard) -> M:
+    """Make an input from another column, in the way that is proposed for that.
+
+    Raises
+    ------
+    ModelError
+        When the column is ignored.
+    DataError
+        When the table has no such column.
+    """
+    column = _column(attribute, table)
+    accepts = card.accepts[position] if position < len(card.accepts) else ""
+    return _with(mapping, position, made_of(_name(card, position), column, table, card, accepts))
+
+
+def for_value(
+    mapping: M, position: int, attribute: str, value: str, table: Table, card: ModelCard
+) -> M:
+    """Make an input 1 for one value of a column and 0 for all others (one-hot).
+
+    An empty ``value`` is a missing cell.
+
+    Raises
+    ------
+    ModelError
+        When the column is ignored, or has no such value.
+    DataError
+        When the table has no such column.
+    """
+    values = _column(attribute, table).values
+    if values and value != MISSING and value not in values:
+        raise ModelError(
+            f"The column “{attribute}” has no value “{value}”.",
+            remedy="Choose one of its values.",
+        )
+    return _with(mapping, position, made(_name(card, position), Place(attribute, value)))
+
+
+def as_way(mapping: M, position: int, how: How, table: Table, card: ModelCard) -> M:
+    """Make an input in another way from the same column.
+
+    Raises
+    ------
+    ModelError
+        When that cannot be done with what the column holds.
+    """
+    item = _item(mapping, position)
+    column = _column(item.attribute, table)
+    if how is How.AS_IS and column.values:
+        raise ModelError(
+            f"The column “{column.name}” holds names, not numbers.",
+            remedy="Give a number for each value, or choose another column.",
+        )
+    accepts = {How.LABEL: "text", How.CODE: "number", How.AS_IS: "number"}.get(how, "")
+    changed = made_of(item.name, column, table, card, accepts)
+    if changed.how is not how:
+        changed = Input(name=item.name, attribute=column.name, how=how)
+    return _with(mapping, position, changed)
+
+
+def constant(mapping: M, position: int, value: float | str, card: ModelCard) -> M:
+    """Give an input the same value for everybody.
+
+    Raises
+    ------
+    ModelError
+        When the value is no finite number, or a text where the model takes a number.
+    """
+    accepts = card.accepts[position] if position < len(card.accepts) else ""
+    if isinstance(value, str) and accepts == "number":
+        raise ModelError(
+            f"The model's input “{_name(card, position)}” takes a number, not “{value}”.",
+            remedy="Give a number.",
+        )
+    if not isinstance(value, str):
+        _refuse_endless(value)
+    item = Input(name=_name(card, position), attribute="", how=How.CONSTANT, constant=value)
+    return _with(mapping, position, item)
+
+
+def numbered(mapping: M, position: int, value: str, number: float) -> M:
+    """Give one value of an input's column another number; an empty ``value`` is a missing cell.
+
+    Raises
+    ------
+    ModelError
+        When the input is not made of numbers for values, or the number is not finite.
+    """
+    item = _item(mapping, position)
+    _refuse_endless(number)
+    if item.how is not How.CODE:
+        raise ModelError(
+            f"The model's input “{item.name}” is not made of a number for each value.",
+            remedy="Make it so first.",
+        )
+    return _with(
+        mapping, position, msgspec.structs.replace(item, codes={**item.codes, value: number})
+    )
+
+
+def computed(mapping: M, position: int, steps: Sequence[Step]) -> M:
+    """Do this arithmetic on an input, and no other.
+
+    Raises
+    ------
+    ModelError
+        When the input is a text, a number is not finite, or something is divided by zero.
+    """
+    item = _item(mapping, position)
+    if steps and (item.how is How.LABEL or isinstance(item.constant, str)):
+        raise ModelError(
+            f"The model's input “{item.name}” is a text, and nothing can be computed with that.",
+            remedy="Make it from a number first.",
+        )
+    for step in steps:
+        _refuse_endless(step.by)
+        if step.op == "divide" and step.by == 0:
+            raise ModelError("Nothing can be divided by zero.", remedy="Give another number.")
+    return _with(mapping, position, msgspec.structs.replace(item, then=tuple(steps)))
+
+
+def answered(mapping: M, answer: Answer) -> M:
+    """Let the model's answers mean this."""
+    if isinstance(mapping, Proposal):
+        return msgspec.structs.replace(mapping, answer=answer)
+    return answer.onto(mapping)
+
+
+def _with(mapping: M, position: int, item: Input) -> M:
+    inputs: list[Input | None] = list(mapping.inputs)
+    inputs[position] = item
+    return msgspec.structs.replace(mapping, inputs=tuple(inputs))
+
+
+def _item(mapping: Mapping | Proposal, position: int) -> Input:
+    item = mapping.inputs[position]
+    if item is None:
+        raise ModelError(
+            f"The model's input {position + 1} is made from nothing yet.",
+            remedy="Choose a column for it first.",
+        )
+    return item
+
+
+def _name(card: ModelCard, position: int) -> str:
+    return card.inputs[position]
+
+
+def _column(attribute: str, table: Table) -> Column:
+    column = table.column(attribute)
+    if column.kind is Kind.IGNORED:
+        raise ModelError(
+            f"The column “{attribute}” is ignored.",
+            remedy="Give it another kind on the data page, or choose another column.",
+        )
+    return column
+
+
+def _refuse_endless(number: float) -> None:
+    if not math.isfinite(number):
+        raise ModelError("That is no finite number.", remedy="Give another number.")
