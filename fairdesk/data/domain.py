@@ -2,117 +2,56 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from enum import StrEnum
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.kinds import EXACT
-from fairdesk.data.table import Column, Kind, Table
+from fairdesk.data.attributes import (
+    BINS,
+    EVERY_VALUE_UP_TO,
+    MOST_COMBINATIONS,
+    Attribute,
+    Limit,
+    Role,
+    attribute_of,
+    encode,
+)
+from fairdesk.data.constraints import Constraint, Dependence, parse
+from fairdesk.data.determined import Determined, check_order, in_order
+from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
 from fairdesk.events import Rows
 
-#: At most so many values of a protected number are compared one by one; more are binned.
-EVERY_VALUE_UP_TO = 20
-#: Into so many bins of equal width.
-BINS = 10
-#: Combinations of protected values beyond this are refused: every one is asked for every person.
-MOST_COMBINATIONS = 5_000
+#: People are drawn by rejection in batches of at most so many.
+_MOST_AT_ONCE = 50_000
+#: Once so many were drawn ...
+_MOST_DRAWN = 1_000_000
+#: ... fewer than one in so many must not be all that fulfil the constraints.
+_RAREST = 100_000
 
 
-class Role(StrEnum):
-    """What a search may do with an attribute."""
-
-    PROTECTED = "protected"
-    """Compared: all its values are tried on every person."""
-    VARIES = "varies"
-    """May be changed by the search to invent people."""
-    FIXED = "fixed"
-    """Kept as it is in the data's rows."""
-
-
-class Attribute(msgspec.Struct, frozen=True):
-    """One attribute of a person, as the search sees it: a column of codes.
+class Aside(msgspec.Struct, frozen=True):
+    """Rows of the data that no search can start from, for one reason.
 
     Attributes
     ----------
-    name : str
-        The table's column.
-    kind : Kind
-        Never `Kind.IGNORED`. Nominal and ordinal codes index ``values``.
-    values : tuple[str, ...]
-        The cell texts of codes 0, 1, ... (nominal, ordinal); empty for numbers.
-    low, high : float
-        The allowed range of codes, inclusive.
-    role : Role
-        What a search may do with it.
-    compared : tuple[float, ...]
-        Of a protected attribute: the codes that are compared, ascending. Else empty.
-    numeric : bool
-        Whether ``values`` are numbers that the model takes as numbers (a column of numbers that
-        was limited to a list of values).
-    unknown : bool
-        Whether the last of ``values`` stands for a missing cell.
+    reason : str
+        ``"missing"``: a cell is missing and that is no category; ``"outside"``: a value is not
+        allowed; ``"constraint"``: the row breaks a constraint.
+    what : str
+        The attribute's name, or the constraint's text.
+    rows : int
+        How many; a row counts under its first reason only.
     """
 
-    name: str
-    kind: Kind
-    values: tuple[str, ...] = ()
-    low: float = 0.0
-    high: float = 0.0
-    role: Role = Role.VARIES
-    compared: tuple[float, ...] = ()
-    numeric: bool = False
-    unknown: bool = False
-
-    @property
-    def integral(self) -> bool:
-        """Whether its codes are whole numbers."""
-        return self.kind is not Kind.REAL
-
-    @property
-    def unit(self) -> float:
-        """The size of one search step: 1 for codes, about a hundredth of the range for reals.
-
-        Integers with a wide range (a loan amount) take a whole hundredth of it, for a step of 1
-        would change nothing that a model can see; below a range of 150 the unit is 1.
-        """
-        if self.values:
-            return 1.0
-        share = (self.high - self.low) / 100
-        if self.kind is Kind.INTEGER:
-            return max(1.0, float(round(share)))
-        return share or 1.0
-
-    def nearest_compared(self, codes: Rows) -> NDArray[np.intp]:
-        """Give for each code the index of the nearest value in ``compared``; of two the lower."""
-        compared = np.array(self.compared)
-        return np.searchsorted((compared[:-1] + compared[1:]) / 2, codes)
-
-    def fits(self, column: Column) -> bool:
-        """Tell whether a column's codes can be read as this attribute's."""
-        if self.kind is Kind.INTEGER:
-            return column.kind is Kind.INTEGER
-        if self.kind is Kind.REAL or self.numeric:
-            return column.kind.is_number
-        return column.kind in (Kind.NOMINAL, Kind.ORDINAL)
-
-    def text(self, code: float) -> str:
-        """Write a code in the auditor's terms."""
-        if np.isnan(code):
-            return "(missing)"
-        if self.values:
-            return self.values[int(code)]
-        if self.kind is Kind.INTEGER:
-            return f"{int(code)}"
-        # six digits, or more rather than a power of ten
-        return f"{code:.{max(6, len(f'{abs(code):.0f}') + 1)}g}"
+    reason: Literal["missing", "outside", "constraint"]
+    what: str
+    rows: int
 
 
 class Domain(msgspec.Struct, frozen=True, dict=True):
@@ -124,9 +63,17 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
     ----------
     attributes : tuple[Attribute, ...]
         In the order of the rows' columns.
+    constraints : tuple[str, ...]
+        What every person fulfils, as `fairdesk.data.constraints` writes it. One that says that
+        an attribute is determined by another has its entry in ``determined``.
+    determined : tuple[Determined, ...]
+        The attributes that follow others, with what was learned from the data.
+        `fairdesk.data.ruling.ruled` makes both from texts.
     """
 
     attributes: tuple[Attribute, ...]
+    constraints: tuple[str, ...] = ()
+    determined: tuple[Determined, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a domain that no search can work on.
@@ -135,8 +82,14 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         ------
         SpecError
             When nothing is protected, a protected attribute has fewer than two values to
-            compare, nothing may vary, or there are more than `MOST_COMBINATIONS`.
+            compare, nothing may vary, there are more than `MOST_COMBINATIONS`, or attributes
+            that follow others are not there or follow in a circle. What the constraints say is
+            not looked at here: `rules` reads them.
         """
+        strangers = {name for each in self.determined for name in (each.attribute, each.by)}
+        if strangers := strangers.difference(self.names):
+            raise SpecError(f"There is no attribute “{min(strangers)}” that could be determined.")
+        check_order(self.determined)
         if not self.protected.size:
             raise SpecError(
                 "No attribute is protected.",
@@ -151,8 +104,8 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
                 )
         if not self.varying.size:
             raise SpecError(
-                "Every attribute is protected, fixed, or has one value only, so nobody can be "
-                "invented.",
+                "Every attribute is protected, fixed, determined by another, or has one value "
+                "only, so nobody can be invented.",
                 remedy="Let at least one attribute with two values or more vary.",
             )
         if self.combination_count > MOST_COMBINATIONS:
@@ -175,10 +128,12 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def varying(self) -> NDArray[np.intp]:
-        """Positions of the attributes that a search can change: those with one value cannot be."""
-        return np.array(
-            [i for i in self._with_role(Role.VARIES) if self.low[i] < self.high[i]], dtype=np.intp
-        )
+        """Positions of the attributes that a search can change by themselves.
+
+        Those with one value cannot be, and those that are determined by others follow them.
+        """
+        free = np.setdiff1d(self._with_role(Role.VARIES), self.following)
+        return np.asarray(free[self.low[free] < self.high[free]])
 
     @cached_property
     def fixed(self) -> NDArray[np.intp]:
@@ -186,9 +141,28 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return self._with_role(Role.FIXED)
 
     @cached_property
+    def following(self) -> NDArray[np.intp]:
+        """Positions of the attributes that are determined by others."""
+        return np.array(
+            [self.names.index(each.attribute) for each in self.determined], dtype=np.intp
+        )
+
+    @cached_property
+    def differing(self) -> NDArray[np.intp]:
+        """Positions in which members of a similar set may differ.
+
+        Those of the protected attributes, and of all that are determined by these.
+        """
+        names = {self.names[i] for i in self.protected}
+        for each in in_order(self.determined):
+            if each.by in names:
+                names.add(each.attribute)
+        return np.array([i for i, name in enumerate(self.names) if name in names], dtype=np.intp)
+
+    @cached_property
     def others(self) -> NDArray[np.intp]:
-        """Positions of all attributes that are not protected."""
-        return np.setdiff1d(np.arange(len(self.attributes)), self.protected)
+        """Positions of all attributes in which members of a similar set are equal."""
+        return np.setdiff1d(np.arange(len(self.attributes)), self.differing)
 
     @cached_property
     def low(self) -> Rows:
@@ -212,7 +186,17 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         A millionth of a step or finer, in decimals. Without it a person who takes a step and
         steps back would be another one, by the last bits of a float.
         """
-        return np.array([_grid(attribute) for attribute in self.attributes])
+        return np.array([attribute.grid for attribute in self.attributes])
+
+    @cached_property
+    def spacing(self) -> Rows:
+        """``(d,)``; how far neighbouring codes are apart, 0 where any fraction is allowed."""
+        return np.array([attribute.spacing for attribute in self.attributes])
+
+    @cached_property
+    def stepped(self) -> NDArray[np.intp]:
+        """Positions of the attributes with a step of their own."""
+        return np.array([i for i, each in enumerate(self.attributes) if each.step], dtype=np.intp)
 
     @cached_property
     def integral(self) -> NDArray[np.bool_]:
@@ -234,8 +218,35 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             list(product(*(self.attributes[i].compared for i in self.protected))), dtype=float
         )
 
+    @cached_property
+    def rules(self) -> tuple[Constraint, ...]:
+        """The constraints, read; without those that say what determines what.
+
+        Raises
+        ------
+        SpecError
+            When one cannot be read, or speaks of what determines what without what was learned.
+        """
+        said = [parse(text, self.attributes) for text in self.constraints]
+        learned = {(each.attribute, each.by) for each in self.determined}
+        for each in said:
+            if isinstance(each, Dependence) and (each.attribute, each.by) not in learned:
+                raise SpecError(
+                    f"What follows by “{each.text}” was not learned from the data.",
+                    remedy="Set up the audit again from its data.",
+                )
+        return tuple(each for each in said if isinstance(each, Constraint))
+
+    @property
+    def ruled(self) -> bool:
+        """Whether there is anything beyond ranges that a person must fulfil."""
+        return bool(self.constraints or self.determined)
+
     def similar(self, rows: Rows) -> Rows:
         """Give the similar sets of rows: each with every combination of protected values.
+
+        What is determined by a protected value follows it. `allowed` tells which of the members
+        there can be.
 
         Returns
         -------
@@ -244,10 +255,57 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         """
         everyone = np.repeat(rows[:, None, :], len(self.combinations), axis=1)
         everyone[:, :, self.protected] = self.combinations
-        return everyone
+        return self.settle(everyone)
+
+    def counterparts(self, rows: Rows, combination: NDArray[np.intp]) -> Rows:
+        """Give of each row's similar set one member: ``(n, d)``.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``.
+        combination : NDArray[np.intp]
+            ``(n,)``; which, by its place in ``combinations``.
+        """
+        others = rows.copy()
+        others[:, self.protected] = self.combinations[combination]
+        return self.settle(others)
+
+    def settle(self, rows: Rows) -> Rows:
+        """Let the attributes that are determined by others follow them.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(..., d)``; changed in place, and given back. NaN where what follows is not known.
+        """
+        for target, source, each in self._followers:
+            rows[..., target] = each.follow(rows[..., source])
+        return rows
+
+    @cached_property
+    def _followers(self) -> tuple[tuple[int, int, Determined], ...]:
+        return tuple(
+            (self.names.index(each.attribute), self.names.index(each.by), each)
+            for each in in_order(self.determined)
+        )
+
+    def allowed(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell for each of ``(n, d)`` rows within the ranges whether it fulfils the constraints.
+
+        One is broken where it is false, not where missing cells keep it from being decided.
+        """
+        fine = np.ones(len(rows), dtype=np.bool_)
+        for target, source, each in self._followers:
+            fine &= rows[:, target] == each.follow(rows[:, source])
+        for constraint in self.rules:
+            fine &= constraint.holds(rows)
+        return fine
 
     def snap(self, rows: Rows) -> tuple[Rows, NDArray[np.intp]]:
-        """Put rows into the domain: clipped, and protected values at the nearest compared ones.
+        """Put rows into the ranges: clipped, and protected values at the nearest compared ones.
+
+        What is determined follows; constraints may be broken by that: see `admit`.
 
         Returns
         -------
@@ -263,7 +321,36 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             nearest = attribute.nearest_compared(snapped[:, position])
             snapped[:, position] = np.array(attribute.compared)[nearest]
             combination = combination * len(attribute.compared) + nearest
-        return snapped, combination
+        return self.settle(snapped), combination
+
+    def admit(self, rows: Rows) -> tuple[Rows, NDArray[np.intp]]:
+        """Bring rows into the domain, as `snap` does, and leave out whom it cannot hold.
+
+        Where the nearest compared values break a constraint, the member of the similar set is
+        taken that changes the fewest protected attributes; where all do, the row is left out.
+
+        Returns
+        -------
+        rows : Rows
+            ``(m, d)``, ``m <= n``; all of them in the domain.
+        combination : NDArray[np.intp]
+            ``(m,)``; the index of each row's own combination of protected values.
+        """
+        snapped, combination = self.snap(rows)
+        if not self.ruled:
+            return snapped, combination
+        fine = self.allowed(snapped)
+        bad = np.flatnonzero(~fine)
+        for part in np.array_split(bad, max(1, bad.size * len(self.combinations) // 100_000)):
+            members = self.similar(snapped[part])
+            possible = self.allowed(members.reshape(-1, rows.shape[1])).reshape(len(part), -1)
+            own = self.combinations[combination[part]][:, None, :]
+            changed = (own != self.combinations).sum(axis=2)
+            chosen = np.where(possible, changed, len(self.protected) + 1).argmin(axis=1)
+            each = np.arange(len(part))
+            combination[part], snapped[part] = chosen, members[each, chosen]
+            fine[part] = possible[each, chosen]
+        return snapped[fine], combination[fine]
 
     def clip(self, codes: Rows, positions: NDArray[np.intp] | slice = slice(None)) -> Rows:
         """Put codes on the grid of their attributes and into the range.
@@ -275,62 +362,162 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         positions : NDArray[np.intp] or slice
             ``(m,)``; by default all attributes.
         """
-        grid = self.grid[positions]
-        return np.clip(np.round(codes * grid) / grid, self.low[positions], self.high[positions])
+        grid, low = self.grid[positions], self.low[positions]
+        if self.stepped.size:
+            step = self.spacing[positions]
+            on_step = low + np.round((codes - low) / np.where(step > 0, step, 1.0)) * step
+            codes = np.where(step > 0, on_step, codes)
+        return np.clip(np.round(codes * grid) / grid, low, self.high[positions])
 
     def contains(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell for each row whether it lies in the domain: in range, whole where it must be."""
+        """Tell for each row whether it is in the domain.
+
+        In range, whole where it must be, on the attribute's step, and without a broken
+        constraint.
+        """
         inside = ((rows >= self.low) & (rows <= self.high)).all(axis=1)
-        whole = (rows[:, self.integral] == np.round(rows[:, self.integral])).all(axis=1)
-        return np.asarray(inside & whole)
+        inside &= (rows[:, self.integral] == np.round(rows[:, self.integral])).all(axis=1)
+        if self.stepped.size:
+            codes = rows[:, self.stepped]
+            inside &= (codes == self.clip(codes, self.stepped)).all(axis=1)
+        if self.ruled:
+            inside[inside] = self.allowed(rows[inside])
+        return np.asarray(inside)
 
-    def sample(self, rng: np.random.Generator, n: int) -> Rows:
-        """Draw people uniformly: ``(n, d)``; protected values among the compared ones."""
-        rows = self.clip(rng.uniform(self.low, self.high, (n, len(self.attributes))))
-        whole = np.flatnonzero(self.integral)
-        rows[:, whole] = rng.integers(
-            self.low[whole].astype(np.int64), self.high[whole].astype(np.int64) + 1, (n, whole.size)
-        )
-        rows[:, self.protected] = self.combinations[rng.integers(len(self.combinations), size=n)]
-        return rows
+    def sample(self, rng: np.random.Generator, n: int, people: Rows | None = None) -> Rows:
+        """Draw people uniformly from the domain: ``(n, d)``; for the rest see `draw`."""
+        return np.concatenate([*self.draw(rng, n, n, people), np.empty((0, len(self.attributes)))])
 
-    def encode(self, table: Table) -> Rows:
-        """Bring a table's rows into this domain's codes.
+    def draw(
+        self, rng: np.random.Generator, n: int, batch: int, people: Rows | None = None
+    ) -> Iterator[Rows]:
+        """Draw people uniformly, batch by batch; protected values are among the compared ones.
 
-        Returns
-        -------
+        With constraints by rejection: everybody who fulfils them is equally likely, and batches
+        grow while few do.
+
+        Parameters
+        ----------
+        rng : np.random.Generator
+            All randomness.
+        n : int
+            How many people.
+        batch : int
+            At most so many are given at once.
+        people : Rows, optional
+            ``(m, d)``, ``m >= 1``; of one of them, drawn for each, the attributes are taken that
+            are fixed. By default these are drawn like all others.
+
+        Yields
+        ------
         Rows
-            ``(rows of the table, d)``; NaN where a cell is missing or its value is not allowed.
+            ``(0 to batch, d)``; ``n`` in all.
 
         Raises
         ------
-        DataError
-            When the table lacks a column.
         SpecError
-            When a column is of another kind than its attribute was made from.
+            When nearly nobody fulfils the constraints: fewer than 1 in 100,000 of a million.
         """
-        encoded = np.empty((len(table.codes), len(self.attributes)))
-        for position, attribute in enumerate(self.attributes):
-            index = table.index(attribute.name)
-            codes, column = table.codes[:, index], table.columns[index]
-            if not attribute.fits(column):
-                raise SpecError(
-                    f"The column “{column.name}” is {column.kind}, but was {attribute.kind} "
-                    "when the audit was set up.",
-                    remedy="Give it that kind again, or set up a new audit.",
-                )
-            if attribute.values and attribute.values != column.values:
-                codes = _recode(codes, column, attribute)
-            encoded[:, position] = codes
-        return encoded
+        given = drawn = 0
+        tries = batch
+        while given < n:
+            rows = self._drawn(rng, min(tries, n - given) if not self.ruled else tries, people)
+            drawn += len(rows)
+            if self.ruled:
+                rows = rows[self.allowed(rows)][: n - given]
+                if drawn >= _MOST_DRAWN and (given + len(rows)) * _RAREST < drawn:
+                    raise SpecError(
+                        "Nearly nobody in the domain fulfils the constraints: fewer than 1 in "
+                        f"{_RAREST:,} of the people that were drawn at random.",
+                        why=f"Of {drawn:,} drawn, {given + len(rows):,} fulfilled them.",
+                        remedy="Loosen the constraints, or narrow the ranges to where they hold; "
+                        "or choose a method that starts from real people.",
+                    )
+                if len(rows) < batch // 2:
+                    tries = min(2 * tries, max(batch, _MOST_AT_ONCE))
+            given += len(rows)
+            for start in range(0, max(len(rows), 1), batch):
+                yield rows[start : start + batch]
+
+    def _drawn(self, rng: np.random.Generator, n: int, people: Rows | None) -> Rows:
+        """Draw ``(n, d)`` people, whether or not they fulfil the constraints."""
+        rows = self.clip(rng.uniform(self.low, self.high, (n, len(self.attributes))))
+        whole = np.flatnonzero(self.spacing > 0)
+        low, spacing = self.low[whole], self.spacing[whole]
+        count = np.round((self.high[whole] - low) / spacing).astype(np.int64) + 1
+        # from the low end itself, not from nought: the same numbers, drawn in the same way
+        first = np.where(spacing == 1, low, 0).astype(np.int64)
+        places = rng.integers(first, first + count, (n, whole.size))
+        rows[:, whole] = np.where(spacing == 1, places, low + places * spacing)
+        if self.stepped.size:
+            rows[:, self.stepped] = self.clip(rows[:, self.stepped], self.stepped)
+        rows[:, self.protected] = self.combinations[rng.integers(len(self.combinations), size=n)]
+        if people is not None and self.fixed.size:
+            real = people[rng.integers(len(people), size=n)]
+            rows[:, self.fixed] = real[:, self.fixed]
+        return self.settle(rows)
+
+    def encode(self, table: Table) -> Rows:
+        """Bring a table's rows into this domain's codes: as `fairdesk.data.attributes.encode`."""
+        return encode(self.attributes, table)
 
     def people(self, table: Table) -> Rows:
-        """Give the table's rows from which a search can start: complete, and in the domain.
+        """Give the table's rows from which a search can start: those that are not set aside.
 
-        Numbers outside a narrowed range are left out too, so that nobody is bent into it.
+        Numbers outside a narrowed range are left out too, so that nobody is bent into it; those
+        between two steps are not: a search begins at the nearest.
         """
         rows = self.encode(table)
-        return np.asarray(rows[((rows >= self.low) & (rows <= self.high)).all(axis=1)])
+        return np.asarray(rows[self._reasons(table, rows) < 0])
+
+    def set_aside(self, table: Table) -> tuple[Aside, ...]:
+        """Count the table's rows that no search can start from, by their first reason.
+
+        The order: a missing cell, by the order of the attributes; a value that is not allowed,
+        likewise; a broken constraint, by their order. Reasons without rows are left out; the
+        rest of the table's rows are `people`.
+        """
+        counts = np.bincount(self._reasons(table, self.encode(table)) + 1, minlength=1)[1:]
+        reasons: list[tuple[Literal["missing", "outside", "constraint"], str]] = [
+            *(("missing", name) for name in self.names),
+            *(("outside", name) for name in self.names),
+            *(("constraint", text) for text in self._rule_texts),
+        ]
+        return tuple(
+            Aside(reason, what, count)
+            for (reason, what), count in zip(reasons, counts.tolist(), strict=False)
+            if count
+        )
+
+    @property
+    def _rule_texts(self) -> tuple[str, ...]:
+        """The texts of what `_reasons` looks at, in its order."""
+        dependences = [Dependence(each.attribute, each.by).text for _, _, each in self._followers]
+        return (*dependences, *(constraint.text for constraint in self.rules))
+
+    def _reasons(self, table: Table, rows: Rows) -> NDArray[np.intp]:
+        """Give for each row the place of its first reason in `set_aside`; -1 for none."""
+        d = len(self.attributes)
+        reasons = np.full(len(rows), -1, dtype=np.intp)
+
+        def note(number: int, so: NDArray[np.bool_]) -> None:
+            reasons[(reasons < 0) & so] = number
+
+        for i, attribute in enumerate(self.attributes):
+            if not attribute.unknown:
+                note(i, np.isnan(table.codes[:, table.index(attribute.name)]))
+        for i in range(d):
+            note(d + i, ~((rows[:, i] >= self.low[i]) & (rows[:, i] <= self.high[i])))
+        if self.ruled:
+            inside = np.flatnonzero(reasons < 0)
+            broken = np.zeros(len(rows), dtype=np.bool_)
+            for i, (target, source, each) in enumerate(self._followers):
+                broken[inside] = rows[inside, target] != each.follow(rows[inside, source])
+                note(2 * d + i, broken)
+            for i, constraint in enumerate(self.rules):
+                broken[inside] = ~constraint.holds(rows[inside])
+                note(2 * d + len(self._followers) + i, broken)
+        return reasons
 
     def _with_role(self, role: Role) -> NDArray[np.intp]:
         return np.array(
@@ -339,132 +526,14 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         )
 
 
-def _grid(attribute: Attribute) -> float:
-    """Give the number of grid points per 1: a power of ten that floats can still tell apart."""
-    if attribute.integral:
-        return 1.0
-    finest = 15 - math.ceil(math.log10(max(abs(attribute.low), abs(attribute.high), 1e-300)))
-    wanted = 6 - math.floor(math.log10(attribute.unit))
-    return float(10 ** max(0, min(finest, wanted)))
-
-
-def _recode(codes: Rows, column: Column, attribute: Attribute) -> Rows:
-    """Map a column's codes to an attribute with another list of values."""
-    allowed: dict[Any, int]
-    if column.kind.is_number:
-        allowed = {float(value): i for i, value in enumerate(attribute.values)}
-        return np.array([allowed.get(code, np.nan) for code in codes.tolist()])
-    allowed = {value: i for i, value in enumerate(attribute.values)}
-    lookup = np.array([allowed.get(value, np.nan) for value in column.values] + [np.nan])
-    return np.asarray(lookup[np.where(np.isnan(codes), len(column.values), codes).astype(np.intp)])
-
-
-def attribute_of(
-    column: Column,
-    role: Role = Role.VARIES,
-    limits: Sequence[float | str] | None = None,
-    *,
-    every_value: bool = False,
-) -> Attribute:
-    """Make an attribute from a table's column.
-
-    Parameters
-    ----------
-    column : Column
-        Not ignored, with at least one value.
-    role : Role
-        What a search may do with it.
-    limits : sequence of two numbers, or of values, optional
-        For a number column ``[low, high]`` or a list of values; for a nominal or ordinal one
-        the list of allowed values. By default all that the data hold. Two numbers are always
-        read as a range, unless the column is not a number.
-    every_value : bool
-        Compare each value of a protected integer, however many there are, not
-        `BINS` bins' middles beyond `EVERY_VALUE_UP_TO`.
-
-    Raises
-    ------
-    SpecError
-        When limits do not fit the column, with the reason.
-    """
-    if column.kind is Kind.IGNORED:
-        raise SpecError(
-            f"The column “{column.name}” is ignored.",
-            remedy="Give it another kind on the data page to audit it.",
-        )
-    if not column.kind.is_number and not column.values:
-        raise SpecError(
-            f"The column “{column.name}” is empty.", remedy="Leave it out of the audit."
-        )
-    attribute = Attribute(
-        name=column.name, kind=column.kind, values=column.values, low=column.low, high=column.high
-    )
-    if limits is not None:
-        attribute = _limited(attribute, column, limits)
-    if attribute.values:
-        attribute = msgspec.structs.replace(
-            attribute, low=0.0, high=float(len(attribute.values) - 1)
-        )
-    if role is Role.PROTECTED:
-        compared = _compared(attribute, every_value=every_value)
-        return msgspec.structs.replace(attribute, role=role, compared=compared)
-    return msgspec.structs.replace(attribute, role=role)
-
-
-def _limited(attribute: Attribute, column: Column, limits: Sequence[float | str]) -> Attribute:
-    """Narrow an attribute to the given limits."""
-    wrong = SpecError(
-        f"The domain of “{column.name}” cannot be {list(limits)!r}.",
-        remedy="Give [low, high] with low <= high or a list of values for a number, "
-        "a list of its values for names.",
-    )
-    if not limits:
-        raise wrong
-    if not column.kind.is_number:
-        known = set(column.values)
-        chosen = {str(value) for value in limits}
-        if not chosen <= known:
-            strangers = ", ".join(sorted(chosen - known))
-            raise SpecError(
-                f"The column “{column.name}” has no value {strangers}.",
-                remedy=f"Its values are: {', '.join(column.values)}.",
-            )
-        kept = tuple(value for value in column.values if value in chosen)
-        return msgspec.structs.replace(attribute, values=kept)
-    try:
-        numbers = [float(value) for value in limits]
-    except (TypeError, ValueError):
-        raise wrong from None
-    if not np.isfinite(numbers).all():
-        raise wrong
-    if column.kind is Kind.INTEGER and any(
-        number != int(number) or abs(number) >= EXACT for number in numbers
-    ):
-        raise wrong
-    if len(numbers) == 2:
-        if numbers[0] > numbers[1]:
-            raise wrong
-        return msgspec.structs.replace(attribute, low=numbers[0], high=numbers[1])
-    texts = tuple(column.text(number) for number in sorted(set(numbers)))
-    return msgspec.structs.replace(attribute, kind=Kind.ORDINAL, values=texts, numeric=True)
-
-
-def _compared(attribute: Attribute, *, every_value: bool) -> tuple[float, ...]:
-    """Choose the codes of a protected attribute that are compared."""
-    if attribute.values:
-        return tuple(float(code) for code in range(len(attribute.values)))
-    span = attribute.high - attribute.low
-    if every_value and attribute.kind is Kind.INTEGER and span >= MOST_COMBINATIONS:
-        raise SpecError(
-            f"The protected attribute “{attribute.name}” has {span + 1:,.0f} values; "
-            f"at most {MOST_COMBINATIONS:,} can be compared.",
-            remedy="Group its values into bins, or narrow its range.",
-        )
-    if attribute.kind is Kind.INTEGER and (every_value or span + 1 <= EVERY_VALUE_UP_TO):
-        return tuple(float(code) for code in range(int(attribute.low), int(attribute.high) + 1))
-    if span == 0:
-        return (attribute.low,)
-    middles = attribute.low + span * (np.arange(BINS) + 0.5) / BINS
-    if attribute.kind is Kind.INTEGER:
-        middles = np.round(middles)
-    return tuple(float(middle) for middle in middles)
+__all__ = [
+    "BINS",
+    "EVERY_VALUE_UP_TO",
+    "MOST_COMBINATIONS",
+    "Aside",
+    "Attribute",
+    "Domain",
+    "Limit",
+    "Role",
+    "attribute_of",
+]

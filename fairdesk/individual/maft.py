@@ -156,7 +156,7 @@ class _Search:
     def run(self, people: Rows) -> Iterator[Event]:
         options = self.options
         seeds = clustered_seeds(people, options.cluster_num, options.global_num, self.rng)
-        rows, combination = self.domain.snap(seeds)
+        rows, combination = self.domain.admit(seeds)
         instances: list[tuple[Rows, NDArray[np.intp]]] = []
         yield from self._global(rows, combination, instances)
         starts = np.concatenate([rows for rows, _ in instances])
@@ -185,13 +185,13 @@ class _Search:
             if iteration == options.max_iter or not len(rows):
                 return
             farthest = ledger.ask(rows).distance(combination).argmax(axis=1)
-            others = rows.copy()
-            others[:, domain.protected] = domain.combinations[farthest]
-            gradients = self._gradients(rows, others)
-            momentum = options.decay * momentum + gradients
+            gradients = self._gradients(rows, domain.counterparts(rows, farthest))
+            momentum = options.decay * momentum + np.nan_to_num(gradients)
             signs = np.sign(momentum)
             direction = np.where(signs[0] == signs[1], signs[0], 0.0)
-            rows[:, vary] = domain.clip(rows[:, vary] - direction * step, vary)
+            moved = rows.copy()
+            moved[:, vary] = domain.clip(rows[:, vary] - direction * step, vary)
+            rows = self._as_far_as_allowed(rows, moved)
 
     def _local(self, starts: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
         """Walk around each global instance while the decision keeps hanging on P (Algorithm 4)."""
@@ -210,30 +210,61 @@ class _Search:
             drawn = (odds < rng.random((len(rows), 1))).sum(axis=1)
             attribute = domain.varying[drawn]
             sign = rng.integers(0, 2, len(rows)) * 2 - 1
-            moved = rows[everyone, attribute] + sign * step[attribute]
-            rows[everyone, attribute] = domain.clip(moved, attribute)
+            moved = rows.copy()
+            moved[everyone, attribute] = domain.clip(
+                rows[everyone, attribute] + sign * step[attribute], attribute
+            )
+            went = self._allowed(moved)
+            if not went.all():
+                moved[~went] = rows[~went]
+            rows = moved
             hit = ledger.check(rows, combination)
-            successes += 1
+            successes += went
             rows[~hit], odds[~hit], successes[~hit] = starts[~hit], first_odds[~hit], 0
             last = iteration + 1 == options.local_num
             if (last or (iteration + 1) % STEPS_PER_BATCH == 0) and (found := ledger.take("local")):
                 yield found
             yield ledger.progress("local", iteration + 1, options.local_num)
 
+    def _allowed(self, moved: Rows) -> NDArray[np.bool_]:
+        """Let what is determined follow, in place; tell who breaks no constraint then."""
+        if not self.domain.ruled:
+            return np.ones(len(moved), dtype=np.bool_)
+        return self.domain.allowed(self.domain.settle(moved))
+
+    def _as_far_as_allowed(self, rows: Rows, moved: Rows) -> Rows:
+        """Move people who may not go the whole way along one attribute after the other.
+
+        In a random order; a part of the way that would break a constraint is left out.
+        """
+        barred = np.flatnonzero(~self._allowed(moved))
+        if not barred.size:
+            return moved
+        wanted = moved[barred]
+        moved[barred] = rows[barred]
+        for attribute in self.rng.permutation(self.domain.varying):
+            further = moved[barred]
+            further[:, attribute] = wanted[:, attribute]
+            went = self._allowed(further)
+            moved[barred[went]] = further[went]
+        return moved
+
     def _odds(self, rows: Rows, combination: NDArray[np.intp]) -> Rows:
         """Give cumulated probabilities of moving each varying attribute, ``(n, v)``.
 
         An attribute that hardly moves the score of the person or of a random flipping member of
-        the similar set is moved most often: p_i ~ 1 / (abs(g1_i) + abs(g2_i) + eps).
+        the similar set is moved most often: p_i ~ 1 / (abs(g1_i) + abs(g2_i) + eps). One that
+        constraints hold in place is moved only where they hold all others too.
         """
         domain = self.domain
         answers = self.ledger.ask(rows)
-        flips = answers.labels != answers.of(combination)[:, None]
+        flips = answers.flips(combination)
         lots = np.where(flips, self.rng.random(flips.shape), -1.0)
-        partners = rows.copy()
-        partners[:, domain.protected] = domain.combinations[lots.argmax(axis=1)]
-        gradients = self._gradients(rows, partners)
-        weights = 1.0 / (np.abs(gradients).sum(axis=0) + EPSILON)
+        gradients = self._gradients(rows, domain.counterparts(rows, lots.argmax(axis=1)))
+        weights = 1.0 / (np.abs(np.nan_to_num(gradients)).sum(axis=0) + EPSILON)
+        if domain.ruled:
+            barred = np.isnan(gradients[0])
+            weights[barred & ~barred.all(axis=1, keepdims=True)] = 0.0
         odds = np.cumsum(weights, axis=1)
         odds /= odds[:, -1:].copy()
         return odds
@@ -247,20 +278,31 @@ class _Search:
         """Estimate the gradient of the decided class's score (ComputeGrad, Algorithm 2).
 
         All attributes of all rows are perturbed in one batch. At the upper edge of the domain
-        the difference is taken backwards, so that nobody outside is asked about.
+        the difference is taken backwards, so that nobody outside is asked about; likewise where
+        a constraint is broken forwards.
 
         Returns
         -------
         Rows
-            ``(n, v)`` per varying attribute, in score per step.
+            ``(n, v)`` per varying attribute, in score per step; NaN where constraints allow
+            neither direction.
         """
         domain, asked = self.domain, self.ledger.asked
         vary = domain.varying
         step = _whole_steps(domain, self.options.perturbation_size)[vary]
         forward = rows[:, vary] + step <= domain.high[vary]
-        moved = np.repeat(rows[:, None, :], len(vary), axis=1)
-        along = np.arange(len(vary))
-        moved[:, along, vary] = domain.clip(rows[:, vary] + np.where(forward, step, -step), vary)
+        moved = self._perturbed(rows, np.where(forward, step, -step))
+        barred = np.zeros(forward.shape, dtype=np.bool_)
+        if domain.ruled:
+            flat = moved.reshape(-1, rows.shape[1])
+            barred = ~self._allowed(flat).reshape(forward.shape)
+            backward = self._perturbed(rows, np.broadcast_to(-step, forward.shape))
+            instead = self._allowed(backward.reshape(flat.shape)).reshape(forward.shape)
+            instead &= barred & forward
+            moved[instead] = backward[instead]
+            forward, barred = forward & ~instead, barred & ~instead
+            # whoever may not be is not asked about: the person themselves stand in
+            moved = np.where(barred[:, :, None], rows[:, None, :], moved)
         here = asked.predict(rows)
         there = asked.predict(moved.reshape(-1, rows.shape[1])).reshape(*forward.shape, -1)
         decided = labels(here)
@@ -270,10 +312,20 @@ class _Search:
         else:
             people = np.arange(len(rows))
             change = there[people, :, decided] - here[people, decided, None]
-        return np.asarray(np.where(forward, change, -change), dtype=np.float64)
+        slope = np.asarray(np.where(forward, change, -change), dtype=np.float64)
+        slope[barred] = np.nan
+        return slope
+
+    def _perturbed(self, rows: Rows, by: Rows) -> Rows:
+        """Move each varying attribute by itself: ``(n, v, d)``."""
+        vary = self.domain.varying
+        moved = np.repeat(rows[:, None, :], len(vary), axis=1)
+        moved[:, np.arange(len(vary)), vary] = self.domain.clip(rows[:, vary] + by, vary)
+        return moved
 
 
 def _whole_steps(domain: Domain, size: float) -> Rows:
-    """Give the step along each attribute, ``(d,)``: whole, and at least 1, for whole codes."""
-    steps = size * domain.unit
-    return np.where(domain.integral, np.maximum(1.0, np.round(steps)), steps)
+    """Give the step along each attribute, ``(d,)``: from one allowed code to another."""
+    steps, spacing = size * domain.unit, domain.spacing
+    apart = np.where(spacing > 0, spacing, 1.0)
+    return np.where(spacing > 0, np.maximum(1.0, np.round(steps / apart)) * apart, steps)

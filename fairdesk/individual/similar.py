@@ -38,18 +38,29 @@ class Answers:
     Attributes
     ----------
     scores : Scores
-        ``(n, C, k)``.
+        ``(n, C, k)``; NaN for those who may not be.
     labels : NDArray[np.intp]
-        ``(n, C)``; the decided classes.
+        ``(n, C)``; the decided classes; -1 for those who may not be.
+    allowed : NDArray[np.bool_], optional
+        ``(n, C)``; who may be: members that break no constraint. ``None`` when all may.
     """
 
     scores: Scores
     labels: NDArray[np.intp]
+    allowed: NDArray[np.bool_] | None = None
 
     @property
     def discriminatory(self) -> NDArray[np.bool_]:
         """``(n,)``; whether some two members of the similar set are decided differently."""
-        return np.asarray((self.labels != self.labels[:, :1]).any(axis=1))
+        if self.allowed is None:
+            return np.asarray((self.labels != self.labels[:, :1]).any(axis=1))
+        first = self.of(self.allowed.argmax(axis=1))
+        return np.asarray(((self.labels != first[:, None]) & self.allowed).any(axis=1))
+
+    def flips(self, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """``(n, C)``; which members are decided differently from the row's own combination."""
+        differ = self.labels != self.of(combination)[:, None]
+        return np.asarray(differ if self.allowed is None else differ & self.allowed)
 
     def of(self, combination: NDArray[np.intp]) -> NDArray[np.intp]:
         """``(n,)``; the label of each row's own combination."""
@@ -59,19 +70,24 @@ class Answers:
         """``(n, C)``; how far each member's score is from the row's own.
 
         The score compared is that of the class decided for the row itself (for two classes it
-        does not matter which).
+        does not matter which). Those who may not be are nearer than everybody: at -1.
         """
         people = np.arange(len(self.labels))
         decided = 0 if self.scores.shape[2] == 1 else self.of(combination)
         scores: NDArray[np.float32] = self.scores[people, :, decided]
-        return np.asarray(np.abs(scores - scores[people, combination, None]))
+        distance = np.abs(scores - scores[people, combination, None])
+        if self.allowed is not None:
+            distance[~self.allowed] = -1.0
+        return np.asarray(distance)
 
 
 class Ledger:
     """Checks people for individual discrimination, each once, and books what is found.
 
-    "Once" and "unique" are meant on the non-protected attributes: rows that differ in protected
-    attributes only are one person.
+    "Once" and "unique" are meant on the attributes in which members of a similar set are equal:
+    rows that differ in protected attributes, and in what follows these, are one person. Only
+    members that break no constraint are compared, so nobody with fewer than two of them is
+    discriminatory.
 
     Attributes
     ----------
@@ -91,14 +107,28 @@ class Ledger:
         self._pending: list[tuple[Rows, NDArray[np.intp]]] = []
 
     def ask(self, rows: Rows) -> Answers:
-        """Ask the model about the similar sets of ``(n, d)`` rows."""
+        """Ask the model about the similar sets of ``(n, d)`` rows, each in the domain.
+
+        Members that break a constraint are not sent.
+        """
         scores = in_parts(self._scores, rows, len(self._domain.combinations))
-        return Answers(scores, labels(scores))
+        if not self._domain.ruled:
+            return Answers(scores, labels(scores))
+        allowed = ~np.isnan(scores[:, :, 0])
+        return Answers(scores, np.where(allowed, labels(scores), -1), allowed)
 
     def _scores(self, rows: Rows) -> Scores:
-        everyone = self._domain.similar(rows)
-        scores = self.asked.predict(everyone.reshape(-1, rows.shape[1]))
-        return scores.reshape(*everyone.shape[:2], -1)
+        """Ask about everybody in the similar sets who may be."""
+        similar = self._domain.similar(rows)
+        everyone = similar.reshape(-1, rows.shape[1])
+        if self._domain.ruled:
+            allowed = self._domain.allowed(everyone)
+            answers = self.asked.predict(everyone[allowed])
+            scores = np.full((len(everyone), answers.shape[1]), np.nan, dtype=np.float32)
+            scores[allowed] = answers
+        else:
+            scores = self.asked.predict(everyone)
+        return scores.reshape(*similar.shape[:2], -1)
 
     def check(self, rows: Rows, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Tell which rows are discriminatory; book those that were not met before.
@@ -136,10 +166,9 @@ class Ledger:
         combination = np.concatenate([combination for _, combination in self._pending])
         self._pending.clear()
         answers = self.ask(rows)
-        flips = answers.labels != answers.of(combination)[:, None]
+        flips = answers.flips(combination)
         partner = np.where(flips, answers.distance(combination), -1).argmax(axis=1)
-        partners = rows.copy()
-        partners[:, self._domain.protected] = self._domain.combinations[partner]
+        partners = self._domain.counterparts(rows, partner)
         again = self.asked.predict_anew(np.concatenate([rows, partners]))
         swapped = self.asked.predict_anew(np.concatenate([partners, rows]))
         row_scores, partner_scores = again[: len(rows)], again[len(rows) :]

@@ -43,7 +43,8 @@ def search(
 ) -> Iterator[Event]:
     """Draw people uniformly and check each; parameters and events as in `maft.search`.
 
-    Attributes that are fixed are taken together from a real person, drawn for each.
+    Attributes that are fixed are taken together from a real person, drawn for each. Whoever breaks
+    a constraint is drawn again.
     """
     return timed(_draw(Ledger(model, domain), domain, people, options.samples, rng))
 
@@ -52,13 +53,12 @@ def _draw(
     ledger: Ledger, domain: Domain, people: Rows, samples: int, rng: np.random.Generator
 ) -> Iterator[Event]:
     batch = max(1, 2 * BATCH // len(domain.combinations))
-    for done in range(0, samples, batch):
-        drawn = domain.sample(rng, min(batch, samples - done))
-        if domain.fixed.size:
-            real = people[rng.integers(len(people), size=len(drawn))]
-            drawn[:, domain.fixed] = real[:, domain.fixed]
+    done = 0
+    for drawn in domain.draw(rng, samples, batch, people):
         rows, combination = domain.snap(drawn)
-        ledger.check(rows, combination)
+        if len(rows):
+            ledger.check(rows, combination)
+        done += len(rows)
         if found := ledger.take("uniform"):
             yield found
-        yield ledger.progress("uniform", done + len(rows), samples)
+        yield ledger.progress("uniform", done, samples)

@@ -1,0 +1,424 @@
+"""What a constraint says: formulas of comparisons, which write themselves and tell what is so.
+
+A formula is decided in three values (S. C. Kleene, *Introduction to Metamathematics*, 1952): a
+comparison with a missing cell is neither true nor false.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import reduce
+from operator import add, and_, mul, or_, sub
+from typing import Any, ClassVar, Protocol
+
+#: Words that mean something in a constraint; as a name or a value they are written in quotes.
+KEYWORDS = ("implies", "or", "and", "not", "in", "is", "determined", "by")
+
+_PLAIN = re.compile(r"[^\W\d]\w*")
+_TURNED = {"<=": ">", ">=": "<"}
+
+#: What is so of people: an array of truth values, or a solver's term. ``&``, ``|`` and ``~`` work.
+Truth = Any
+#: Numbers of people: they work with ``+``, ``-``, ``*`` and ``/``.
+Numbers = Any
+
+
+class Terms(Protocol):
+    """The people that a formula is about: rows of codes, or a solver's unknowns."""
+
+    def known(self, name: str) -> Truth:
+        """Tell whether the attribute's cell is there."""
+
+    def has(self, name: str, value: str) -> Truth:
+        """Tell whether the attribute has this value."""
+
+    def alike(self, first: str, second: str) -> Truth:
+        """Tell whether two attributes have values of the same text."""
+
+    def place(self, name: str) -> Numbers:
+        """Give the place of the attribute's value in its order."""
+
+    def place_of(self, name: str, value: str) -> Numbers:
+        """Give the place of one value in the attribute's order."""
+
+    def number(self, name: str) -> Numbers:
+        """Give the number that the attribute has."""
+
+    def constant(self, value: float) -> Numbers:
+        """Give a number."""
+
+    def equal(self, left: Numbers, right: Numbers) -> Truth:
+        """Tell whether two numbers are equal."""
+
+    def less(self, left: Numbers, right: Numbers) -> Truth:
+        """Tell whether one number is less than another."""
+
+
+def plain(text: str) -> bool:
+    """Tell whether a name or a value needs no quotes."""
+    return _PLAIN.fullmatch(text) is not None and text not in KEYWORDS
+
+
+def named(name: str) -> str:
+    """Write an attribute's name: in backticks where it must be."""
+    return name if plain(name) else in_quotes(name, "`")
+
+
+def quoted(value: str) -> str:
+    """Write a value: in double quotes where it must be."""
+    return value if plain(value) else in_quotes(value, '"')
+
+
+def in_quotes(text: str, quote: str) -> str:
+    """Write a text between quotes."""
+    return quote + text.replace("\\", "\\\\").replace(quote, "\\" + quote) + quote
+
+
+def figure(number: float) -> str:
+    """Write a number, shortly and exactly."""
+    return repr(float(number)).removesuffix(".0")
+
+
+# -- numbers --------------------------------------------------------------------------------
+
+
+class Term:
+    """A number of a person.
+
+    ``level`` tells how closely its parts are bound; ``str`` writes it.
+    """
+
+    level: ClassVar[int] = 4
+
+    def value(self, terms: Terms) -> Numbers:
+        """Give the number."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Term):
+    """A number that is written."""
+
+    number: float
+
+    def __str__(self) -> str:
+        return figure(self.number)
+
+    def value(self, terms: Terms) -> Numbers:
+        """Give the number."""
+        return terms.constant(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Term):
+    """The number that an attribute has."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return named(self.name)
+
+    def value(self, terms: Terms) -> Numbers:
+        """Give the number."""
+        return terms.number(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Negative(Term):
+    """A term below nought."""
+
+    level: ClassVar[int] = 3
+    term: Term
+
+    def __str__(self) -> str:
+        return f"-{_inside(self.term, 4)}"
+
+    def value(self, terms: Terms) -> Numbers:
+        """Give the number."""
+        return terms.constant(0.0) - self.term.value(terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Divided(Term):
+    """A term divided by a number."""
+
+    level: ClassVar[int] = 2
+    term: Term
+    by: float
+
+    def __str__(self) -> str:
+        return f"{_inside(self.term, 2)} / {figure(self.by)}"
+
+    def value(self, terms: Terms) -> Numbers:
+        """Give the number."""
+        return self.term.value(terms) / terms.constant(self.by)
+
+
+@dataclass(frozen=True, slots=True)
+class Product(Term):
+    """Two terms multiplied."""
+
+    level: ClassVar[int] = 2
+    left: Term
+    right: Term
+
+    def __str__(self) -> str:
+        return f"{_inside(self.left, 2)} * {_inside(self.right, 3)}"
+
+    def value(self, terms: Terms) -> Numbers:
+        """Give the number."""
+        return mul(self.left.value(terms), self.right.value(terms))
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(Term):
+    """Two terms with ``+`` or ``-`` between them."""
+
+    level: ClassVar[int] = 1
+    sign: str
+    left: Term
+    right: Term
+
+    def __str__(self) -> str:
+        return f"{_inside(self.left, 1)} {self.sign} {_inside(self.right, 2)}"
+
+    def value(self, terms: Terms) -> Numbers:
+        """Give the number."""
+        combine = add if self.sign == "+" else sub
+        return combine(self.left.value(terms), self.right.value(terms))
+
+
+# -- formulas -------------------------------------------------------------------------------
+
+
+class Formula:
+    """What is so of a person, or not.
+
+    ``level`` tells how closely its parts are bound; ``str`` writes it.
+    """
+
+    level: ClassVar[int] = 4
+
+    def truth(self, terms: Terms) -> tuple[Truth, Truth]:
+        """Tell where it is true, and where it is false; where cells are missing, maybe neither."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Formula):
+    """Two numbers compared."""
+
+    sign: str
+    left: Term
+    right: Term
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.sign} {self.right}"
+
+    def truth(self, terms: Terms) -> tuple[Truth, Truth]:
+        """Tell where it is true, and where it is false."""
+        so = _compared(self.sign, self.left.value(terms), self.right.value(terms), terms)
+        return _where_known(so, (self.left, self.right), terms)
+
+
+@dataclass(frozen=True, slots=True)
+class AmongNumbers(Formula):
+    """A number that is one of several."""
+
+    term: Term
+    numbers: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return self.listed("in")
+
+    def listed(self, verb: str) -> str:
+        """Write it, with ``in`` or ``not in``."""
+        return f"{self.term} {verb} {{{', '.join(figure(one) for one in self.numbers)}}}"
+
+    def truth(self, terms: Terms) -> tuple[Truth, Truth]:
+        """Tell where it is true, and where it is false."""
+        value = self.term.value(terms)
+        so = reduce(or_, [terms.equal(value, terms.constant(one)) for one in self.numbers])
+        return _where_known(so, (self.term,), terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Among(Formula):
+    """A value that is one of several."""
+
+    name: str
+    values: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.listed("in")
+
+    def listed(self, verb: str) -> str:
+        """Write it, with ``in`` or ``not in``."""
+        return f"{named(self.name)} {verb} {{{', '.join(quoted(value) for value in self.values)}}}"
+
+    def truth(self, terms: Terms) -> tuple[Truth, Truth]:
+        """Tell where it is true, and where it is false.
+
+        That a cell is missing is itself known where the category of missing cells is asked for.
+        """
+        so = reduce(or_, [terms.has(self.name, value) for value in self.values])
+        return so, terms.known(self.name) & ~so
+
+
+@dataclass(frozen=True, slots=True)
+class Valued(Formula):
+    """An attribute's value compared with one of its values; by its order if it has one."""
+
+    sign: str
+    name: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{named(self.name)} {self.sign} {quoted(self.value)}"
+
+    def truth(self, terms: Terms) -> tuple[Truth, Truth]:
+        """Tell where it is true, and where it is false."""
+        if self.sign in ("=", "!="):
+            true, false = Among(self.name, (self.value,)).truth(terms)
+            return (true, false) if self.sign == "=" else (false, true)
+        known = terms.known(self.name)
+        place = terms.place_of(self.name, self.value)
+        so = _compared(self.sign, terms.place(self.name), place, terms)
+        return known & so, known & ~so
+
+
+@dataclass(frozen=True, slots=True)
+class Alike(Formula):
+    """The values of two attributes compared, as texts or by their common order."""
+
+    sign: str
+    left: str
+    right: str
+
+    def __str__(self) -> str:
+        # in backticks, for the second may be called like a value of the first
+        return f"{in_quotes(self.left, '`')} {self.sign} {in_quotes(self.right, '`')}"
+
+    def truth(self, terms: Terms) -> tuple[Truth, Truth]:
+        """Tell where it is true, and where it is false."""
+        known = terms.known(self.left) & terms.known(self.right)
+        if self.sign in ("=", "!="):
+            so = terms.alike(self.left, self.right)
+            so = so if self.sign == "=" else ~so
+        else:
+            so = _compared(self.sign, terms.place(self.left), terms.place(self.right), terms)
+        return known & so, known & ~so
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Formula):
+    """The opposite."""
+
+    part: Formula
+
+    def __str__(self) -> str:
+        if isinstance(self.part, Among | AmongNumbers):
+            return self.part.listed("not in")
+        return f"not {_inside(self.part, 4)}"
+
+    def truth(self, terms: Terms) -> tuple[Truth, Truth]:
+        """Tell where it is true, and where it is false."""
+        true, false = self.part.truth(terms)
+        return false, true
+
+
+@dataclass(frozen=True, slots=True)
+class And(Formula):
+    """All of several."""
+
+    level: ClassVar[int] = 3
+    parts: tuple[Formula, ...]
+
+    def __str__(self) -> str:
+        return " and ".join(_inside(part, 4) for part in self.parts)
+
+    def truth(self, terms: Terms) -> tuple[Truth, Truth]:
+        """Tell where it is true, and where it is false."""
+        true, false = zip(*(part.truth(terms) for part in self.parts), strict=True)
+        return reduce(and_, true), reduce(or_, false)
+
+
+@dataclass(frozen=True, slots=True)
+class Or(Formula):
+    """Any of several."""
+
+    level: ClassVar[int] = 2
+    parts: tuple[Formula, ...]
+
+    def __str__(self) -> str:
+        return " or ".join(_inside(part, 3) for part in self.parts)
+
+    def truth(self, terms: Terms) -> tuple[Truth, Truth]:
+        """Tell where it is true, and where it is false."""
+        true, false = zip(*(part.truth(terms) for part in self.parts), strict=True)
+        return reduce(or_, true), reduce(and_, false)
+
+
+@dataclass(frozen=True, slots=True)
+class Implies(Formula):
+    """Where the first is so, so is the second."""
+
+    level: ClassVar[int] = 1
+    first: Formula
+    second: Formula
+
+    def __str__(self) -> str:
+        return f"{_inside(self.first, 2)} implies {_inside(self.second, 1)}"
+
+    def truth(self, terms: Terms) -> tuple[Truth, Truth]:
+        """Tell where it is true, and where it is false."""
+        return Or((Not(self.first), self.second)).truth(terms)
+
+
+def names_in(part: Formula | Term) -> set[str]:
+    """Give the attributes that something speaks of."""
+    names = set()
+    for each in _parts(part):
+        if isinstance(each, Name | Among | Valued):
+            names.add(each.name)
+        elif isinstance(each, Alike):
+            names |= {each.left, each.right}
+    return names
+
+
+def _parts(part: object) -> Iterator[Any]:
+    """Walk over everything that a formula or a term is made of."""
+    waiting = [part]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, tuple):
+            waiting.extend(each)
+        elif is_dataclass(each):
+            yield each
+            waiting.extend(getattr(each, field.name) for field in fields(each))
+
+
+def _inside(part: Formula | Term, least: int) -> str:
+    """Write a part of another, in parentheses if it binds less than needed there."""
+    below = isinstance(part, Number) and str(part).startswith("-")
+    return str(part) if (3 if below else part.level) >= least else f"({part})"
+
+
+def _compared(sign: str, left: Numbers, right: Numbers, terms: Terms) -> Truth:
+    if sign in ("=", "!="):
+        same = terms.equal(left, right)
+        return same if sign == "=" else ~same
+    if sign in _TURNED:
+        return ~_compared(_TURNED[sign], left, right, terms)
+    return terms.less(left, right) if sign == "<" else terms.less(right, left)
+
+
+def _where_known(so: Truth, parts: Sequence[Term], terms: Terms) -> tuple[Truth, Truth]:
+    """Take what numbers say only where all their attributes are known."""
+    names = sorted(set().union(*(names_in(part) for part in parts)))
+    if not names:
+        return so, ~so
+    known = reduce(and_, [terms.known(name) for name in names])
+    return known & so, known & ~so
