@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.errors import ModelError
 from fairdesk.events import Scores
 from fairdesk.models.model import Inputs, ModelCard
 
@@ -28,7 +30,8 @@ class Activation:
     name : str
         A key of `ACTIVATIONS`, or ``"linear"`` or ``"softmax"``.
     alpha : float
-        The slope below zero of ``leaky_relu``, the depth of ``elu``; else without meaning.
+        The slope below zero of ``leaky_relu``, the depth of ``elu``, the limit up to which
+        ``thresholded_relu`` answers 0; else without meaning.
     ceiling : float
         Of ``relu``: no answer is above it.
     """
@@ -43,6 +46,28 @@ class Activation:
             _softmax(values)
         elif self.name != "linear":
             ACTIVATIONS[self.name](values, self)
+
+    def back(self, changes: Float32, values: Float32, answers: Float32) -> Float32:
+        """Take changes back through the function (the chain rule).
+
+        Parameters
+        ----------
+        changes : NDArray[np.float32]
+            ``(n, units)``; how a result changes with each answer.
+        values, answers : NDArray[np.float32]
+            ``(n, units)``; what went in and what came out.
+
+        Returns
+        -------
+        NDArray[np.float32]
+            ``(n, units)``; how the result changes with each value.
+        """
+        if self.name == "linear":
+            return changes
+        if self.name == "softmax":
+            return answers * (changes - (changes * answers).sum(axis=1, keepdims=True))
+        slopes: Float32 = SLOPES[self.name](values, answers, self)
+        return changes * slopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +138,43 @@ class DenseNetwork:
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
-        return self.matrix_scores(np.column_stack(inputs).astype(np.float64, copy=False))
+        return self.matrix_scores(as_matrix(inputs))
+
+    def gradients(self, matrix: NDArray[np.float64], column: int = 0) -> Float32:
+        """Tell how a score changes with each input.
+
+        Parameters
+        ----------
+        matrix : NDArray[np.float64]
+            ``(n, inputs)``.
+        column : int
+            Which column of `scores`.
+
+        Returns
+        -------
+        NDArray[np.float32]
+            ``(n, inputs)``; the derivative of that score by each input. Far from the limit between
+            two classes it is small, but not rounded to zero.
+        """
+        gradients = np.empty(matrix.shape, dtype=np.float32)
+        for start in range(0, len(matrix), self._chunk):
+            chunk = slice(start, start + self._chunk)
+            gradients[chunk] = self._backward(matrix[chunk], column)
+        return gradients
+
+    def _backward(self, matrix: NDArray[np.float64], column: int) -> Float32:
+        answers = (matrix if self.centre is None else matrix - self.centre).astype(np.float32)
+        passed = []
+        for layer in self.layers:
+            values = answers @ layer.weights + layer.bias
+            answers = values.copy()
+            layer.activation(answers)
+            passed.append((values, answers))
+        changes = np.zeros_like(answers)
+        changes[:, column] = 1
+        for layer, (values, answers) in zip(self.layers[::-1], passed[::-1], strict=True):
+            changes = layer.activation.back(changes, values, answers) @ layer.weights.T
+        return changes
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers: ``(n, units of the last layer)`` float32."""
@@ -143,6 +204,24 @@ class DenseNetwork:
         weights, activation = self._steps[-1]
         np.matmul(values, weights, out=answers)
         activation(answers)
+
+
+def as_matrix(inputs: Inputs) -> NDArray[np.float64]:
+    """Put one array per input side by side: ``(n, inputs)``.
+
+    Raises
+    ------
+    ModelError
+        When one of them is text.
+    """
+    try:
+        return np.column_stack(inputs).astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            "The model takes a number where it was given text.",
+            why=f"The first value that is none: {error}.",
+            remedy="Check that each input is made from the right column.",
+        ) from error
 
 
 def _with_bias(layer: DenseLayer, *, last: bool) -> Float32:
@@ -212,6 +291,10 @@ def _silu(values: Float32, activation: Activation) -> None:
     values *= gate
 
 
+def _thresholded_relu(values: Float32, activation: Activation) -> None:
+    values[values <= np.float32(activation.alpha)] = 0
+
+
 def _softmax(values: Float32) -> None:
     values -= values.max(axis=1, keepdims=True)
     np.exp(values, out=values)
@@ -230,4 +313,34 @@ ACTIVATIONS: dict[str, Callable[[Float32, Activation], None]] = {
     "softsign": _softsign,
     "exponential": _exponential,
     "silu": _silu,
+    "thresholded_relu": _thresholded_relu,
+}
+
+
+def _logistic(values: Float32) -> Float32:
+    answers = values.copy()
+    _sigmoid(answers, Activation("sigmoid"))
+    return answers
+
+
+def _slope_below(at_zero: float, values: Float32, answers: Float32, depth: float) -> Float32:
+    """Give the slope of ``depth * expm1(x)`` below zero, and ``at_zero`` above."""
+    return np.where(values < 0, answers + np.float32(depth), np.float32(at_zero))
+
+
+#: The derivatives of these functions (also as true and false for 1 and 0), made from what went in
+#: and what came out.
+SLOPES: dict[str, Callable[[Float32, Float32, Activation], Any]] = {
+    "relu": lambda x, _, f: (x > 0) & (x < f.ceiling),
+    "leaky_relu": lambda x, _, f: np.where(x < 0, np.float32(f.alpha), np.float32(1)),
+    "elu": lambda x, y, f: _slope_below(1, x, y, f.alpha),
+    "selu": lambda x, y, _: _slope_below(1.0507009873554805, x, y, 1.7580993408473766),
+    # not 1 - y, which is zero long before the slope is
+    "sigmoid": lambda x, y, _: y * _logistic(-x),
+    "tanh": lambda x, *_: 4 * _logistic(2 * x) * _logistic(-2 * x),
+    "softplus": lambda x, *_: _logistic(x),
+    "softsign": lambda x, *_: 1 / (np.abs(x) + 1) ** 2,
+    "exponential": lambda _, y, __: y,
+    "silu": lambda x, y, _: _logistic(x) + y * _logistic(-x),
+    "thresholded_relu": lambda x, _, f: x > np.float32(f.alpha),
 }

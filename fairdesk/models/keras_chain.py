@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairdesk.models.dense import Activation, DenseLayer
-
-Float64 = NDArray[np.float64]
+from fairdesk.models.chain import Chain, Float64, Learnt, NotPlainError, Plain
+from fairdesk.models.dense import Activation
 
 #: Layers that do nothing when a trained network answers.
 SILENT = frozenset(
@@ -46,10 +44,6 @@ NAMED = {
 NORMALIZATION_EPSILON = 1e-7
 
 
-class NotPlainError(Exception):
-    """The network is not a plain chain of dense layers; the message names what is not."""
-
-
 @dataclass(frozen=True)
 class KerasLayer:
     """One layer as the file has it.
@@ -72,141 +66,74 @@ class KerasLayer:
     weights: Callable[[], list[Float64]]
 
 
-@dataclass(frozen=True)
-class Plain:
-    """A network of dense layers, as `plain` makes it.
-
-    Attributes
-    ----------
-    layers : tuple[DenseLayer, ...]
-        The layers, the last with one unit or with one per class.
-    centre : NDArray[np.float64] or None
-        As in `fairdesk.models.dense.DenseNetwork`.
-    widths : tuple[int, ...]
-        Of the input and of each layer of the file.
-    weights : int
-        Trained numbers in the file's dense layers.
-    classes : int
-        How many the network tells apart.
-    scores : str
-        As in `fairdesk.models.model.ModelCard`.
-    warnings : tuple[str, ...]
-        What the auditor must know.
-    """
-
-    layers: tuple[DenseLayer, ...]
-    centre: Float64 | None
-    widths: tuple[int, ...]
-    weights: int
-    classes: int
-    scores: str
-    warnings: tuple[str, ...]
-
-
-@dataclass
-class _Chain:
-    """Affine steps in double precision while they are put together.
-
-    ``scale`` and ``shift`` are a step ``x * scale + shift`` that waits for the next layer.
-    """
-
-    steps: list[tuple[Float64, Float64, Activation]] = field(default_factory=list)
-    scale: Float64 = field(default_factory=lambda: np.ones(()))
-    shift: Float64 = field(default_factory=lambda: np.zeros(()))
-    centre: Float64 | None = None
-
-    def dense(self, weights: Float64, bias: Float64, activation: Activation) -> None:
-        """Append a dense layer, after what waits."""
-        if self.steps and len(weights) != len(self.steps[-1][1]):
-            raise NotPlainError("layers whose widths do not fit")
-        scale = np.broadcast_to(self.scale, len(weights))
-        shift = np.broadcast_to(self.shift, len(weights))
-        if shift.any() and not self.steps and scale.all():
-            self.centre = -shift / scale
-        else:
-            bias = bias + shift @ weights
-        self.steps.append((weights * scale[:, None], bias, activation))
-        self.scale, self.shift = np.ones(()), np.zeros(())
-
-    def affine(self, scale: Float64, shift: Float64) -> None:
-        """Append ``x * scale + shift`` for each column."""
-        if self.steps and self.steps[-1][2].name == "linear":
-            weights, bias, linear = self.steps[-1]
-            self.steps[-1] = (weights * scale, bias * scale + shift, linear)
-        else:
-            self.scale = self.scale * scale
-            self.shift = self.shift * scale + shift
-
-    def activation(self, activation: Activation) -> None:
-        """Append an activation."""
-        if activation.name == "linear":
-            return
-        if not self.steps or self.steps[-1][2].name != "linear":
-            self._identity()
-        weights, bias, _ = self.steps[-1]
-        self.steps[-1] = (weights, bias, activation)
-
-    def close(self) -> None:
-        """Give what still waits a layer of its own."""
-        if self.scale.ndim or self.shift.ndim or self.scale != 1 or self.shift != 0:
-            self._identity()
-
-    def _identity(self) -> None:
-        if self.steps:
-            width = len(self.steps[-1][1])
-        else:
-            width = max(self.scale.size, self.shift.size)
-            if width == 1:
-                raise NotPlainError("an activation before the first dense layer")
-        self.dense(np.eye(width), np.zeros(width), NAMED["linear"])
-
-
-def plain(layers: Sequence[KerasLayer]) -> Plain:
+def plain(
+    layers: Sequence[KerasLayer], learnt: Learnt = "", *, chain: Chain | None = None
+) -> Plain:
     """Put a chain of Keras layers together.
 
     Batch normalisation, normalisation and rescaling become part of the dense layer before or
     after them; layers that do nothing when a trained network answers are dropped.
+
+    Parameters
+    ----------
+    layers : sequence of KerasLayer
+        In the order in which they compute.
+    learnt : Learnt
+        What the training of the network tells about its answer.
+    chain : Chain, optional
+        What comes before them.
 
     Raises
     ------
     NotPlainError
         When a layer, a setting or an array is none that this part computes.
     """
-    chain = _Chain()
-    widths: list[int] = []
-    count = 0
+    chain = chain or Chain()
     for layer in layers:
         _refuse_other_numbers(layer)
         if layer.kind in SILENT:
             continue
         if layer.kind == "Dense":
-            weights, bias = _dense_arrays(layer)
-            widths += weights.shape if not widths else weights.shape[1:]
-            count += weights.size + (bias.size if layer.config.get("use_bias", True) else 0)
-            chain.dense(weights, bias, NAMED["linear"])
+            chain.dense(*_dense_arrays(layer))
             chain.activation(_named(layer.config.get("activation", "linear")))
         elif layer.kind in _AFFINE:
             chain.affine(*_AFFINE[layer.kind](layer))
         elif layer.kind in _ACTIVATION_LAYERS:
             chain.activation(_ACTIVATION_LAYERS[layer.kind](layer.config))
+        elif layer.kind == "PReLU":
+            chain.leak(_slopes(layer))
+        elif layer.kind == "Reshape":
+            _refuse_other_rank(layer)
         else:
             raise NotPlainError(f"a layer “{layer.kind}”")
-    chain.close()
-    if not widths:
-        raise NotPlainError("no dense layer")
-    classes, scores, warnings = _answers(chain)
-    return Plain(
-        layers=tuple(
-            DenseLayer(weights.astype(np.float32), bias.astype(np.float32), activation)
-            for weights, bias, activation in chain.steps
-        ),
-        centre=chain.centre,
-        widths=tuple(widths),
-        weights=count,
-        classes=classes,
-        scores=scores,
-        warnings=warnings,
-    )
+    return chain.finish(learnt)
+
+
+def side_by_side(branches: Sequence[Sequence[KerasLayer]]) -> Chain:
+    """Put inputs of one column each side by side, each after its own scaling.
+
+    Raises
+    ------
+    NotPlainError
+        When something else than scaling happens to one of them.
+    """
+    steps = []
+    for branch in branches:
+        own = Chain()
+        for layer in branch:
+            _refuse_other_numbers(layer)
+            if layer.kind in _AFFINE:
+                own.affine(*_AFFINE[layer.kind](layer))
+            elif layer.kind == "Reshape":
+                _refuse_other_rank(layer)
+            elif layer.kind not in SILENT:
+                raise NotPlainError(f"a layer “{layer.kind}” before the inputs are joined")
+        if max(own.scale.size, own.shift.size) > 1:
+            raise NotPlainError("scaling of another width than its input")
+        steps.append((float(own.scale.sum()), float(own.shift.sum())))
+    chain = Chain()
+    chain.affine(*np.array(steps).T)
+    return chain
 
 
 def _refuse_other_numbers(layer: KerasLayer) -> None:
@@ -218,14 +145,16 @@ def _refuse_other_numbers(layer: KerasLayer) -> None:
         raise NotPlainError(f"a layer that computes in {kind}")
 
 
-def _dense_arrays(layer: KerasLayer) -> tuple[Float64, Float64]:
+def _dense_arrays(layer: KerasLayer) -> tuple[Float64, Float64 | None]:
     arrays = layer.weights()
     biased = layer.config.get("use_bias", True)
     if len(arrays) != 1 + biased or arrays[0].ndim != 2:
         raise NotPlainError(f"a dense layer “{layer.name}” with unusual arrays")
     weights = arrays[0]
-    bias = arrays[1] if biased else np.zeros(weights.shape[1])
-    if bias.shape != weights.shape[1:] or weights.shape[1] != layer.config.get("units"):
+    bias = arrays[1] if biased else None
+    if (biased and arrays[1].shape != weights.shape[1:]) or weights.shape[1] != layer.config.get(
+        "units"
+    ):
         raise NotPlainError(f"a dense layer “{layer.name}” with unusual arrays")
     return weights, bias
 
@@ -281,6 +210,19 @@ def _rescaling(layer: KerasLayer) -> tuple[Float64, Float64]:
     return scale, shift
 
 
+def _slopes(layer: KerasLayer) -> Float64:
+    arrays = layer.weights()
+    if len(arrays) != 1 or arrays[0].ndim != 1:
+        raise NotPlainError("a PReLU layer with unusual arrays")
+    return arrays[0]
+
+
+def _refuse_other_rank(layer: KerasLayer) -> None:
+    shape = layer.config.get("target_shape")
+    if not isinstance(shape, (list, tuple)) or len(shape) != 1:
+        raise NotPlainError(f"a layer “{layer.kind}” to the shape {shape}")
+
+
 _AFFINE = {
     "BatchNormalization": _batch_normalization,
     "Normalization": _normalization,
@@ -296,8 +238,12 @@ def _named(name: object) -> Activation:
 
 def _relu_layer(config: Mapping[str, Any]) -> Activation:
     ceiling = config.get("max_value")
-    slope = _number(config.get("negative_slope"))
-    if _number(config.get("threshold")) or (slope and ceiling is not None):
+    slope, threshold = _number(config.get("negative_slope")), _number(config.get("threshold"))
+    if sum((bool(slope), bool(threshold), ceiling is not None)) > 1:
+        raise NotPlainError("an unusual ReLU layer")
+    if threshold > 0:
+        return Activation("thresholded_relu", alpha=threshold)
+    if threshold:
         raise NotPlainError("an unusual ReLU layer")
     if slope:
         return Activation("leaky_relu", alpha=slope)
@@ -313,6 +259,10 @@ def _leaky_relu_layer(config: Mapping[str, Any]) -> Activation:
 
 def _elu_layer(config: Mapping[str, Any]) -> Activation:
     return Activation("elu", alpha=_number(config.get("alpha", 1.0)))
+
+
+def _thresholded_relu_layer(config: Mapping[str, Any]) -> Activation:
+    return Activation("thresholded_relu", alpha=_number(config.get("theta", 1.0)))
 
 
 def _softmax_layer(config: Mapping[str, Any]) -> Activation:
@@ -337,55 +287,6 @@ _ACTIVATION_LAYERS: dict[str, Callable[[Mapping[str, Any]], Activation]] = {
     "ReLU": _relu_layer,
     "LeakyReLU": _leaky_relu_layer,
     "ELU": _elu_layer,
+    "ThresholdedReLU": _thresholded_relu_layer,
     "Softmax": _softmax_layer,
 }
-
-
-def _answers(chain: _Chain) -> tuple[int, str, tuple[str, ...]]:
-    """Make the last layer answer in scores per class, or in the score of class 1 of two.
-
-    Returns
-    -------
-    classes : int
-    scores : str
-    warnings : tuple[str, ...]
-    """
-    weights, bias, last = chain.steps[-1]
-    units = len(bias)
-    if units == 1:
-        if last.name == "sigmoid":
-            return 2, "probabilities", ()
-        if last.name == "linear":
-            chain.steps[-1] = (weights, bias, NAMED["sigmoid"])
-            return 2, "scores", (LOGIT,)
-        if last.name == "tanh":
-            # (tanh(z) + 1) / 2 = sigmoid(2 z)
-            chain.steps[-1] = (2 * weights, 2 * bias, NAMED["sigmoid"])
-            return 2, "scores", (TANH,)
-        raise NotPlainError(f"one answer through “{last.name}”")
-    warnings: tuple[str, ...] = ()
-    scores = "probabilities"
-    if last.name == "linear":
-        scores, warnings, last = "scores", (LOGITS,), NAMED["softmax"]
-        chain.steps[-1] = (weights, bias, last)
-    if last.name != "softmax":
-        if units == 2:
-            raise NotPlainError(f"two answers through “{last.name}”")
-        return units, "scores", (EACH_FOR_ITSELF,)
-    if units == 2:
-        # softmax over two is the sigmoid of their difference
-        chain.steps[-1] = (
-            weights[:, 1:] - weights[:, :1],
-            bias[1:] - bias[:1],
-            NAMED["sigmoid"],
-        )
-    return units, scores, warnings
-
-
-LOGIT = (
-    "Its last layer gives one plain number. It is read as log-odds: above 0 means class 1. "
-    "Check the accuracy below."
-)
-TANH = "Its last layer gives one number between −1 and 1. Above 0 is read as class 1."
-LOGITS = "Its last layer gives plain numbers, one for each class. The greatest is the decision."
-EACH_FOR_ITSELF = "Its last layer gives each class a score by itself. The greatest is the decision."

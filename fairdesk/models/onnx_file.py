@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +21,16 @@ from fairdesk.models.answers import (
     from_classes,
     from_margins,
     from_probabilities,
-    numbers_of,
+    from_values,
 )
-from fairdesk.models.model import Inputs, ModelCard, Takes
+from fairdesk.models.chain import ESTIMATE, NotPlainError, Plain, network_sentence
+from fairdesk.models.dense import DenseLayer, DenseNetwork, Float32
+from fairdesk.models.locales import lend
+from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes
+from fairdesk.models.onnx_dense import dense_part
+from fairdesk.models.onnx_graph import NO_NODE, Graph
 from fairdesk.models.onnx_wire import KNOWN_DOMAINS, Outline, WireError, outline
+from fairdesk.models.tensors import MOST_INPUTS, Tensor, fill, fill_matrix, taken
 
 #: Tensors of ONNX by their names, as NumPy has them; text as Python objects.
 _KINDS: dict[str, type] = {
@@ -30,53 +39,140 @@ _KINDS: dict[str, type] = {
     "tensor(float16)": np.float16,
     "tensor(int64)": np.int64,
     "tensor(int32)": np.int32,
+    "tensor(int16)": np.int16,
+    "tensor(int8)": np.int8,
+    "tensor(uint64)": np.uint64,
+    "tensor(uint32)": np.uint32,
+    "tensor(uint16)": np.uint16,
+    "tensor(uint8)": np.uint8,
     "tensor(bool)": np.bool_,
     "tensor(string)": object,
 }
 _SCORES = frozenset({"tensor(float)", "tensor(double)", "tensor(float16)"})
-_LABELS = frozenset({"tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)"})
 _DICTIONARIES = "seq(map("
-#: What these compute is a score without bounds, unlike what a sigmoid or a forest answers.
+#: What these compute last is a score without bounds, unlike what a sigmoid or a forest answers.
 _UNBOUNDED = frozenset({"Add", "Gemm", "MatMul", "Sub"})
+#: What these compute last is neither a probability nor log-odds.
+_ESTIMATES = frozenset({"Elu", "Exp", "LeakyRelu", "Relu", "Selu", "Softplus"})
+_REGRESSORS = frozenset({"LinearRegressor", "SVMRegressor", "TreeEnsembleRegressor"})
+_TREES = frozenset({"TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor"})
+#: What reads text that people wrote.
+_READERS = frozenset({"StringNormalizer", "TfIdfVectorizer", "Tokenizer"})
+#: How skl2onnx calls what a regressor answers.
+_ESTIMATE_NAME = "variable"
+#: Under what names authors note their inputs and classes.
+_INPUT_NOTES = ("feature_names", "features", "feature_order", "columns", "input_names")
+_CLASS_NOTES = ("class_names", "classes", "labels")
 #: Protobuf cannot hold more in one file.
 MOST_BYTES = 2 * 1024**3
 #: Rows per call: of larger batches a network's layers leave the processor's cache.
 BATCH = 2048
+#: Rows that are tried when a file is opened.
+_TRIED = 64
+#: How far apart ONNX Runtime and the dense layers may be.
+_AGREES = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class _Output:
-    """The output that is asked for."""
+class _Answer:
+    """The output that is asked for.
+
+    Attributes
+    ----------
+    name : str
+        As the file has it.
+    classes : tuple[str, ...]
+        Whose scores its columns or keys are.
+    scores : str
+        What it is, as in the card.
+    dictionaries : bool
+        Whether it comes as a dictionary for each row.
+    warnings : tuple[str, ...]
+        What the auditor must know.
+    """
 
     name: str
-    kind: str
-    unbounded: bool
+    classes: tuple[str, ...]
+    scores: str = ""
+    dictionaries: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+class _Asked:
+    """A loaded model: gives it tensors in batches of the size that it takes."""
+
+    def __init__(self, session: Any, tensors: Sequence[Tensor], fixed: int) -> None:  # noqa: ANN401 - ONNX Runtime has no types
+        self.session = session
+        self.tensors = tensors
+        self._fixed = fixed
+
+    def __call__(self, output: str, tensors: list[NDArray[Any]]) -> list[Any]:
+        """Give the answers of each batch, without rows that were added to fill it."""
+        rows = len(tensors[0])
+        size = self._fixed or BATCH
+        starts = range(0, rows, size)
+        return [self._batch(output, [t[start : start + size] for t in tensors]) for start in starts]
+
+    def _batch(self, output: str, tensors: list[NDArray[Any]]) -> Any:  # noqa: ANN401 - a list of dictionaries or an array
+        rows = len(tensors[0])
+        if rows < self._fixed:
+            tensors = [_filled_up(tensor, self._fixed) for tensor in tensors]
+        names = [tensor.name for tensor in self.tensors]
+        try:
+            answer = self.session.run([output], dict(zip(names, tensors, strict=True)))[0]
+        except Exception as error:
+            # any kind: ONNX Runtime has a dozen without a common base
+            raise ModelError(
+                f"The model refused {rows:,} rows.",
+                why=f"ONNX Runtime says: {_said(error)}",
+                remedy="Check that each input is made from the right column.",
+            ) from error
+        length = len(answer) if isinstance(answer, list) or answer.ndim else 1
+        if length != max(rows, self._fixed):
+            raise ModelError(
+                f"The model answered {length:,} times for {rows:,} rows.",
+                why="One answer for each row was expected.",
+                remedy="Check that the file is a classifier of a table's rows.",
+            )
+        return answer[:rows] if isinstance(answer, list) else np.atleast_1d(answer)[:rows]
+
+
+def _filled_up(tensor: NDArray[Any], size: int) -> NDArray[Any]:
+    """Repeat the last row up to a fixed number of rows."""
+    return np.concatenate([tensor, *[tensor[-1:]] * (size - len(tensor))])
 
 
 class OnnxModel:
-    """An ONNX classifier.
+    """An ONNX model.
 
     Parameters
     ----------
     card : ModelCard
         What it is.
-    session : onnxruntime.InferenceSession
+    asked : _Asked
         The loaded model.
-    output : _Output
+    answer : _Answer
         What is asked for.
+    network : DenseNetwork, optional
+        The same as dense layers, where it is such a network.
+
+    Attributes
+    ----------
+    layers : tuple[DenseLayer, ...]
+        Its dense layers, as in `DenseNetwork`; empty where it is no such network.
+    centre : NDArray[np.float64] or None
+        As in `DenseNetwork`.
     """
 
-    def __init__(self, card: ModelCard, session: Any, output: _Output) -> None:  # noqa: ANN401 - ONNX Runtime has no types
+    def __init__(
+        self, card: ModelCard, asked: _Asked, answer: _Answer, network: DenseNetwork | None = None
+    ) -> None:
         self._card = card
-        self._session = session
-        self._output = output
-        entries = session.get_inputs()
-        self._names = [entry.name for entry in entries]
-        self._kinds = [_KINDS[entry.type] for entry in entries]
-        self._flat = [len(entry.shape) == 1 for entry in entries]
-        fixed = entries[0].shape[0]
-        # some models are exported for batches of one size only
-        self._fixed = fixed if isinstance(fixed, int) else 0
+        self._asked = asked
+        self._answer = answer
+        self._network = network
+        self.layers: tuple[DenseLayer, ...] = network.layers if network else ()
+        self.centre = network.centre if network else None
         self._places = {name: i for i, name in enumerate(card.classes)}
 
     @property
@@ -86,107 +182,88 @@ class OnnxModel:
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
-        return self._answer([numbers_of(matrix, self._kinds[0])])
+        return self._scores([fill_matrix(self._asked.tensors[0], matrix)])
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
-        if self._card.takes is Takes.MATRIX:
-            return self.matrix_scores(np.column_stack(inputs).astype(np.float64, copy=False))
-        tensors = []
-        for name, values, kind, flat in zip(
-            self._names, inputs, self._kinds, self._flat, strict=True
-        ):
-            tensor = _texts(name, values) if kind is object else _numbers(name, values, kind)
-            tensors.append(tensor if flat else tensor[:, None])
-        return self._answer(tensors)
+        return self._scores(fill(self._asked.tensors, inputs))
 
-    def _answer(self, tensors: list[NDArray[Any]]) -> Scores:
-        rows = len(tensors[0])
-        size = self._fixed or BATCH
-        # at least once, so that no rows get an answer of the right width
-        starts = range(0, max(rows, 1), size)
-        scores = [
-            self._batch([tensor[start : start + size] for tensor in tensors]) for start in starts
-        ]
-        return scores[0] if len(scores) == 1 else np.concatenate(scores)
+    def gradients(self, matrix: NDArray[np.float64], column: int = 0) -> Float32:
+        """Tell how a score changes with each input; as `DenseNetwork.gradients`.
 
-    def _batch(self, tensors: list[NDArray[Any]]) -> Scores:
-        rows = len(tensors[0])
-        if self._fixed > rows:
-            tensors = [np.concatenate([t, *[t[-1:]] * (self._fixed - rows)]) for t in tensors]
-        try:
-            answer = self._session.run(
-                [self._output.name], dict(zip(self._names, tensors, strict=True))
-            )[0]
-        except Exception as error:
-            # any kind: ONNX Runtime has a dozen without a common base
+        Raises
+        ------
+        ModelError
+            When the model is no network of dense layers.
+        """
+        if self._network is None:
             raise ModelError(
-                f"The model refused {rows:,} rows.",
-                why=f"ONNX Runtime says: {_said(error)}",
-                remedy="Check that each input is made from the right column.",
-            ) from error
-        return self._scores(answer)[:rows]
+                "The model cannot tell how its answers change with its inputs.",
+                why="It is no network of dense layers.",
+                remedy="Choose a method that asks for answers only.",
+            )
+        return self._network.gradients(matrix, column)
 
-    def _scores(self, answer: Any) -> Scores:  # noqa: ANN401 - a list of dictionaries or an array
-        if self._output.kind.startswith(_DICTIONARIES):
-            return self._from_numbers(self._from_dictionaries(answer))
-        if self._card.scores == "labels":
-            chosen = [self._places.get(str(value), -1) for value in np.ravel(answer).tolist()]
+    def _scores(self, tensors: list[NDArray[Any]]) -> Scores:
+        batches = self._asked(self._answer.name, tensors)
+        scores = [self._from_answers(batch) for batch in batches]
+        if len(scores) == 1:
+            return scores[0]
+        classes = len(self._card.classes)
+        nobody = np.empty((0, classes if classes > 2 else 1), dtype=np.float32)
+        return np.concatenate([nobody, *scores])
+
+    def _from_answers(self, answers: Any) -> Scores:  # noqa: ANN401 - a list of dictionaries or an array
+        kind = self._answer.scores
+        if kind == "labels":
+            chosen = [self._places.get(str(value), -1) for value in np.ravel(answers).tolist()]
             if -1 in chosen:
                 raise ModelError(
                     f"The model answered a class that is none of {', '.join(self._places)}.",
                     remedy="Ask for the model with its probabilities as an output.",
                 )
             return from_classes(np.array(chosen, dtype=np.intp), len(self._places))
-        return self._from_numbers(np.asarray(answer))
+        columns = (
+            self._from_dictionaries(answers) if self._answer.dictionaries else _columns(answers)
+        )
+        if kind == "values":
+            return from_values(columns)
+        return from_margins(columns) if kind == "scores" else from_probabilities(columns)
 
-    def _from_dictionaries(self, answer: list[dict[int | str, float]]) -> NDArray[np.float64]:
+    def _from_dictionaries(self, answers: list[dict[int | str, float]]) -> NDArray[np.float64]:
         """Put dictionaries from classes to probabilities into the order of the card's classes."""
-        columns = np.empty((len(answer), len(self._places)))
-        if answer:
-            places = [self._places.get(str(key), -1) for key in answer[0]]
+        columns = np.empty((len(answers), len(self._places)))
+        if answers:
+            places = [self._places.get(str(key), -1) for key in answers[0]]
             if len(places) != len(self._places) or -1 in places:
                 raise ModelError(
                     "The model answers other classes than its file names.",
                     remedy="Export the model again.",
                 )
-            columns[:, places] = [list(row.values()) for row in answer]
+            columns[:, places] = [list(row.values()) for row in answers]
         return columns
 
-    def _from_numbers(self, columns: NDArray[Any]) -> Scores:
-        return from_margins(columns) if self._output.unbounded else from_probabilities(columns)
 
-
-def _texts(name: str, values: NDArray[Any]) -> NDArray[np.object_]:
-    """Give texts; a missing one is empty, as ONNX has no other way to say so."""
-    if values.dtype != object:
-        raise ModelError(
-            f"The model's input “{name}” takes text, but is made from numbers.",
-            remedy="Choose another column for it, or read that column as text on the data page.",
-        )
-    missing = np.array([not isinstance(value, str) for value in values], dtype=bool)
-    return np.where(missing, "", values)
-
-
-def _numbers(name: str, values: NDArray[Any], kind: type) -> NDArray[Any]:
-    try:
-        return numbers_of(values, kind)
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            f"The model's input “{name}” takes numbers, but is made from text.",
-            why=f"The first value that is none: {first_line(error)}",
-            remedy="Choose another column for it, or give its values numbers.",
-        ) from error
+def _columns(answers: NDArray[Any]) -> NDArray[Any]:
+    """Give answers as ``(n, k)``, also where they have dimensions of length 1 beside."""
+    return answers.reshape(len(answers), prod(answers.shape[1:]))
 
 
 def open_onnx(path: Path, *, output: str = "") -> OnnxModel:
     """Open an ONNX file.
 
+    Parameters
+    ----------
+    path : Path
+        The file.
+    output : str
+        Which of its outputs answers, of a model with several; one is chosen when left out.
+
     Raises
     ------
     ModelError
         When it is damaged, refers to other files, needs operations of others, or does not take
-        rows of a table and answer classes.
+        rows of a table and answer classes or a number.
     """
     if path.stat().st_size > MOST_BYTES:
         raise ModelError(
@@ -196,33 +273,47 @@ def open_onnx(path: Path, *, output: str = "") -> OnnxModel:
     data = path.read_bytes()
     try:
         inside = outline(data)
+        _refuse_strangers(path, inside)
+        graph = Graph(data)
+        return _opened(path, data, inside, graph, output)
     except WireError as error:
         raise ModelError(
             f"“{path.name}” is damaged or no ONNX model.",
             why=f"Looking into it failed: {error}.",
             remedy="Get the file again, or export the model again.",
         ) from error
-    _refuse_strangers(path, inside)
-    session = _session(path, data)
-    takes, inputs = _inputs(path, session)
-    answer = _output(path, session, inside)
-    labels_only = answer.kind in _LABELS
+
+
+def _opened(path: Path, data: bytes, inside: Outline, graph: Graph, output: str) -> OnnxModel:
+    session, warnings = _session(path, data)
+    asked = _Asked(session, *_tensors(path, session, graph))
+    takes = taken(asked.tensors)
+    chosen, candidates = _choice(path, session, output)
+    answer = _answer(path, asked, graph, chosen)
+    network, sentence = _network(asked, graph, answer)
     card = ModelCard(
         path=str(path),
         sha256=sha256(path),
         format="ONNX model",
         summary=f"ONNX model of {inside.nodes:,} operations"
         + (f", written by {inside.producer}" if inside.producer else "")
-        + ".",
-        takes=takes,
-        inputs=inputs,
-        named=takes is Takes.COLUMNS,
-        classes=_classes(path, session, answer, inside),
-        scores="labels" if labels_only else "scores" if answer.unbounded else "probabilities",
+        + f".{sentence}",
+        takes=takes.takes,
+        inputs=takes.inputs,
+        named=takes.named,
+        classes=answer.classes,
+        scores=answer.scores,
         saved_with=inside.producer,
-        warnings=(UNBOUNDED,) if answer.unbounded else (),
+        warnings=(*warnings, *answer.warnings),
+        can=_can(inside, takes.accepts, answer, dense=network is not None),
+        accepts=takes.accepts,
+        outputs=candidates,
+        output=answer.name,
+        hints=_hints(inside.notes, takes.inputs, answer.classes),
     )
-    return OnnxModel(card, session, answer)
+    if network is not None:
+        return OnnxModel(card, asked, answer, DenseNetwork(card, network.layers, network.centre))
+    return OnnxModel(card, asked, answer)
 
 
 UNBOUNDED = (
@@ -251,33 +342,58 @@ def _refuse_strangers(path: Path, inside: Outline) -> None:
         )
 
 
-def _session(path: Path, data: bytes) -> Any:  # noqa: ANN401 - ONNX Runtime has no types
+def _session(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
+    """Load a model; give it with what there is to warn of."""
     # a third of a second to load; this runs in the model's own process
     import onnxruntime  # noqa: PLC0415
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4  # it is told below
-    try:
-        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    except Exception as error:
-        # any kind: ONNX Runtime has a dozen without a common base
-        said = _said(error)
-        remedy = f"Export the model again, for ONNX Runtime {onnxruntime.__version__} or older."
-        if "locale" in said:
-            remedy = "Install the language that it names in the operating system."
-        raise ModelError(
-            f"ONNX Runtime cannot open “{path.name}”.", why=f"It says: {said}", remedy=remedy
-        ) from error
+    # never its other format, which was not looked into
+    options.add_session_config_entry("session.load_model_format", "ONNX")
+    warnings: tuple[str, ...] = ()
+    while True:
+        try:
+            session = onnxruntime.InferenceSession(
+                data, options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:
+            # any kind: ONNX Runtime has a dozen without a common base
+            said = _said(error)
+            locale = _LOCALE.search(said)
+            if locale and not warnings and lend(locale[1]):
+                warnings = (LENT.format(locale[1]),)
+                continue
+            remedy = f"Export the model again, for ONNX Runtime {onnxruntime.__version__} or older."
+            if locale:
+                remedy = "Install the language that it names in the operating system."
+            raise ModelError(
+                f"ONNX Runtime cannot open “{path.name}”.", why=f"It says: {said}", remedy=remedy
+            ) from error
+        return session, warnings
+
+
+_LOCALE = re.compile(r"Failed to construct locale with name:([\w.@-]+)")
+LENT = (
+    "It asks for the language “{}”, which this computer does not have. Capital letters are made "
+    "small by Unicode's rules, which are the same for that language."
+)
 
 
 def _said(error: Exception) -> str:
     """Give what ONNX Runtime says, without the place in its own source, which it tells first."""
-    text = re.sub(r"/onnxruntime_src/.*?[)>] (?=[A-Z])", "", str(error), flags=re.DOTALL)
-    return first_line(type(error)(text))
+    # it quotes names as the file has them, which need not be text
+    said = (
+        str(error.object, errors="replace") if isinstance(error, UnicodeDecodeError) else str(error)
+    )
+    return first_line(
+        error, re.sub(r"/onnxruntime_src/.*?[)>] (?=[A-Z])", "", said, flags=re.DOTALL)
+    )
 
 
-def _inputs(path: Path, session: Any) -> tuple[Takes, tuple[str, ...]]:  # noqa: ANN401 - as above
+def _tensors(path: Path, session: Any, graph: Graph) -> tuple[list[Tensor], int]:  # noqa: ANN401 - as above
+    """Give what the model takes, and how many rows at once; 0 where any number."""
     entries = session.get_inputs()
     odd = [entry for entry in entries if entry.type not in _KINDS]
     if not entries or odd:
@@ -286,55 +402,287 @@ def _inputs(path: Path, session: Any) -> tuple[Takes, tuple[str, ...]]:  # noqa:
             + (f": “{odd[0].name}” is {odd[0].type}." if odd else "."),
             remedy="Choose a model that takes numbers or text.",
         )
-    first = entries[0]
-    if len(entries) == 1 and first.type != "tensor(string)" and len(first.shape) == 2:
-        if not isinstance(first.shape[1], int):
+    tensors = [
+        Tensor(entry.name, _KINDS[entry.type], _tail(path, entry, graph, alone=len(entries) == 1))
+        for entry in entries
+    ]
+    # some models are exported for batches of one size only
+    sizes = {entry.shape[0] for entry in entries if entry.shape and _is_length(entry.shape[0])}
+    if sum(tensor.width for tensor in tensors) * max(sizes, default=1) > _MOST_NUMBERS:
+        raise ModelError(
+            f"“{path.name}” takes more numbers at once than any table has.",
+            remedy="Export the model for a free number of rows.",
+        )
+    return tensors, max(sizes, default=0)
+
+
+#: Numbers of one batch of a fixed size.
+_MOST_NUMBERS = 2**26
+
+
+def _is_length(length: object) -> bool:
+    return isinstance(length, int) and length > 0
+
+
+def _tail(path: Path, entry: Any, graph: Graph, *, alone: bool) -> tuple[int, ...]:  # noqa: ANN401 - as above
+    """Give the shape of an input after its rows, where it is one of a table's rows."""
+    shape = list(entry.shape)
+    free = [i for i, length in enumerate(shape) if i and not _is_length(length)]
+    if not shape or (free and alone):
+        # a rank that is not told, or columns that are not counted
+        width = graph.width(entry.name)
+        if not width or width > MOST_INPUTS or len(free) > 1 or shape[1:].count(1) < len(shape) - 2:
             raise ModelError(
                 f"“{path.name}” does not say how many inputs it takes.",
                 remedy="Export it with a fixed number of columns.",
             )
-        return Takes.MATRIX, tuple(f"input {i}" for i in range(1, first.shape[1] + 1))
-    for entry in entries:
-        if not (len(entry.shape) == 1 or (len(entry.shape) == 2 and entry.shape[1] in (1, None))):
-            shape = " × ".join(str(length or "any") for length in entry.shape)
-            raise ModelError(
-                f"“{path.name}” takes an input “{entry.name}” of the shape {shape}.",
-                why="FairDesk feeds one matrix of numbers, or one column per input.",
-                remedy="Export the model with one of the two.",
-            )
-    return Takes.COLUMNS, tuple(entry.name for entry in entries)
+        shape = shape or [None, width]
+        for place in free:
+            shape[place] = width
+    # of several inputs each is a column
+    tail = tuple(length if _is_length(length) else 1 for length in shape[1:])
+    if sum(length > 1 for length in tail) > 1 or max(tail, default=1) > MOST_INPUTS:
+        spelt = " × ".join(str(length or "any") for length in entry.shape)
+        raise ModelError(
+            f"“{path.name}” takes an input “{entry.name}” of the shape {spelt}.",
+            why="FairDesk feeds one matrix of numbers, or one column per input.",
+            remedy="Export the model with one of the two.",
+        )
+    return tail
 
 
-def _output(path: Path, session: Any, inside: Outline) -> _Output:  # noqa: ANN401 - as above
-    """Choose what to ask for: class scores before labels, what is called a probability first."""
+def _choice(path: Path, session: Any, output: str) -> tuple[Any, tuple[str, ...]]:  # noqa: ANN401 - as above
+    """Choose what to ask for: class scores before labels, what is called a probability first.
+
+    A classifier's label and its scores are one decision; of several, all names are given.
+    """
     entries = session.get_outputs()
-    scored = [
-        entry
-        for entry in entries
-        if entry.type.startswith(_DICTIONARIES) or (entry.type in _SCORES and len(entry.shape) < 3)
-    ]
-    labelled = [entry for entry in entries if entry.type in _LABELS]
-    probable = [entry for entry in scored if "prob" in entry.name.lower()]
+    scored = [e for e in entries if e.type in _SCORES or e.type.startswith(_DICTIONARIES)]
+    labelled = [e for e in entries if e.type in _KINDS and e not in scored]
+    several = len(scored) > 1 or len(labelled) > 1
+    names = tuple(e.name for e in entries if e in scored + labelled) if several else ()
+    if output:
+        asked = [e for e in scored + labelled if e.name == output]
+        if not asked:
+            raise ModelError(
+                f"“{path.name}” has no output “{output}” that could decide.",
+                remedy=f"Choose one of: {', '.join(e.name for e in scored + labelled)}.",
+            )
+        return asked[0], names
+    probable = [e for e in scored if "prob" in e.name.lower()]
     chosen = next(iter(probable or scored or labelled), None)
     if chosen is None:
         raise ModelError(
             f"“{path.name}” answers nothing that is a class or a score.",
             remedy="Choose a classifier.",
         )
-    unbounded = chosen.type in _SCORES and inside.maker(chosen.name) in _UNBOUNDED
-    return _Output(chosen.name, chosen.type, unbounded)
+    return chosen, names
 
 
-def _classes(path: Path, session: Any, output: _Output, inside: Outline) -> tuple[str, ...]:  # noqa: ANN401 - as above
-    if len(inside.classes) > 1:
-        return inside.classes
-    shape = next(entry.shape for entry in session.get_outputs() if entry.name == output.name)
-    if output.kind in _LABELS or len(shape) == 1:
-        return ("0", "1")
-    width = shape[1] if len(shape) == 2 else None
-    if not isinstance(width, int):
+def _answer(path: Path, asked: _Asked, graph: Graph, chosen: Any) -> _Answer:  # noqa: ANN401 - as above
+    """Find out what an output is, from the operations that make it and from what it answers."""
+    names = graph.class_names(chosen.name)
+    tried = _tried(asked, chosen.name)
+    if chosen.type.startswith(_DICTIONARIES):
+        keys = tuple(str(key) for key in tried[0]) if isinstance(tried, list) and tried else names
+        values = np.array([list(row.values()) for row in tried or []], dtype=float)
+        return _scored(
+            _Answer(chosen.name, classes=keys, dictionaries=True), graph, values, len(keys), path
+        )
+    if chosen.type not in _SCORES:
+        either = ("False", "True") if chosen.type == "tensor(bool)" else ("0", "1")
+        return _Answer(chosen.name, classes=names or either, scores="labels")
+    if tried is None:
+        declared = chosen.shape[1] if len(chosen.shape) > 1 else 1
+        values, width = np.empty(0), declared if _is_length(declared) else 0
+    else:
+        values = _columns(np.asarray(tried))
+        width = values.shape[1]
+    if not width:
         raise ModelError(
             f"“{path.name}” does not say how many classes it tells apart.",
             remedy="Export it with a fixed number of outputs.",
         )
-    return tuple(str(i) for i in range(max(width, 2)))
+    labels = [e for e in asked.session.get_outputs() if e.type in _KINDS and e.type not in _SCORES]
+    if len(labels) == 1:
+        names = names or graph.class_names(labels[0].name)
+        if len(names) > 2 and width not in (1, len(names)):
+            # scores of pairs of classes, say: only its decision tells the class
+            return _Answer(labels[0].name, classes=names, scores="labels")
+    if len(names) != max(width, 2):
+        names = tuple(str(i) for i in range(max(width, 2)))
+    return _scored(_Answer(chosen.name, classes=names), graph, values, width, path)
+
+
+def _scored(answer: _Answer, graph: Graph, values: NDArray[Any], width: int, path: Path) -> _Answer:
+    """Tell probabilities from scores without bounds and from estimated numbers."""
+    if width < 1 or width > MOST_INPUTS or (answer.dictionaries and width < 2):
+        raise ModelError(
+            f"“{path.name}” does not say how many classes it tells apart.",
+            remedy="Choose a classifier, or export the model again.",
+        )
+    node = graph.computes(answer.name) or NO_NODE
+    operation = node.operation
+    regressor = operation in _REGRESSORS and node.setting("post_transform").text in ("", "NONE")
+    if width == 1 and (regressor or answer.name == _ESTIMATE_NAME):
+        return replace(answer, scores="values", classes=())
+    if width == 1 and operation in _ESTIMATES:
+        return replace(answer, scores="values", classes=(), warnings=(ESTIMATE,))
+    beyond = values.size and not ((values >= -_ROUNDING) & (values <= 1 + _ROUNDING)).all()
+    if beyond or operation in _UNBOUNDED or (width == 1 and operation == "Tanh"):
+        return replace(answer, scores="scores", warnings=(UNBOUNDED,))
+    return replace(answer, scores="probabilities")
+
+
+#: Probabilities may leave 0 to 1 by so much.
+_ROUNDING = 1e-4
+
+
+def _tried(asked: _Asked, output: str) -> Any:  # noqa: ANN401 - a list of dictionaries or an array
+    """Ask about made-up rows: what comes out tells more than what the file declares.
+
+    Returns
+    -------
+    list of dict, NDArray or None
+        None where the model refuses them; the auditor's own rows may be others.
+    """
+    rng = np.random.default_rng(0)
+    for spread in (3.0, 0.0):
+        rows = [_made_up(tensor, rng, spread) for tensor in asked.tensors]
+        try:
+            batches = asked(output, rows)
+        except ModelError:
+            continue
+        return batches[0]
+    return None
+
+
+def _made_up(tensor: Tensor, rng: np.random.Generator, spread: float) -> NDArray[Any]:
+    shape = (_TRIED, *tensor.tail)
+    if tensor.text:
+        return np.full(shape, "", dtype=object)
+    numbers = rng.normal(0, spread, shape)
+    if np.dtype(tensor.kind).kind == "f":
+        return numbers.astype(tensor.kind)
+    return np.minimum(np.abs(np.round(numbers)), 1 if tensor.kind is np.bool_ else 9).astype(
+        tensor.kind
+    )
+
+
+def _network(asked: _Asked, graph: Graph, answer: _Answer) -> tuple[Plain | None, str]:
+    """Read the model as dense layers, and describe them; none where they would answer otherwise."""
+    tensors = asked.tensors
+    if answer.scores == "labels" or any(tensor.text for tensor in tensors):
+        return None, ""
+    try:
+        plain, order = dense_part(
+            graph,
+            answer.name,
+            [tensor.name for tensor in tensors],
+            "values" if answer.scores == "values" else "",
+        )
+        plain = _in_order(plain, order, tensors)
+        # operations in an unusual place have constants of unusual shapes
+    except (NotPlainError, IndexError, ValueError):
+        return None, ""
+    if plain.classes != len(answer.classes) or not _agree(plain, asked, answer):
+        return None, ""
+    return plain, f" {network_sentence(plain.widths, plain.weights)}"
+
+
+def _in_order(plain: Plain, order: Sequence[str], tensors: Sequence[Tensor]) -> Plain:
+    """Put the first layer's inputs into the order of the card's."""
+    starts, at = {}, 0
+    for tensor in tensors:
+        starts[tensor.name] = (at, tensor.width)
+        at += tensor.width
+    places = [place for name in order for place in range(starts[name][0], sum(starts[name]))]
+    first = plain.layers[0]
+    if len(places) != len(first.weights) or len(set(places)) != len(places):
+        raise NotPlainError("inputs that are joined in an unusual way")
+    weights = np.zeros((at, first.weights.shape[1]), np.float32)
+    weights[places] = first.weights
+    centre = None
+    if plain.centre is not None:
+        centre = np.zeros(at)
+        centre[places] = plain.centre
+    return replace(
+        plain, layers=(replace(first, weights=weights), *plain.layers[1:]), centre=centre
+    )
+
+
+def _agree(plain: Plain, asked: _Asked, answer: _Answer) -> bool:
+    """Ask both ways about made-up rows, as far from each other as the first layer tells apart."""
+    card = ModelCard(
+        path="",
+        sha256="",
+        format="",
+        summary="",
+        takes=Takes.MATRIX,
+        inputs=(),
+        named=False,
+        classes=answer.classes,
+        scores=answer.scores,
+    )
+    network = DenseNetwork(card, plain.layers, plain.centre)
+    model = OnnxModel(card, asked, answer)
+    steepest = np.abs(plain.layers[0].weights).max(axis=1).astype(np.float64)
+    spread = 1 / np.where(steepest > 0, steepest, 1)
+    rng = np.random.default_rng(1)
+    for size in (1.0, spread):
+        matrix = rng.normal(size=(_TRIED, len(spread))) * size
+        if plain.centre is not None:
+            matrix += plain.centre
+        if any(np.dtype(tensor.kind).kind != "f" for tensor in asked.tensors):
+            matrix = np.clip(np.round(matrix), 0, 1)
+        try:
+            expected = model.scores(list(matrix.T))
+        except ModelError:
+            return False
+        found = network.matrix_scores(matrix)
+        if found.shape != expected.shape or not np.allclose(
+            found, expected, rtol=_AGREES, atol=_AGREES
+        ):
+            return False
+    return True
+
+
+def _can(
+    inside: Outline, accepts: Sequence[str], answer: _Answer, *, dense: bool
+) -> tuple[Capability, ...]:
+    there = {
+        Capability.DECIDES: True,
+        Capability.SCORES: answer.scores != "labels",
+        Capability.GRADIENTS: dense,
+        Capability.LAYERS: dense,
+        Capability.TREES: not inside.operations.isdisjoint(_TREES),
+        Capability.TEXT: "text" in accepts and not inside.operations.isdisjoint(_READERS),
+    }
+    return tuple(capability for capability, it_is in there.items() if it_is)
+
+
+def _hints(notes: dict[str, str], inputs: Sequence[str], classes: Sequence[str]) -> Hints:
+    """Read what the author noted in the file about inputs and classes."""
+    features = _noted(notes, _INPUT_NOTES, len(inputs))
+    called = _noted(notes, _CLASS_NOTES, len(classes))
+    told = [
+        f"The file notes the names of its {what}: {', '.join(names)}."
+        for what, names in (("inputs", features), ("classes", called))
+        if names
+    ]
+    return Hints(features=features, classes=called, told=tuple(told))
+
+
+def _noted(notes: dict[str, str], keys: Sequence[str], wanted: int) -> tuple[str, ...]:
+    for key, text in notes.items():
+        if key.casefold() not in keys:
+            continue
+        try:
+            listed = json.loads(text)
+        except (RecursionError, ValueError):
+            listed = text.split(",")
+        if isinstance(listed, dict):
+            listed = list(listed.values())
+        if isinstance(listed, list) and len(listed) == wanted and wanted:
+            return tuple(str(name).strip() for name in listed)
+    return ()

@@ -1,18 +1,23 @@
 """A look into an ONNX file before ONNX Runtime sees it: what it is, and what it must not hold.
 
-ONNX Runtime follows references from a model to other files. FairDesk opens the file alone, so a
-model with such references is refused here, by walking the protobuf wire format: tensors hide in
-the graph, in attributes of nodes, in functions and in subgraphs.
+ONNX Runtime follows references from a model to other files, and takes memory for what a tensor
+declares. FairDesk opens the file alone, so a model with such references, or with tensors larger
+than what they hold, is refused here, by walking the protobuf wire format: tensors hide in the
+graph, in attributes of nodes, in functions and in subgraphs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
 
 #: Message types, by the field numbers of onnx.proto, and the types of their parts to look into.
 _PARTS: dict[str, dict[int, str]] = {
-    "model": {7: "graph", 8: "opset", 20: "training", 25: "function"},
+    "model": {7: "graph", 8: "opset", 14: "note", 20: "training", 25: "function"},
     "training": {1: "graph", 2: "graph"},
     "graph": {1: "node", 5: "tensor", 15: "sparse"},
     "function": {7: "node", 9: "opset", 11: "attribute"},
@@ -21,22 +26,28 @@ _PARTS: dict[str, dict[int, str]] = {
     "sparse": {1: "tensor", 2: "tensor"},
     "tensor": {},
     "opset": {},
+    "note": {},
 }
 # the fields that are read, by the names of onnx.proto
 _PRODUCER, _PRODUCER_VERSION = 2, 3
-_DOMAIN = 1
+_OPSET_DOMAIN, _FUNCTION_DOMAIN = 1, 10
+_NODE_OPERATION = 4
+_NOTE_KEY, _NOTE_VALUE = 1, 2
 _EXTERNAL_DATA, _DATA_LOCATION = 13, 14
-_INPUT, _OUTPUT, _OPERATION = 1, 2, 4
-_NAME, _INTEGERS, _STRINGS = 1, 8, 9
-#: Where classifiers of skl2onnx keep the names of their classes.
-_CLASS_LABELS = frozenset({"classlabels_int64s", "classlabels_ints", "classlabels_strings"})
-#: Operations that hand their input on with another shape or type.
-_HAND_ON = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze"})
+_TENSOR_DIMENSIONS, _SPARSE_DIMENSIONS = 1, 3
+#: Where a tensor's own numbers and texts are.
+_TENSOR_DATA = frozenset({4, 5, 6, 7, 9, 10, 11})
+#: The smallest numbers are written two to a byte.
+_MOST_PER_BYTE = 2
+#: A sparse tensor is written out by ONNX Runtime; larger ones are in no model of a table.
+_MOST_SPARSE = 2**26
 #: Subgraphs in subgraphs; nobody nests deeper.
 _DEEPEST = 50
 
 #: Sets of operations that ONNX Runtime brings along.
 KNOWN_DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml", "com.microsoft"})
+
+Fields = list[tuple[int, int | memoryview]]
 
 
 class WireError(ValueError):
@@ -53,12 +64,12 @@ class Outline:
         The program that wrote it, with its version.
     nodes : int
         Operations, in subgraphs too.
-    made_by : dict[str, tuple[str, str]]
-        For each value by its name the operation that makes it, and its first input.
-    classes : tuple[str, ...]
-        The classes' names where the file has them.
+    operations : set[str]
+        Their names.
     domains : set[str]
-        Sets of operations that it uses.
+        Sets of operations that it uses, without those that it defines itself.
+    notes : dict[str, str]
+        What its author wrote beside the network.
     external : bool
         Whether a tensor lies in another file.
     has_graph : bool
@@ -67,21 +78,11 @@ class Outline:
 
     producer: str = ""
     nodes: int = 0
-    made_by: dict[str, tuple[str, str]] = field(default_factory=dict)
-    classes: tuple[str, ...] = ()
+    operations: set[str] = field(default_factory=set)
     domains: set[str] = field(default_factory=set)
+    notes: dict[str, str] = field(default_factory=dict)
     external: bool = False
     has_graph: bool = False
-
-    def maker(self, value: str) -> str:
-        """Name the operation that computes a value, not only hands it on; empty when unknown."""
-        operation = ""
-        for _ in range(len(self.made_by)):
-            operation, first = self.made_by.get(value, ("", ""))
-            if operation not in _HAND_ON:
-                break
-            value = first
-        return operation
 
 
 def outline(data: bytes) -> Outline:
@@ -90,66 +91,96 @@ def outline(data: bytes) -> Outline:
     Raises
     ------
     WireError
-        When the bytes are cut off or no such file.
+        When the bytes are cut off or no such file, or a tensor declares more than it holds.
     """
     found = Outline()
-    _walk(memoryview(data), "model", found, 0)
+    own: set[str] = set()
+    _walk(memoryview(data), "model", found, own, 0)
+    found.domains -= own
     return found
 
 
-def _walk(data: memoryview, kind: str, found: Outline, depth: int) -> None:
+def _walk(data: memoryview, kind: str, found: Outline, own: set[str], depth: int) -> None:
     if depth > _DEEPEST:
         raise WireError("it is nested too deeply")
-    fields = list(_fields(data))
+    fields = list(fields_of(data))
     for number, value in fields:
         part = _PARTS[kind].get(number)
         if part and isinstance(value, memoryview):
             found.has_graph |= kind == "model" and part == "graph"
-            _walk(value, part, found, depth + 1)
-        elif kind == "tensor":
-            found.external |= number == _EXTERNAL_DATA or (number == _DATA_LOCATION and value == 1)
-    if kind == "node":
-        _read_node(fields, found)
-    elif kind == "attribute":
-        _read_attribute(fields, found)
+            _walk(value, part, found, own, depth + 1)
+    if kind == "tensor":
+        _look_at_tensor(fields, found)
+    elif kind == "sparse":
+        if prod(_dimensions(fields, _SPARSE_DIMENSIONS)) > _MOST_SPARSE:
+            raise WireError("a sparse tensor declares more numbers than any model has")
+    elif kind == "node":
+        found.nodes += 1
+        found.operations.update(texts_of(fields, _NODE_OPERATION))
     elif kind == "opset":
-        found.domains.add("".join(_texts(fields, _DOMAIN)))
+        found.domains.add("".join(texts_of(fields, _OPSET_DOMAIN)))
+    elif kind == "function":
+        own.update(texts_of(fields, _FUNCTION_DOMAIN))
+    elif kind == "note":
+        found.notes["".join(texts_of(fields, _NOTE_KEY))] = "".join(texts_of(fields, _NOTE_VALUE))
     elif kind == "model":
-        found.producer = " ".join(_texts(fields, _PRODUCER) + _texts(fields, _PRODUCER_VERSION))
+        found.producer = " ".join(texts_of(fields, _PRODUCER) + texts_of(fields, _PRODUCER_VERSION))
 
 
-Fields = list[tuple[int, int | memoryview]]
-
-
-def _read_node(fields: Fields, found: Outline) -> None:
-    found.nodes += 1
-    operation = "".join(_texts(fields, _OPERATION))
-    first = next(iter(_texts(fields, _INPUT)), "")
-    for output in _texts(fields, _OUTPUT):
-        found.made_by[output] = (operation, first)
-
-
-def _read_attribute(fields: Fields, found: Outline) -> None:
-    if _CLASS_LABELS.isdisjoint(_texts(fields, _NAME)):
-        return
-    names = _texts(fields, _STRINGS)
+def _look_at_tensor(fields: Fields, found: Outline) -> None:
+    held = 0
     for number, value in fields:
-        if number == _INTEGERS:
-            integers = _packed(value) if isinstance(value, memoryview) else [value]
-            # negative numbers are written as their complement to 2^64
-            names += [str(i - (1 << 64) if i >> 63 else i) for i in integers]
-    found.classes = tuple(names) or found.classes
+        found.external |= number == _EXTERNAL_DATA or (number == _DATA_LOCATION and value != 0)
+        if number in _TENSOR_DATA:
+            held += len(value) + 1 if isinstance(value, memoryview) else 1
+    # what lies elsewhere is told as such
+    if not found.external and prod(_dimensions(fields, _TENSOR_DIMENSIONS)) > held * _MOST_PER_BYTE:
+        raise WireError("a tensor declares more numbers than it holds")
 
 
-def _packed(data: memoryview) -> list[int]:
-    integers, at = [], 0
-    while at < len(data):
-        integer, at = _varint(data, at)
-        integers.append(integer)
-    return integers
+def _dimensions(fields: Fields, wanted: int) -> list[int]:
+    dimensions: list[int] = [int(length) for length in integers_of(fields, wanted)]
+    if any(length < 0 for length in dimensions):
+        raise WireError("a tensor declares a length below nought")
+    return dimensions
 
 
-def _texts(fields: Fields, wanted: int) -> list[str]:
+def integers_of(fields: Fields, wanted: int) -> NDArray[np.int64]:
+    """Give the whole numbers of a field that may be repeated, packed together or not."""
+    found = [
+        _unpacked(value) if isinstance(value, memoryview) else np.array([value], dtype=np.uint64)
+        for number, value in fields
+        if number == wanted
+    ]
+    # negative numbers are written as their complement to 2^64
+    return np.concatenate([np.empty(0, np.uint64), *found]).view(np.int64)
+
+
+def _unpacked(data: memoryview) -> NDArray[np.uint64]:
+    """Read numbers of seven bits to a byte, of which the last one is below 128."""
+    raw = np.frombuffer(data, dtype=np.uint8)
+    if not raw.size:
+        return np.empty(0, np.uint64)
+    ends = np.flatnonzero(raw < 0x80)
+    if not ends.size or ends[-1] != raw.size - 1:
+        raise WireError("it is cut off")
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    lengths = ends - starts + 1
+    if lengths.max() > 10:
+        raise WireError("it holds bytes that belong to no ONNX file")
+    places = np.arange(raw.size) - np.repeat(starts, lengths)
+    parts = (raw & 0x7F).astype(np.uint64) << (7 * places).astype(np.uint64)
+    return np.asarray(np.add.reduceat(parts, starts))
+
+
+def bytes_of(fields: Fields, wanted: int) -> bytes:
+    """Give the bytes of a field, of all its parts when it is repeated."""
+    return b"".join(
+        value for number, value in fields if number == wanted and isinstance(value, memoryview)
+    )
+
+
+def texts_of(fields: Fields, wanted: int) -> list[str]:
     """Give the texts of a field that may be repeated."""
     return [
         bytes(value).decode(errors="replace")
@@ -158,12 +189,20 @@ def _texts(fields: Fields, wanted: int) -> list[str]:
     ]
 
 
-def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """Give the fields of one message: number and value; other values than these as bytes."""
+def fields_of(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+    """Give the fields of one message: number and value; other values than these as bytes.
+
+    Raises
+    ------
+    WireError
+        When the bytes are cut off or no message.
+    """
     at = 0
     while at < len(data):
         key, at = _varint(data, at)
         number, wire = key >> 3, key & 7
+        if key >> 32:
+            raise WireError("it holds bytes that belong to no ONNX file")
         if wire == 0:
             integer, at = _varint(data, at)
             yield number, integer
@@ -187,6 +226,7 @@ def _varint(data: memoryview, at: int) -> tuple[int, int]:
         at += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value, at
+            # more bits are lost on those that read it into 64
+            return value & 0xFFFF_FFFF_FFFF_FFFF, at
         shift += 7
     raise WireError("it is cut off")

@@ -70,3 +70,27 @@ def test_a_missing_cell_is_never_sent_as_a_whole_number():
         assert numbers_of(values[:1], kind).tolist() == [1]
         with pytest.raises(ModelError, match="a cell is missing"):
             numbers_of(values, kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (np.int8, 300.0),
+        (np.int64, 0.5),
+        (np.uint8, -1.0),
+        (np.bool_, 2.0),
+        (np.float16, 70_000.0),
+        (np.float32, 1e39),
+        (np.int64, np.inf),
+    ],
+)
+def test_a_number_that_would_become_another_one_is_refused(kind, value):
+    with pytest.raises(ModelError, match="cannot hold"):
+        numbers_of(np.array([1.0, value]), kind)
+    assert numbers_of(np.array([0.0, 1.0]), kind).tolist() == [0, 1]
+
+
+def test_numbers_written_as_text_are_numbers():
+    assert numbers_of(np.array(["1", "7"], dtype=object), np.int32).tolist() == [1, 7]
+    with pytest.raises(ValueError, match="could not convert"):
+        numbers_of(np.array(["m"], dtype=object), np.float32)

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdesk.errors import ModelError
 from fairdesk.models.dense import ACTIVATIONS, Activation, DenseLayer, DenseNetwork
 from fairdesk.models.model import ModelCard, Takes
 
@@ -17,6 +18,7 @@ REFERENCES = {
     "softsign": lambda z, a: z / (1 + np.abs(z)),
     "exponential": lambda z, a: np.exp(z),
     "silu": lambda z, a: z / (1 + np.exp(-z)),
+    "thresholded_relu": lambda z, a: np.where(z > a.alpha, z, 0),
     "softmax": lambda z, a: np.exp(z) / np.exp(z).sum(axis=1, keepdims=True),
     "linear": lambda z, a: z,
 }
@@ -36,16 +38,27 @@ def card(inputs: int) -> ModelCard:
     )
 
 
-def network(rng, widths, activations, centre=None):
+def network(rng, widths, activations, centre=None, spread=1.0):
     layers = [
         DenseLayer(
-            rng.normal(size=(a, b)).astype(np.float32),
-            rng.normal(size=b).astype(np.float32),
+            rng.normal(0, spread, (a, b)).astype(np.float32),
+            rng.normal(0, spread, b).astype(np.float32),
             activation,
         )
         for a, b, activation in zip(widths, widths[1:], activations, strict=False)
     ]
     return DenseNetwork(card(widths[0]), layers, centre)
+
+
+def by_differences(net, matrix, column=0, step=1e-6):
+    """Give the derivatives of a score as its formula's quotients of differences."""
+    columns = []
+    for i in range(matrix.shape[1]):
+        apart = np.zeros(matrix.shape[1])
+        apart[i] = step
+        change = reference(net, matrix + apart) - reference(net, matrix - apart)
+        columns.append(change[:, column] / (2 * step))
+    return np.column_stack(columns)
 
 
 def reference(net, matrix):
@@ -131,3 +144,36 @@ def test_far_scores_end_at_nought_and_one_without_a_warning():
     with np.errstate(all="raise", under="ignore"):
         answers = net.matrix_scores(np.array([[-1000.0], [1000.0]]))
     assert answers.ravel().tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCES))
+@pytest.mark.parametrize("last", ["sigmoid", "softmax", "linear"])
+def test_gradients_are_those_of_the_formula(name, last):
+    rng = np.random.default_rng(4)
+    between = Activation(name, alpha=0.3, ceiling=2.0)
+    widths = (3, 6, 5, 1 if last != "softmax" else 4)
+    net = network(rng, widths, (between, between, Activation(last)), rng.normal(size=3), 0.4)
+    matrix = rng.normal(size=(700, 3)) / 3
+    for column in {0, widths[-1] - 1}:
+        found = net.gradients(matrix, column)
+        assert (found.dtype, found.shape) == (np.float32, (700, 3))
+        expected = by_differences(net, matrix, column)
+        # next to a kink, a quotient of differences is that of neither side
+        close = np.isclose(found, expected, rtol=2e-3, atol=2e-4 * np.abs(expected).max())
+        assert close.all(axis=1).mean() > 0.995
+
+
+def test_gradients_do_not_vanish_far_from_the_limit():
+    layers = [
+        DenseLayer(np.ones((2, 1), np.float32), np.zeros(1, np.float32), Activation("sigmoid"))
+    ]
+    net = DenseNetwork(card(2), layers)
+    found = net.gradients(np.array([[20.0, 20.0], [-20.0, -20.0]]))
+    np.testing.assert_allclose(found, np.exp(-40.0), rtol=1e-5)
+    assert net.gradients(np.empty((0, 2))).shape == (0, 2)
+
+
+def test_text_where_a_number_is_taken_is_told():
+    net = network(np.random.default_rng(0), (2, 1), (Activation("sigmoid"),))
+    with pytest.raises(ModelError, match="given text"):
+        net.scores([np.array([1.0]), np.array(["m"], dtype=object)])
