@@ -25,7 +25,7 @@ from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
 from fairdesk.events import Event, Found, Progress, Rows
 from fairdesk.models.model import Mapping, OpenedModel
-from fairdesk.models.proof import Proof, check
+from fairdesk.models.proof import Proof, check, show
 
 if TYPE_CHECKING:
     from fairdesk.models.feeding import FedModel
@@ -298,6 +298,10 @@ class Guest:
             case wire.Prove() as asked:
                 (codes,) = request.arrays
                 send(wire.Proved(self._prove(asked, codes)), ())
+            case wire.Show(mapping, source, columns, label):
+                (codes,) = request.arrays
+                table = Table(source, columns, codes)
+                send(wire.Shown(show(self._model, table, mapping, label)), ())
             case wire.Predict(mapping, attributes):
                 (rows,) = request.arrays
                 send(wire.Predicted(), (self._fed(mapping, attributes).predict(rows),))

@@ -24,7 +24,7 @@ from fairdesk.data.table import Column, Dialect, Source
 from fairdesk.errors import WorkerError
 from fairdesk.models.contents import Contents
 from fairdesk.models.model import Companion, Mapping, ModelCard
-from fairdesk.models.proof import Proof
+from fairdesk.models.proof import Proof, SampleRow
 
 Array = NDArray[Any]
 M = TypeVar("M")
@@ -68,6 +68,15 @@ class Prove(msgspec.Struct, frozen=True, tag=True):
     columns: tuple[Column, ...]
     label: str
     favourable: str
+
+
+class Show(msgspec.Struct, frozen=True, tag=True):
+    """Show what the open model is sent for the rows of a table that are the frame's array."""
+
+    mapping: Mapping
+    source: Source
+    columns: tuple[Column, ...]
+    label: str
 
 
 class Predict(msgspec.Struct, frozen=True, tag=True):
@@ -128,6 +137,12 @@ class Proved(msgspec.Struct, frozen=True, tag=True):
     proof: Proof
 
 
+class Shown(msgspec.Struct, frozen=True, tag=True):
+    """What it is sent and answers, a row each, in their order."""
+
+    sample: tuple[SampleRow, ...]
+
+
 class Predicted(msgspec.Struct, frozen=True, tag=True):
     """The scores are the frame's array."""
 
@@ -166,7 +181,7 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
 
 
 Control = Pause | Resume | Stop
-Request = ReadTable | LookInto | OpenModel | Prove | Predict | Search
+Request = ReadTable | LookInto | OpenModel | Prove | Show | Predict | Search
 ToGuest = Request | Control
 FromGuest = (
     TableProgress
@@ -174,6 +189,7 @@ FromGuest = (
     | LookedInto
     | ModelOpened
     | Proved
+    | Shown
     | Predicted
     | SearchFound
     | SearchProgress

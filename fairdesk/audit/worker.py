@@ -25,7 +25,8 @@ from fairdesk.events import Event, Found, Progress, Rows, Scores
 from fairdesk.files import sha256
 from fairdesk.models.contents import Contents
 from fairdesk.models.model import Companion, Mapping, ModelCard
-from fairdesk.models.proof import Proof
+from fairdesk.models.proof import Proof, SampleRow
+from fairdesk.models.recorded import prediction_columns
 
 Ending = Literal["done", "stopped", "budget"]
 T = TypeVar("T")
@@ -220,8 +221,7 @@ class Worker:
 
     def prove(self, mapping: Mapping, table: Table, label: str, favourable: str) -> Proof:
         """Check how the open model is fed, on the whole table: `fairdesk.models.proof.check`."""
-        used = {label, *(made.attribute for made in mapping.inputs)}
-        kept = [i for i, name in enumerate(table.names) if name in used]
+        kept = _needed(mapping, table, label, *prediction_columns(table, label))
         columns = tuple(table.columns[i] for i in kept)
         frame = self._answer(
             wire.Prove(mapping, table.source, columns, label, favourable),
@@ -230,6 +230,27 @@ class Worker:
             "answer for the rows of the table",
         )
         return _expect(frame, wire.Proved).proof
+
+    def show(
+        self, mapping: Mapping, table: Table, label: str, rows: Sequence[int]
+    ) -> tuple[SampleRow, ...]:
+        """Show what the open model is sent for some rows, counted from 1, and what it answers."""
+        places = np.array(rows, dtype=np.intp) - 1
+        kept = _needed(mapping, table, label)
+        columns = tuple(table.columns[i] for i in kept)
+        frame = self._answer(
+            wire.Show(mapping, table.source, columns, label),
+            (table.codes[np.ix_(places, kept)],),
+            self._patience.answer,
+            "answer for the rows of the table",
+        )
+        sample = _expect(frame, wire.Shown).sample
+        if len(sample) != len(rows):
+            raise _nonsense("it shows other rows than were asked for")
+        return tuple(
+            msgspec.structs.replace(shown, row=row)
+            for shown, row in zip(sample, rows, strict=True)
+        )
 
     def predict(self, mapping: Mapping, attributes: tuple[Attribute, ...], rows: Rows) -> Scores:
         """Ask the open model about ``(n, d)`` rows; gives ``(n, k)`` scores."""
@@ -421,6 +442,12 @@ class Worker:
                 self._call = None
             if not over:  # whatever it still says belongs to nothing
                 child.kill()
+
+
+def _needed(mapping: Mapping, table: Table, *names: str) -> list[int]:
+    """Give the positions of the columns that a mapping needs, and of some others."""
+    used = {*names, *(made.attribute for made in mapping.inputs)}
+    return [i for i, name in enumerate(table.names) if name in used]
 
 
 class _StoppedError(WorkerError):

@@ -3,20 +3,40 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Attribute
+from fairdesk.data.outcomes import comparison, favourable_rows
 from fairdesk.data.table import Kind, Table
 from fairdesk.errors import DataError, ModelError
 from fairdesk.events import Rows, Scores
+from fairdesk.models.decision import told
+from fairdesk.models.favourable import flipped
 from fairdesk.models.feeding import FedModel
-from fairdesk.models.model import Mapping, OpenedModel, Takes, favourable_scores, labels
+from fairdesk.models.model import How, Input, Mapping, OpenedModel, Takes, favourable_scores, labels
+from fairdesk.models.one_hot import is_one_hot
+from fairdesk.models.recorded import compared
 
 #: So many rows are shown as they were sent.
 SAMPLE = 20
+#: An AUC closer than this to one half tells nothing about which class is favourable.
+_NO_AUC = 0.02
+#: From so many rows on, agreement on all of them is suspicious.
+_MANY = 100
+#: Other ways to feed the model are tried on so many rows, and so many ways at most.
+_TRIED_ROWS, _MOST_WAYS = 5_000, 20
+#: Another way is worth a word from so much more agreement on.
+_MUCH = 0.05
+#: The model may say something else than it once did on this share of the rows.
+_DIFFERS = 0.001
+
+Mask = NDArray[np.bool_]
+Confusion = tuple[tuple[int, int], tuple[int, int]]
 
 
 class SampleRow(msgspec.Struct, frozen=True):
@@ -29,9 +49,10 @@ class SampleRow(msgspec.Struct, frozen=True):
     label : str
         What the label column says.
     prediction : str
-        The class that the model chose.
-    score : float
-        The score of the favourable class.
+        The decision; empty where the model refuses the row.
+    score : float or None
+        The model's number for the favourable decision, as `fairdesk.models.decision.told` gives
+        it; None where the model refuses the row.
     sent : tuple[float | str | None, ...]
         What the model was given, one value per input; None for a missing cell.
     """
@@ -39,7 +60,7 @@ class SampleRow(msgspec.Struct, frozen=True):
     row: int
     label: str
     prediction: str
-    score: float
+    score: float | None
     sent: tuple[float | str | None, ...]
 
 
@@ -67,6 +88,18 @@ class Proof(msgspec.Struct, frozen=True):
         The model's inputs, the heading of what was sent.
     sample : tuple[SampleRow, ...]
         The first rows.
+    predictions : tuple[tuple[str, int], ...]
+        How many rows got each decision.
+    takes_missing : tuple[str, ...]
+        The columns with missing cells for which the model really answered: it takes them, or is
+        given something for them.
+    set_aside : dict[str, int]
+        Per column: the rows that were not asked because its cell is missing there; of the label
+        too. A row can count for several columns.
+    checked_against : str
+        The column that holds what the model once said; empty where there is none.
+    said_alike : float or None
+        The share of the rows where it says the same now.
     """
 
     rows: int
@@ -76,8 +109,13 @@ class Proof(msgspec.Struct, frozen=True):
     auc: float | None
     confusion: tuple[tuple[int, int], tuple[int, int]]
     warnings: tuple[str, ...]
-    inputs: tuple[str, ...]
-    sample: tuple[SampleRow, ...]
+    inputs: tuple[str, ...] = ()
+    sample: tuple[SampleRow, ...] = ()
+    predictions: tuple[tuple[str, int], ...] = ()
+    takes_missing: tuple[str, ...] = ()
+    set_aside: dict[str, int] = msgspec.field(default_factory=dict)
+    checked_against: str = ""
+    said_alike: float | None = None
 
 
 def check(
@@ -102,50 +140,140 @@ def check(
         When there is no such column, or the label has no such value.
     """
     asked = FedModel(opened, mapping, attributes_for(mapping, table))
-    rows = table.codes[:, [table.index(attribute.name) for attribute in asked.attributes]]
-    good, known = _favourable(table, label, favourable)
-    kept = np.flatnonzero(known)
-    if not kept.size:
+    rows = _rows(asked, table)
+    good, known = favourable_rows(table, label, favourable)
+    if not known.any():
         raise DataError(
             f"No row has a value in the column “{label}”.", remedy="Choose another label column."
         )
-    scores, kept = _ask(asked, rows, kept)
-    chosen = labels(scores)
-    said = chosen == mapping.favourable_class
+    answers = _ask(asked, rows, np.flatnonzero(known))
+    scores, kept = answers.scores, answers.rows
+    said = labels(scores) == mapping.favourable_class
+    counted = np.zeros(len(rows), dtype=bool)
+    counted[kept] = True
+    decided = np.zeros(len(rows), dtype=bool)
+    decided[kept] = said
+    proof = agreement(decided, good, counted)
     score = favourable_scores(scores, mapping.favourable_class)
-    wanted = good[kept]
+    names = mapping.decisions(opened.card)
+    counts = np.bincount(labels(scores), minlength=len(names))
+    recorded = compared(scores, kept, table, label, mapping, opened.card)
+    warnings = [
+        *_of_label(table, label, favourable),
+        *proof.warnings,
+        *_other_ways(proof, asked, rows[kept], scores, good[kept]),
+    ]
+    if recorded is not None and recorded.equal < 1 - _DIFFERS:
+        warnings.append(
+            f"In {1 - recorded.equal:.1%} of {recorded.rows:,} rows the model does not say what "
+            f"the column “{recorded.column}” says that it said. Is it another model or version, "
+            "or are its inputs made in another way?"
+        )
+    return msgspec.structs.replace(
+        proof,
+        auc=_auc(score, good[kept]),
+        warnings=tuple(warnings),
+        inputs=opened.card.inputs,
+        sample=_shown(asked, table, label, kept[:SAMPLE], rows, scores[:SAMPLE]),
+        predictions=tuple(zip(names, counts.tolist(), strict=True)),
+        takes_missing=answers.takes_missing,
+        set_aside=_set_aside(asked, rows, counted, known, label),
+        checked_against="" if recorded is None else recorded.column,
+        said_alike=None if recorded is None else recorded.equal,
+    )
+
+
+def agreement(said: Mask, wanted: Mask, counted: Mask) -> Proof:
+    """Count how far decisions agree with the label.
+
+    Parameters
+    ----------
+    said, wanted, counted : NDArray[np.bool_]
+        ``(n,)`` each: whether the decision is favourable, whether the label is, and whether both
+        are known. At least one row is counted.
+
+    Raises
+    ------
+    DataError
+        When no row is counted.
+    """
+    if not counted.any():
+        raise DataError("No row has both a label and a decision.", remedy="Choose other columns.")
+    rows = int(counted.sum())
+    said, wanted = said[counted], wanted[counted]
     confusion = (
         (int((wanted & said).sum()), int((wanted & ~said).sum())),
         (int((~wanted & said).sum()), int((~wanted & ~said).sum())),
     )
     share = float(wanted.mean())
-    texts = table.column(label)
-    sample = tuple(
-        SampleRow(
-            row=int(kept[i]) + 1,
-            label=texts.text(table.codes[kept[i], table.index(label)]),
-            prediction=opened.card.classes[chosen[i]],
-            score=float(score[i]),
-            sent=sent,
-        )
-        for i, sent in enumerate(_sent(asked, rows[kept[:SAMPLE]]))
-    )
-    return Proof(
-        rows=len(kept),
-        left_out=len(rows) - len(kept),
+    proof = Proof(
+        rows=rows,
+        left_out=len(counted) - rows,
         accuracy=float((wanted == said).mean()),
         majority=max(share, 1 - share),
-        auc=_auc(score, wanted),
+        auc=None,
         confusion=confusion,
-        warnings=_warnings(
-            confusion,
-            np.unique(table.codes[known, table.index(label)]).size,
-            len(opened.card.classes),
-            label,
-            favourable,
-        ),
-        inputs=opened.card.inputs,
-        sample=sample,
+        warnings=(),
+    )
+    return msgspec.structs.replace(proof, warnings=tuple(_of_agreement(proof)))
+
+
+def show(opened: OpenedModel, table: Table, mapping: Mapping, label: str) -> tuple[SampleRow, ...]:
+    """Show what the model is sent for every row of a (small) table, and what it makes of it.
+
+    Rows are numbered from 1 within this table. Where the model refuses them together, each is
+    asked for itself.
+
+    Raises
+    ------
+    ModelError
+        When the rows cannot be made into inputs at all.
+    DataError
+        When there is no such column.
+    """
+    asked = FedModel(opened, mapping, attributes_for(mapping, table))
+    rows = _rows(asked, table)
+    everyone = np.arange(len(rows))
+    try:
+        return _shown(asked, table, label, everyone, rows, asked.predict(rows))
+    except ModelError:
+        found: list[SampleRow] = []
+        for i in everyone:
+            try:
+                scores: Scores | None = asked.predict(rows[i : i + 1])
+            except ModelError:
+                scores = None
+            found += _shown(asked, table, label, everyone[i : i + 1], rows, scores)
+        return tuple(found)
+
+
+def settled(mapping: Mapping, proof: Proof) -> tuple[Mapping, str]:
+    """Choose which of two decisions is the favourable one by what agrees better with the label.
+
+    Only where no name tells: where `fairdesk.models.favourable.Answer.clear` is false.
+
+    Parameters
+    ----------
+    mapping, proof
+        What was proposed, and how it fared.
+
+    Returns
+    -------
+    mapping : Mapping
+        The same, or with the other decision as the favourable one; then it is to be proved
+        again.
+    note : str
+        What was chosen and why, for people.
+    """
+    better = proof.accuracy >= 0.5
+    if proof.auc is not None and abs(proof.auc - 0.5) > _NO_AUC:
+        better = proof.auc > 0.5
+    names = [name for name, _ in proof.predictions]
+    chosen = mapping if better else flipped(mapping)
+    return chosen, (
+        "No name tells which of the model's answers is the favourable one. "
+        f"“{names[chosen.favourable_class]}” was taken, which agrees better with the label: check "
+        "it."
     )
 
 
@@ -160,7 +288,13 @@ def attributes_for(mapping: Mapping, table: Table) -> tuple[Attribute, ...]:
         When a column is ignored.
     """
     attributes = []
-    for name in dict.fromkeys(item.attribute for item in mapping.inputs):
+    used = [item.attribute for item in mapping.inputs if item.how is not How.CONSTANT]
+    if not used:
+        raise ModelError(
+            "None of the model's inputs is made from a column.",
+            remedy="Make at least one from the data.",
+        )
+    for name in dict.fromkeys(used):
         column = table.column(name)
         if column.kind is Kind.IGNORED:
             raise ModelError(
@@ -179,44 +313,88 @@ def attributes_for(mapping: Mapping, table: Table) -> tuple[Attribute, ...]:
     return tuple(attributes)
 
 
-def _favourable(
-    table: Table, label: str, favourable: str
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell for each row whether its label is the favourable one, and whether it has a label."""
-    column = table.column(label)
-    codes = table.codes[:, table.index(label)]
-    code: float | None
-    if column.kind.is_number:
-        try:
-            code = float(favourable)
-        except ValueError:
-            code = None
-        if code not in codes:
-            code = None
-    else:
-        code = column.values.index(favourable) if favourable in column.values else None
-    if code is None:
-        shown = list(table.counts(label))[:12]
-        raise DataError(
-            f"The column “{label}” has no value “{favourable}”.",
-            remedy=f"Choose one of its values: {', '.join(shown)}.",
-        )
-    return codes == code, ~np.isnan(codes)
+class _Answers(msgspec.Struct, frozen=True):
+    """Scores ``(m, k)`` of some rows ``(m,)``, and the columns whose missing cells were taken."""
+
+    scores: Scores
+    rows: NDArray[np.intp]
+    takes_missing: tuple[str, ...]
 
 
-def _ask(asked: FedModel, rows: Rows, kept: NDArray[np.intp]) -> tuple[Scores, NDArray[np.intp]]:
-    """Ask about the rows at ``kept``; where the model refuses them, about the complete ones."""
+def _rows(asked: FedModel, table: Table) -> Rows:
+    return table.codes[:, [table.index(attribute.name) for attribute in asked.attributes]]
+
+
+def _ask(asked: FedModel, rows: Rows, kept: NDArray[np.intp]) -> _Answers:
+    """Ask about the rows at ``kept``; without those whose missing cells the model refuses."""
+    missing = np.isnan(rows[kept])
+    holes = np.flatnonzero(missing.any(axis=0))
+    names = [attribute.name for attribute in asked.attributes]
     try:
-        return asked.predict(rows[kept]), kept
+        return _Answers(asked.predict(rows[kept]), kept, tuple(names[i] for i in holes))
     except ModelError:
-        complete = ~np.isnan(rows[kept]).any(axis=1)
-        if complete.all() or not complete.any():
+        if not holes.size or missing.any(axis=1).all():
             raise
-    kept = kept[complete]
-    return asked.predict(rows[kept]), kept
+    taken = [i for i in holes.tolist() if _takes_missing(asked, rows[kept], missing, i)]
+
+    def without(columns: Sequence[int]) -> _Answers:
+        complete = ~missing[:, columns].any(axis=1)
+        scores = asked.predict(rows[kept[complete]])
+        answered = tuple(names[i] for i in taken if missing[complete, i].any())
+        return _Answers(scores, kept[complete], answered)
+
+    try:
+        return without([i for i in holes.tolist() if i not in taken])
+    except ModelError:
+        return without(holes.tolist())
 
 
-def _sent(asked: FedModel, rows: Rows) -> list[tuple[float | str | None, ...]]:
+def _takes_missing(asked: FedModel, rows: Rows, missing: Mask, column: int) -> bool:
+    """Tell whether the model answers for rows in which only this column's cell is missing."""
+    alone = missing[:, column] & (missing.sum(axis=1) == 1)
+    try:
+        asked.predict(rows[alone])
+    except ModelError:
+        return False
+    return bool(alone.any())
+
+
+def _set_aside(
+    asked: FedModel, rows: Rows, counted: Mask, known: Mask, label: str
+) -> dict[str, int]:
+    absent = {label: int((~known).sum())}
+    for i, attribute in enumerate(asked.attributes):
+        absent[attribute.name] = int((np.isnan(rows[:, i]) & known & ~counted).sum())
+    return {name: count for name, count in absent.items() if count}
+
+
+def _shown(
+    asked: FedModel,
+    table: Table,
+    label: str,
+    places: NDArray[np.intp],
+    rows: Rows,
+    scores: Scores | None,
+) -> tuple[SampleRow, ...]:
+    """Show the rows at ``places`` with the scores that they got; none where refused."""
+    card, mapping = asked.opened.card, asked.mapping
+    column, codes = table.column(label), table.codes[:, table.index(label)]
+    decided: Sequence[str] = [""] * len(places)
+    own: Sequence[float | None] = [None] * len(places)
+    if scores is not None:
+        names = mapping.decisions(card)
+        decided = [names[i] for i in labels(scores).tolist()]
+        favourable = favourable_scores(scores, mapping.favourable_class).tolist()
+        own = [told(score, mapping, card) for score in favourable]
+    return tuple(
+        SampleRow(int(place) + 1, column.text(codes[place]), decision, score, sent)
+        for place, decision, score, sent in zip(
+            places, decided, own, sent_to(asked, rows[places]), strict=True
+        )
+    )
+
+
+def sent_to(asked: FedModel, rows: Rows) -> list[tuple[float | str | None, ...]]:
     """Give what the model is sent for these rows, as plain values."""
     if asked.opened.card.takes is Takes.MATRIX:
         lines = asked.matrix(rows).tolist()
@@ -241,40 +419,104 @@ def _auc(score: NDArray[np.float64], wanted: NDArray[np.bool_]) -> float | None:
     return float(above / (ours * theirs))
 
 
-def _warnings(
-    confusion: tuple[tuple[int, int], tuple[int, int]],
-    values: int,
-    classes: int,
-    label: str,
-    favourable: str,
-) -> tuple[str, ...]:
-    """Say in plain words what looks wrong."""
-    (true_good, false_bad), (false_good, true_bad) = confusion
-    rows = true_good + false_bad + false_good + true_bad
-    accuracy = (true_good + true_bad) / rows
-    share = (true_good + false_bad) / rows
-    majority = max(share, 1 - share)
-    found = []
-    if values > 2:
-        found.append(
-            f"The column “{label}” has {values} values; all but “{favourable}” count as not "
+def _of_label(table: Table, label: str, favourable: str) -> Iterator[str]:
+    """Say how a label of many values was understood."""
+    if comparison(favourable) is not None and not table.column(label).values:
+        return
+    values = table.counts(label)
+    if len(values) > 2 and favourable in values:
+        yield (
+            f"The column “{label}” has {len(values)} values; all but “{favourable}” count as not "
             "favourable."
         )
-    if share in (0, 1):
-        found.append(f"All rows have the same label, so the agreement says nothing: “{label}”.")
-    if true_good + false_good in (0, rows):
+
+
+def _of_agreement(proof: Proof) -> Iterator[str]:
+    """Say in plain words what looks wrong with how decisions and label agree."""
+    (true_good, false_bad), (false_good, _) = proof.confusion
+    if true_good + false_bad in (0, proof.rows):
+        yield "All rows have the same label, so the agreement says nothing."
+    if true_good + false_good in (0, proof.rows):
         which = "favourably" if true_good + false_good else "unfavourably"
-        found.append(
+        yield (
             f"The model decides {which} on every row. Perhaps its inputs are in the wrong order, "
             "or need scaling that is not in the file."
         )
-    elif accuracy < majority:
-        sentence = (
-            f"The model agrees with the label in {accuracy:.1%} of the rows, less than always "
-            f"guessing the commoner value ({majority:.1%}). Are the inputs in the wrong order, "
-            "or is the favourable class the other one?"
+    elif proof.accuracy < proof.majority:
+        yield (
+            f"The model agrees with the label in {proof.accuracy:.1%} of the rows, less than "
+            f"always guessing the commoner value ({proof.majority:.1%}). Are the inputs in the "
+            "wrong order, or is the favourable class the other one?"
         )
-        if classes == 2 and 1 - accuracy > accuracy:
-            sentence += f" With the classes swapped it would agree in {1 - accuracy:.1%}."
-        found.append(sentence)
-    return tuple(found)
+    elif not false_bad + false_good and proof.rows >= _MANY:
+        yield (
+            "The model agrees with the label in every row. Perhaps the label is the model's own "
+            "decision, or a column gives the answer away."
+        )
+
+
+def _other_ways(
+    proof: Proof, asked: FedModel, rows: Rows, scores: Scores, wanted: Mask
+) -> Iterator[str]:
+    """Try what may have been confused where the agreement is poor, and say what agrees better."""
+    if proof.accuracy >= proof.majority:
+        return
+    mapping, card = asked.mapping, asked.opened.card
+    names = mapping.decisions(card)
+    decided = labels(scores)
+    ways = []
+    for i, name in enumerate(names):
+        if i != mapping.favourable_class:
+            share = float(((decided == i) == wanted).mean())
+            ways.append((share, f"With “{name}” as the favourable answer"))
+    some = slice(0, _TRIED_ROWS)
+    for one, other in _confusable(mapping, asked, rows)[:_MOST_WAYS]:
+        swapped = list(mapping.inputs)
+        swapped[one], swapped[other] = swapped[other], swapped[one]
+        tried = FedModel(
+            asked.opened,
+            msgspec.structs.replace(mapping, inputs=tuple(swapped)),
+            asked.attributes,
+        )
+        try:
+            said = labels(tried.predict(rows[some])) == mapping.favourable_class
+        except ModelError:
+            continue
+        inputs = [f"“{card.inputs[i]}” ({_made_from(mapping.inputs[i])})" for i in (one, other)]
+        share = float((said == wanted[some]).mean())
+        ways.append((share, f"With the inputs {' and '.join(inputs)} in each other’s place"))
+    best, way = max(ways)
+    if best > proof.accuracy + _MUCH:
+        yield f"{way} it would agree in {best:.1%}."
+
+
+def _confusable(mapping: Mapping, asked: FedModel, rows: Rows) -> list[tuple[int, int]]:
+    """Find pairs of inputs that look alike and exclude each other, like “male” and “female”."""
+    binary = [
+        i
+        for i, item in enumerate(mapping.inputs)
+        if is_one_hot(item) or (item.how is How.AS_IS and _is_binary(item, asked))
+    ]
+    return [
+        (one, other)
+        for one, other in combinations(binary[:_MOST_WAYS], 2)
+        if _exclude_each_other(mapping.inputs[one], mapping.inputs[other], asked, rows)
+    ]
+
+
+def _is_binary(item: Input, asked: FedModel) -> bool:
+    attribute = next(each for each in asked.attributes if each.name == item.attribute)
+    return not attribute.values and (attribute.low, attribute.high) == (0.0, 1.0)
+
+
+def _exclude_each_other(one: Input, other: Input, asked: FedModel, rows: Rows) -> bool:
+    if is_one_hot(one) or is_one_hot(other):
+        return one.attribute == other.attribute
+    places = {attribute.name: i for i, attribute in enumerate(asked.attributes)}
+    together = rows[:, [places[one.attribute], places[other.attribute]]].sum(axis=1)
+    return bool((together <= 1).all())
+
+
+def _made_from(item: Input) -> str:
+    values = [value for value, number in item.codes.items() if value and number]
+    return ", ".join([item.attribute, *values]) if is_one_hot(item) else item.attribute

@@ -66,7 +66,7 @@ def test_a_flipped_favourable_class_is_told_with_what_the_swap_would_give():
     assert proof.confusion == ((0, 3), (2, 0))
     assert (proof.accuracy, proof.auc) == (0.0, 0.0)
     assert "less than always guessing" in proof.warnings[0]
-    assert "swapped it would agree in 100.0%" in proof.warnings[0]
+    assert "With “no” as the favourable answer it would agree in 100.0%" in proof.warnings[1]
 
 
 def test_the_score_of_the_first_class_is_what_is_left():
