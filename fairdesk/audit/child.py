@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import logging
 import os
 import queue
@@ -12,12 +14,14 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import IO, BinaryIO
 
-import fairdesk
 from fairdesk.audit import wire
+from fairdesk.audit.confinement import Confinement
+from fairdesk.audit.sandbox import Given, Sandbox, clean_up
 from fairdesk.errors import WorkerError
 
 log = logging.getLogger(__name__)
@@ -31,6 +35,15 @@ WAITING_FRAMES = 16
 LOGGED_LINES = 500
 #: Lines of it that are quoted when the child dies.
 LAST_LINES = 20
+
+#: How often it is looked at what a child has written.
+WATCH_SECONDS = 1.0
+#: How long a child that has closed its output, or was killed, may take to end.
+_END_SECONDS = 2.0
+
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+#: bubblewrap and shells add the signal to this.
+_SIGNALLED = 128
 
 #: Exit codes of crashes; Windows knows no bus errors, other systems number them differently.
 _CRASHES = {
@@ -48,79 +61,160 @@ Received = wire.Frame[wire.FromGuest]
 Outgoing = tuple[int, wire.ToGuest, Sequence[wire.Array]]
 
 
-@dataclass(slots=True)
-class _Pipes:
+class _Guest:
     """What the threads of a child share. They hold no reference to the `Child` itself."""
 
-    process: subprocess.Popen[bytes]
-    incoming: queue.Queue[Received | WorkerError] = field(
-        default_factory=lambda: queue.Queue(WAITING_FRAMES)
-    )
-    outgoing: queue.SimpleQueue[Outgoing | None] = field(default_factory=queue.SimpleQueue)
-    answered: threading.Event = field(default_factory=threading.Event)
-    dropped: threading.Event = field(default_factory=threading.Event)
-    last_lines: deque[str] = field(default_factory=lambda: deque(maxlen=LAST_LINES))
+    def __init__(self, command: tuple[str, ...]) -> None:
+        self.command = command
+        self.incoming: queue.Queue[Received | WorkerError] = queue.Queue(WAITING_FRAMES)
+        self.outgoing: queue.SimpleQueue[Outgoing | None] = queue.SimpleQueue()
+        self.answered = threading.Event()
+        self.last_lines: deque[str] = deque(maxlen=LAST_LINES)
+        self.confinement: Confinement | None = None
+        #: Set when there is a folder, a process, and a process that has introduced itself; or
+        #: when there never will be.
+        self.housed, self.started, self.met = (threading.Event() for _ in range(3))
+        self.over = threading.Event()
+        self.dropped = threading.Event()
+        self.sandbox: Sandbox | None = None
+        self.process: subprocess.Popen[bytes] | None = None
+        self.wrapped = False
+        self.verdict: WorkerError | None = None
+        self._lock = threading.Lock()
+        self._reaped = False
+
+    def start(self, way: tuple[str, ...], sandbox: Sandbox) -> subprocess.Popen[bytes] | None:
+        """Start the process, unless it is no longer wanted."""
+        with self._lock:
+            if self.dropped.is_set():
+                return None
+            self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                way,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=sandbox.environment(),
+                cwd=sandbox.room.own,
+                # Ctrl-C in the terminal is for the app, which then stops the child
+                start_new_session=True,
+            )
+            self.wrapped = way[-len(self.command) :] == self.command != way
+            self._reaped = False
+        self.started.set()
+        return self.process
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the process and all that it has started."""
+        with self._lock:
+            if self.process is None or self._reaped:
+                return  # its number may be somebody else's by now
+            if hasattr(os, "killpg"):
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.process.pid, number)
+            else:
+                self.process.terminate()
+
+    def drop(self) -> None:
+        """End it, and let the threads end."""
+        self.dropped.set()
+        self.outgoing.put(None)
+        self.signal(_KILL)
+
+    def ended(self) -> bool:
+        """Tell whether the process has ended."""
+        with self._lock:
+            if self.process is None or self._reaped:
+                return self._reaped
+            if not hasattr(os, "waitid"):
+                return self.process.poll() is not None
+            # its number must stay its own until its group was ended too
+            how = os.WEXITED | os.WNOWAIT | os.WNOHANG
+            return os.waitid(os.P_PID, self.process.pid, how) is not None
+
+    def reap(self) -> int:
+        """Wait until the process has ended, and end what it has started; gives its exit code.
+
+        Called when it has closed its output: one that does not end then is ended.
+        """
+        until = monotonic() + _END_SECONDS
+        while not self.ended() and monotonic() < until:
+            sleep(0.005)
+        self.signal(_KILL)
+        with self._lock:
+            assert self.process is not None, "it was started"  # noqa: S101 - for mypy
+            self._reaped = True
+            code = self.process.wait()
+        # bubblewrap tells the signal that ended what it wrapped as a shell does
+        return _SIGNALLED - code if self.wrapped and code > _SIGNALLED else code
 
 
 class Child:
-    """A running child process. Nothing here blocks but `receive`.
+    """A running child process, confined as far as this system can.
 
-    When the last reference goes, or the interpreter ends, the process is killed; should the app
-    itself be killed, the child ends because its standard input does.
+    It is started in the background: nothing here blocks but `receive`, `give`, `confinement` and
+    `pid`.
+
+    When the last reference goes, or the interpreter ends, the process is killed with all that it
+    has started; should the app itself be killed, the child ends because its standard input does.
 
     Parameters
     ----------
     command : sequence of str
         What to start; speaks `fairdesk.audit.wire` on its standard input and output.
-
-    Raises
-    ------
-    WorkerError
-        When the process cannot be started.
     """
 
     def __init__(self, command: Sequence[str] = GUEST) -> None:
-        try:
-            process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=_environment(),
-                # Ctrl-C in the terminal is for the app, which then stops the child
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise WorkerError(
-                "The process that holds the model could not be started.",
-                why=f"The system says: {error}.",
-                remedy="Close other programs and try again.",
-            ) from error
-        self._pipes = _Pipes(process)
-        self._finalizer = weakref.finalize(self, _drop, self._pipes)
-        stderr = threading.Thread(target=_log_lines, args=(self._pipes,), daemon=True)
-        stderr.start()
-        for target, args in ((_write, (self._pipes,)), (_read, (self._pipes, stderr))):
-            threading.Thread(target=target, args=args, daemon=True).start()
+        self._guest = _Guest(tuple(command))
+        self._finalizer = weakref.finalize(self, self._guest.drop)
+        self._finalizer.atexit = False  # _end_all does that, and more
+        _LIVING.add(self._guest)
+        threading.Thread(target=_live, args=(self._guest,), daemon=True).start()
 
     @property
     def pid(self) -> int:
-        """The process's number."""
-        return self._pipes.process.pid
+        """The process's number; waits until it has one."""
+        self._guest.started.wait()
+        process = self._guest.process
+        return -1 if process is None else process.pid
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs."""
-        return self._finalizer.alive and self._pipes.process.poll() is None
+        """Whether the process runs, or is about to."""
+        guest = self._guest
+        ended = guest.over.is_set() or (guest.confinement is not None and guest.ended())
+        return self._finalizer.alive and not ended
+
+    def confinement(self, timeout: float) -> Confinement | None:
+        """Give what it found that it cannot do; nothing when it has not told in time."""
+        self._guest.met.wait(timeout)
+        return self._guest.confinement
+
+    def give(self, slot: str, path: Path, *, link: bool = False) -> Given | None:
+        """Let it read a file: `fairdesk.audit.sandbox.Sandbox.give`."""
+        self._guest.housed.wait()
+        sandbox = self._guest.sandbox
+        return None if sandbox is None else sandbox.give(slot, path, link=link)
+
+    def take(self, slot: str) -> None:
+        """Take a file away again."""
+        if self._guest.sandbox is not None:
+            self._guest.sandbox.take(slot)
+
+    def in_original_words(self, text: str) -> str:
+        """Put the user's names of files into its text."""
+        sandbox = self._guest.sandbox
+        return text if sandbox is None else sandbox.in_original_words(text)
 
     def ask(self, call: int, message: wire.Request, arrays: Sequence[wire.Array] = ()) -> None:
         """Send a request; `answered` is then set at the end of it."""
-        self._pipes.answered = threading.Event()
-        self._pipes.outgoing.put((call, message, arrays))
+        self._guest.answered = threading.Event()
+        if self._guest.over.is_set():
+            self._guest.answered.set()
+        self._guest.outgoing.put((call, message, arrays))
 
     def tell(self, call: int, message: wire.Control) -> None:
         """Send a control message about a running request."""
-        self._pipes.outgoing.put((call, message, ()))
+        self._guest.outgoing.put((call, message, ()))
 
     def receive(self, timeout: float) -> Received:
         """Give the next frame.
@@ -132,7 +226,7 @@ class Child:
         WorkerError
             When the process has ended or broke the protocol, told in plain words.
         """
-        item = self._pipes.incoming.get(timeout=timeout)
+        item = self._guest.incoming.get(timeout=timeout)
         if isinstance(item, WorkerError):
             self.kill()
             raise item
@@ -141,53 +235,144 @@ class Child:
     @property
     def answered(self) -> threading.Event:
         """Set when the running request is over, or the process; each request has its own."""
-        return self._pipes.answered
+        return self._guest.answered
 
     def terminate(self) -> None:
         """Ask the process to end."""
-        self._pipes.process.terminate()
+        self._guest.signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """End the process at once; harmless when it has ended."""
         self._finalizer()
 
 
-def _drop(pipes: _Pipes) -> None:
-    """Kill the process and let its threads end."""
-    pipes.dropped.set()
-    pipes.outgoing.put(None)
-    if pipes.process.poll() is None:
-        pipes.process.kill()
+_LIVING: weakref.WeakSet[_Guest] = weakref.WeakSet()
+_clean_up = functools.cache(clean_up)
 
 
-def _environment() -> dict[str, str]:
-    """Give the child's environment.
-
-    One thread for arithmetic, so that the app keeps a core; and what the model prints arrives at
-    once, so that nothing of it is lost when the process dies.
-    """
-    package_home = str(Path(fairdesk.__file__).resolve().parent.parent)
-    search_path = [package_home, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return os.environ | {
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-        "PYTHONPATH": os.pathsep.join(search_path),
-        "PYTHONUNBUFFERED": "1",
-    }
+@atexit.register
+def _end_all() -> None:
+    """End all children, and wait until their folders are gone."""
+    living = list(_LIVING)
+    for guest in living:
+        guest.drop()
+    until = monotonic() + _END_SECONDS
+    for guest in living:
+        guest.over.wait(max(until - monotonic(), 0.0))
 
 
-def _write(pipes: _Pipes) -> None:
-    """Write what is to be sent; a thread, so that a child that does not read blocks nobody."""
-    stream = _pipe(pipes.process.stdin)
+def _live(guest: _Guest) -> None:
+    """Be with a process from its beginning to its end; a thread."""
     try:
-        while (item := pipes.outgoing.get()) is not None:
+        sandbox = guest.sandbox = Sandbox(guest.command)
+    except OSError as error:
+        _finish(guest, _not_started(error))
+        return
+    guest.housed.set()
+    try:
+        end = _not_started(None)
+        for way in sandbox.ways():
+            try:
+                process = guest.start(way, sandbox)
+            except OSError as error:
+                end = _not_started(error)
+                continue
+            if process is None:
+                break
+            stderr = threading.Thread(target=_log_lines, args=(guest, process), daemon=True)
+            stderr.start()
+            end = _converse(guest, process, stderr)
+            if guest.confinement is not None or guest.dropped.is_set():
+                break
+            log.warning("worker process %d did not begin: %s", process.pid, end)
+    finally:
+        sandbox.remove()
+    _finish(guest, end)
+    _clean_up()
+
+
+def _finish(guest: _Guest, end: WorkerError) -> None:
+    for event in (guest.housed, guest.started, guest.met, guest.answered):
+        event.set()
+    guest.over.set()
+    _hand_over(guest, end)
+
+
+def _not_started(error: OSError | None) -> WorkerError:
+    return WorkerError(
+        "The process that holds the model could not be started.",
+        why="" if error is None else f"The system says: {error}.",
+        remedy="Close other programs and try again.",
+    )
+
+
+def _converse(
+    guest: _Guest, process: subprocess.Popen[bytes], stderr: threading.Thread
+) -> WorkerError:
+    """Hand frames over until the process has ended; says how."""
+    stream = _pipe(process.stdout)
+    try:
+        while (frame := wire.read_from_guest(stream)) is not None:
+            if guest.confinement is None:
+                _meet(guest, process, frame)
+                continue
+            if not isinstance(frame.message, wire.UNDERWAY):
+                guest.answered.set()
+            _hand_over(guest, frame)
+            del frame
+        code = guest.reap()
+        stderr.join(1.0)
+        end = guest.verdict or describe_end(code, "\n".join(guest.last_lines))
+    except WorkerError as error:
+        end = error
+    except MemoryError:
+        end = WorkerError(
+            "The process that holds the model sent more than this computer's memory can take.",
+            remedy="Close other programs, or audit with fewer rows.",
+        )
+    guest.signal(_KILL)
+    guest.reap()
+    stream.close()
+    if not guest.dropped.is_set():
+        log.warning("worker process %d: %s\n%s", process.pid, end, "\n".join(guest.last_lines))
+    return end
+
+
+def _meet(guest: _Guest, process: subprocess.Popen[bytes], frame: Received) -> None:
+    """Take the first frame: what the process found that it cannot do. Nothing is sent before."""
+    if not isinstance(frame.message, wire.Hello):
+        raise wire.malformed("it does not begin with a greeting")
+    guest.confinement = frame.message.confinement
+    guest.met.set()
+    threading.Thread(target=_write, args=(guest, process), daemon=True).start()
+    threading.Thread(target=_watch, args=(guest,), daemon=True).start()
+
+
+def _watch(guest: _Guest) -> None:
+    """End a process that writes more than it may, and what is left of one that has ended."""
+    while not guest.over.wait(WATCH_SECONDS) and guest.sandbox is not None:
+        if guest.ended():
+            guest.signal(_KILL)
+        elif guest.sandbox.overfull():
+            guest.verdict = WorkerError(
+                "The process that holds the model wrote more to the disk than it may.",
+                why="A model has no need to write.",
+                remedy="It was ended, and what it wrote is gone. Do not trust this model file.",
+            )
+            guest.signal(_KILL)
+            return
+
+
+def _write(guest: _Guest, process: subprocess.Popen[bytes]) -> None:
+    """Write what is to be sent; a thread, so that a child that does not read blocks nobody."""
+    stream = _pipe(process.stdin)
+    try:
+        while (item := guest.outgoing.get()) is not None:
             call, message, arrays = item
             wire.write(stream, call, message, arrays)
             del item, message, arrays
     except WorkerError as error:
-        _hand_over(pipes, error)
+        _hand_over(guest, error)
     except OSError:
         log.debug("the child no longer reads")
     finally:
@@ -197,68 +382,29 @@ def _write(pipes: _Pipes) -> None:
             log.debug("the pipe was closed with bytes left in it")
 
 
-def _read(pipes: _Pipes, stderr: threading.Thread) -> None:
-    """Hand frames over; at the end of the stream, say how the process ended."""
-    stream = _pipe(pipes.process.stdout)
-    try:
-        while (frame := wire.read_from_guest(stream)) is not None:
-            if not isinstance(frame.message, wire.UNDERWAY):
-                pipes.answered.set()
-            _hand_over(pipes, frame)
-            del frame
-        code = _exit_code(pipes.process)
-        stderr.join(1.0)
-        end = describe_end(code, "\n".join(pipes.last_lines))
-    except WorkerError as error:
-        end = error
-    except MemoryError:
-        end = WorkerError(
-            "The process that holds the model sent more than this computer's memory can take.",
-            remedy="Close other programs, or audit with fewer rows.",
-        )
-    pipes.process.kill()
-    pipes.process.wait()
-    pipes.answered.set()
-    stream.close()
-    if not pipes.dropped.is_set():
-        log.warning(
-            "worker process %d: %s\n%s", pipes.process.pid, end, "\n".join(pipes.last_lines)
-        )
-    _hand_over(pipes, end)
-
-
-def _hand_over(pipes: _Pipes, item: Received | WorkerError) -> None:
+def _hand_over(guest: _Guest, item: Received | WorkerError) -> None:
     """Queue a frame, waiting for its reader unless there is none any more."""
     while True:
         try:
-            pipes.incoming.put(item, timeout=0.5)
+            guest.incoming.put(item, timeout=0.5)
         except queue.Full:
-            if pipes.dropped.is_set():
+            if guest.dropped.is_set():
                 return
         else:
             return
 
 
-def _log_lines(pipes: _Pipes) -> None:
+def _log_lines(guest: _Guest, process: subprocess.Popen[bytes]) -> None:
     """Put the child's standard error into the log, and its last lines by."""
-    stream = _pipe(pipes.process.stderr)
+    stream = _pipe(process.stderr)
     with stream:
         count = 0
         while line := stream.readline(4096):
             text = line.decode(errors="replace").rstrip()
-            pipes.last_lines.append(text)
+            guest.last_lines.append(text)
             count += 1
             if count <= LOGGED_LINES:
-                log.info("worker process %d: %s", pipes.process.pid, text)
-
-
-def _exit_code(process: subprocess.Popen[bytes]) -> int:
-    """Give the exit code of a process that has closed its output."""
-    try:
-        return process.wait(2.0)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        return process.wait()
+                log.info("worker process %d: %s", process.pid, text)
 
 
 def _pipe(stream: IO[bytes] | None) -> BinaryIO:
@@ -282,6 +428,12 @@ def describe_end(code: int, last_lines: str = "") -> WorkerError:
         return WorkerError(
             "The process that holds the model ran out of memory.",
             remedy=f"Close other programs, or audit with fewer rows or seeds. {kept}",
+        )
+    if code == -getattr(signal, "SIGXCPU", 24):
+        return WorkerError(
+            what,
+            why="It used up the processor time that it is allowed.",
+            remedy=f"Audit with fewer rows or seeds. {kept}",
         )
     if code == -9:
         return WorkerError(

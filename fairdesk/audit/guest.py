@@ -2,14 +2,19 @@
 
 Its standard input and output are the pipes of `fairdesk.audit.wire`. Before any library or model
 gets to run they are moved to private descriptors: what a model prints goes to standard error
-(the app's log), what it would read is empty.
+(the app's log), what it would read is empty. Then the process gives up what it can of its rights,
+and its first words are what that was worth: from then on it may be a model that speaks.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 from typing import BinaryIO
+
+#: Tells it not to confine itself, where that was tried and it could not begin.
+UNCONFINED = "--unconfined"
 
 
 def main() -> None:
@@ -18,8 +23,16 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     incoming, outgoing = _claim_pipes()
     # only now: whatever is imported may print
-    from fairdesk.audit.serving import serve  # noqa: PLC0415
+    from fairdesk.audit import room  # noqa: PLC0415
+    from fairdesk.audit.confining import confine  # noqa: PLC0415
 
+    # before numeric libraries: they start threads, which would keep their rights
+    layers = () if UNCONFINED in sys.argv else confine(room.here())
+    from fairdesk.audit import wire  # noqa: PLC0415
+    from fairdesk.audit.serving import serve  # noqa: PLC0415
+    from fairdesk.audit.trying import try_out  # noqa: PLC0415
+
+    wire.write(outgoing, 0, wire.Hello(try_out(room.here(), layers)))
     serve(incoming, outgoing)
 
 

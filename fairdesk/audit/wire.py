@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.audit.confinement import Confinement
 from fairdesk.audit.spec import RunSpec
 from fairdesk.data.domain import Attribute, Domain
 from fairdesk.data.table import Column, Dialect, Source
@@ -106,6 +107,12 @@ class Stop(msgspec.Struct, frozen=True, tag=True):
     """End the search of this call between two events."""
 
 
+class Hello(msgspec.Struct, frozen=True, tag=True):
+    """The guest's first words, unasked, before it reads anything: what it cannot do."""
+
+    confinement: Confinement
+
+
 class TableProgress(msgspec.Struct, frozen=True, tag=True):
     """How much of the table's file was read, from 0 to 1."""
 
@@ -184,7 +191,8 @@ Control = Pause | Resume | Stop
 Request = ReadTable | LookInto | OpenModel | Prove | Show | Predict | Search
 ToGuest = Request | Control
 FromGuest = (
-    TableProgress
+    Hello
+    | TableProgress
     | TableRead
     | LookedInto
     | ModelOpened
@@ -286,30 +294,30 @@ def _read(stream: BinaryIO, decoder: msgspec.json.Decoder[M]) -> Frame[M] | None
     if not prefix:
         return None
     if len(prefix) < _PREFIX.size:
-        raise _malformed("it breaks off")
+        raise malformed("it breaks off")
     magic, length = _PREFIX.unpack(prefix)
     if magic != MAGIC:
-        raise _malformed("it does not begin as one")
+        raise malformed("it does not begin as one")
     if length > MOST_HEADER_BYTES:
-        raise _malformed("its header is too long")
+        raise malformed("its header is too long")
     try:
         header = _HEADER.decode(_exactly(stream, length))
         message = decoder.decode(header.message)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise _malformed(str(error)) from error
+        raise malformed(str(error)) from error
     return Frame(header.call, message, _read_arrays(stream, header.arrays))
 
 
 def _read_arrays(stream: BinaryIO, shapes: tuple[_Shape, ...]) -> tuple[Array, ...]:
     if len(shapes) > MOST_ARRAYS:
-        raise _malformed("it has too many arrays")
+        raise malformed("it has too many arrays")
     left = MOST_ARRAY_BYTES
     for shape in shapes:
         if len(shape.shape) > 2 or any(length < 0 for length in shape.shape):
-            raise _malformed("an array has an impossible shape")
+            raise malformed("an array has an impossible shape")
         left -= math.prod(shape.shape) * np.dtype(_DTYPES[shape.dtype]).itemsize
         if left < 0:
-            raise _malformed("its arrays are too large")
+            raise malformed("its arrays are too large")
     return tuple(_read_array(stream, shape) for shape in shapes)
 
 
@@ -327,7 +335,7 @@ def _read_array(stream: BinaryIO, shape: _Shape) -> Array:
 def _exactly(stream: BinaryIO, length: int) -> bytes:
     data = stream.read(length)
     if len(data) < length:
-        raise _malformed("it breaks off")
+        raise malformed("it breaks off")
     return data
 
 
@@ -336,7 +344,7 @@ def _fill(stream: BinaryIO, view: memoryview) -> None:
     while position < len(view):
         got = stream.readinto(view[position:])  # type: ignore[attr-defined]  # BinaryIO lacks it
         if not got:
-            raise _malformed("it breaks off")
+            raise malformed("it breaks off")
         position += got
 
 
@@ -348,7 +356,8 @@ def _little_endian(array: Array) -> Array:
     return plain
 
 
-def _malformed(why: str) -> WorkerError:
+def malformed(why: str) -> WorkerError:
+    """Give the error for bytes that are no valid frame."""
     return WorkerError(
         "The process that holds the model sent something that is no message of FairDesk.",
         why=f"Its frame is malformed: {why[:200]}.",

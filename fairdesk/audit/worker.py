@@ -17,12 +17,13 @@ import numpy as np
 
 from fairdesk.audit import wire
 from fairdesk.audit.child import GUEST, Child, Received
+from fairdesk.audit.confinement import Confinement, unknown
+from fairdesk.audit.sandbox import Given
 from fairdesk.audit.spec import RunSpec
 from fairdesk.data.domain import Attribute, Domain
 from fairdesk.data.table import Dialect, Table
-from fairdesk.errors import ERRORS, ModelError, WorkerError
+from fairdesk.errors import ERRORS, DataError, ModelError, WorkerError
 from fairdesk.events import Event, Found, Progress, Rows, Scores
-from fairdesk.files import sha256
 from fairdesk.models.contents import Contents
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof, SampleRow
@@ -33,6 +34,10 @@ T = TypeVar("T")
 
 #: How often a waiting call looks whether it was paused.
 _LOOK_SECONDS = 0.5
+#: More of these no card may tell: what is shown is made for people.
+MOST_INPUTS, MOST_CLASSES, MOST_WARNINGS = 100_000, 10_000, 200
+#: Letters of a text that a guest tells.
+MOST_TEXT = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,7 @@ class Worker:
         self._call: _Call | None = None
         self._opened: _Opened | None = None
         self._opened_in: Child | None = None
+        self._tainted: Child | None = None  # it was told to run the code of a model file
         self._child = Child(command)
 
     @property
@@ -145,6 +151,14 @@ class Worker:
         call = self._call
         return call is not None and call.paused
 
+    def confinement(self) -> Confinement:
+        """Tell what the process cannot do: it has tried, before it read anything.
+
+        Waits until the process has started.
+        """
+        told = self._living_child(self._command).confinement(self._patience.model)
+        return told or unknown()
+
     def read_table(
         self,
         path: Path,
@@ -155,16 +169,35 @@ class Worker:
 
         ``watch`` is told now and then, in this thread, which share of it was read.
         """
-        request = wire.ReadTable(_text(path), dialect)
+        original = _text(path)
         with self._turn:
-            for frame in self._frames(request, (), self._patience.table, "read the data"):
-                if not isinstance(frame.message, wire.TableProgress):
-                    break
-                if watch is not None:
-                    watch(min(max(frame.message.share, 0.0), 1.0))
+            child = self._clean_child()
+            given = child.give("table", Path(original), link=True)
+            request = wire.ReadTable(original if given is None else str(given.private), dialect)
+            # meanwhile: a large table takes a while
+            fingerprint = _Fingerprint(given)
+            frames = self._converse(child, request, (), self._patience.table, "read the data")
+            try:
+                for frame in frames:
+                    if not isinstance(frame.message, wire.TableProgress):
+                        break
+                    if watch is not None:
+                        watch(min(max(frame.message.share, 0.0), 1.0))
+                if given is not None and given.linked and not given.unchanged:
+                    raise DataError(
+                        f"“{path.name}” was changed while it was read.",
+                        why="Another program has written to it.",
+                        remedy="Wait until that is done, then open the file again.",
+                    )
+                digest = fingerprint.wait()
+            finally:
+                child.take("table")
         message = _expect(frame, wire.TableRead)
         (codes,) = _arrays(frame, (None, len(message.columns)))
-        return Table(message.source, message.columns, codes)
+        source = msgspec.structs.replace(
+            message.source, path=original, sha256=digest or message.source.sha256
+        )
+        return Table(source, message.columns, codes)
 
     def look_into(self, path: Path) -> Contents:
         """Tell what a model file is made of, without running anything of it.
@@ -174,9 +207,14 @@ class Worker:
         ModelError
             When the file may not be read.
         """
-        frame = self._answer(
-            wire.LookInto(_text(path)), (), self._patience.model, "look into the model file"
-        )
+        original = _text(path)
+        with self._turn:
+            child = self._clean_child()
+            given = child.give("model", Path(original))
+            request = wire.LookInto(original if given is None else str(given.private))
+            doing = "look into the model file"
+            frames = self._converse(child, request, (), self._patience.model, doing)
+            frame = deque(frames, maxlen=1).pop()
         return _expect(frame, wire.LookedInto).contents
 
     def open_model(
@@ -217,7 +255,7 @@ class Worker:
             )
             request = wire.OpenModel(_text(path), trusted, output, others)
             chosen = self._default if command is None else command
-            return self._open(self._living_child(chosen), request, chosen)
+            return self._open(self._clean_child(chosen), request, chosen)
 
     def prove(self, mapping: Mapping, table: Table, label: str, favourable: str) -> Proof:
         """Check how the open model is fed, on the whole table: `fairdesk.models.proof.check`."""
@@ -340,46 +378,32 @@ class Worker:
         self, request: wire.Request, arrays: Sequence[wire.Array], patience: float, doing: str
     ) -> Generator[Received, None, None]:
         """Make a call on a living child, with the model open again that was open before."""
-        before = None if isinstance(request, wire.ReadTable | wire.LookInto) else self._opened
+        before = self._opened
         child = self._living_child(self._command if before is None else before.command)
         if before is not None and self._opened_in is not child:
-            self._reopen(child, before)
+            self._open(child, before.request, before.command, before.card)
         yield from self._converse(child, request, arrays, patience, doing)
 
-    def _open(self, child: Child, request: wire.OpenModel, command: Sequence[str]) -> ModelCard:
-        frames = self._converse(child, request, (), self._patience.model, "open the model")
+    def _open(
+        self,
+        child: Child,
+        request: wire.OpenModel,
+        command: Sequence[str],
+        before: ModelCard | None = None,
+    ) -> ModelCard:
+        """Open a model; again, if it is that of ``before`` and no other has taken its place."""
+        self._opened_in = None
+        given = _GivenModel(child, request)
+        # before it is opened: the auditor agreed to run that file, and not this one
+        given.check(before)
+        if given.runs_code:
+            self._tainted = child
+        frames = self._converse(child, given.request, (), self._patience.model, "open the model")
         card = _expect(deque(frames, maxlen=1).pop(), wire.ModelOpened).card
-        # what the file's own code tells about the files is not to be relied on
-        card = msgspec.structs.replace(
-            card,
-            path=request.path,
-            sha256=_fingerprint(request.path),
-            companions=tuple(
-                msgspec.structs.replace(each, sha256=_fingerprint(each.path))
-                for each in request.companions
-            ),
-        )
+        card = given.in_original_words(_sane(card))
         self._opened = _Opened(request, command, card)
         self._opened_in = child
         return card
-
-    def _reopen(self, child: Child, before: _Opened) -> None:
-        """Open the model of before in a fresh process, unless another file has taken its place.
-
-        Looked at before it is opened: the auditor agreed to run that file, not this one.
-        """
-        for path, wanted in (
-            (before.request.path, before.card.sha256),
-            *((each.path, each.sha256) for each in before.card.companions),
-        ):
-            found = _fingerprint(path)
-            if found and found != wanted:
-                raise ModelError(
-                    f"The file “{Path(path).name}” has changed since the model was opened.",
-                    why=f"Its fingerprint was {wanted[:12]}…, now it is {found[:12]}….",
-                    remedy="Put the earlier file back, or begin a new audit with this one.",
-                )
-        self._open(child, before.request, before.command)
 
     def _width(self, mapping: Mapping) -> int | None:
         """How many scores the fed model gives for a row; ``None`` without a model."""
@@ -388,11 +412,16 @@ class Worker:
         decisions = len(mapping.decisions(self._opened.card))
         return 1 if decisions == 2 else decisions
 
-    def _living_child(self, command: Sequence[str]) -> Child:
+    def _clean_child(self, command: Sequence[str] | None = None) -> Child:
+        """Give a process in which no code of a model file has run that could meddle."""
+        return self._living_child(command or self._default, clean=True)
+
+    def _living_child(self, command: Sequence[str], *, clean: bool = False) -> Child:
         with self._state:
             if self._closed:
                 raise WorkerError("The process that holds the model was closed.")
-            if not self._child.alive or command != self._command:
+            tainted = clean and self._tainted is self._child
+            if tainted or not self._child.alive or command != self._command:
                 self._child.kill()
                 self._child = Child(command)
                 self._command = command
@@ -435,7 +464,7 @@ class Worker:
                 since = monotonic()
                 over = not isinstance(frame.message, wire.UNDERWAY)
                 if isinstance(frame.message, wire.Failed):
-                    raise _error(frame.message)
+                    raise _error(frame.message, child)
                 yield frame
         finally:
             with self._state:
@@ -454,12 +483,80 @@ class _StoppedError(WorkerError):
     """The process had to be ended because it did not stop by itself."""
 
 
-def _fingerprint(path: str) -> str:
-    """Give a file's SHA-256; nothing for one that cannot be read, which is told on opening."""
-    try:
-        return sha256(Path(path))
-    except OSError:
-        return ""
+class _Fingerprint(threading.Thread):
+    """The SHA-256 of a file that a guest was given, found in the background."""
+
+    def __init__(self, given: Given | None) -> None:
+        super().__init__(daemon=True)
+        self._given, self._digest = given, ""
+        self.start()
+
+    def run(self) -> None:
+        if self._given is not None:
+            with suppress(OSError):  # the guest tells what is wrong with the file
+                self._digest = self._given.fingerprint()
+
+    def wait(self) -> str:
+        """Give it; nothing where there is no such file."""
+        self.join()
+        return self._digest
+
+
+class _GivenModel:
+    """A model and the files beside it, in a guest's folder, with their fingerprints.
+
+    What the model's own code would tell about the files is not to be relied on: they are
+    fingerprinted here, before it can run, and so are exactly the bytes that it is opened from.
+    """
+
+    def __init__(self, child: Child, request: wire.OpenModel) -> None:
+        self._child, self._original = child, request
+        given = child.give("model", Path(request.path))
+        self.sha256 = _Fingerprint(given).wait()
+        self._companions = []
+        private = []
+        for i, companion in enumerate(request.companions):
+            beside = child.give(f"companion {i}", Path(companion.path))
+            digest = _Fingerprint(beside).wait()
+            self._companions.append(msgspec.structs.replace(companion, sha256=digest))
+            path = companion.path if beside is None else str(beside.private)
+            private.append(msgspec.structs.replace(companion, path=path, sha256=digest))
+        path = request.path if given is None else str(given.private)
+        #: What the guest is asked.
+        self.request = msgspec.structs.replace(request, path=path, companions=tuple(private))
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether the auditor agreed that code of these files may run."""
+        return self._original.trusted or any(each.trusted for each in self._companions)
+
+    def check(self, before: ModelCard | None) -> None:
+        """Refuse files that are not those of a card."""
+        if before is None:
+            return
+        for path, wanted, found in (
+            (before.path, before.sha256, self.sha256),
+            *(
+                (old.path, old.sha256, new.sha256)
+                for old, new in zip(before.companions, self._companions, strict=True)
+            ),
+        ):
+            if found and found != wanted:
+                raise ModelError(
+                    f"The file “{Path(path).name}” has changed since the model was opened.",
+                    why=f"Its fingerprint was {wanted[:12]}…, now it is {found[:12]}….",
+                    remedy="Put the earlier file back, or begin a new audit with this one.",
+                )
+
+    def in_original_words(self, card: ModelCard) -> ModelCard:
+        """Put the user's files into the guest's card."""
+        return msgspec.structs.replace(
+            card,
+            path=self._original.path,
+            sha256=self.sha256,
+            companions=tuple(self._companions),
+            warnings=tuple(map(self._child.in_original_words, card.warnings)),
+        )
 
 
 def _insist(child: Child, answered: threading.Event, patience: Patience) -> None:
@@ -540,9 +637,43 @@ def _arrays(frame: Received, *shapes: tuple[int | None, int | None]) -> tuple[wi
     return frame.arrays
 
 
-def _error(failed: wire.Failed) -> Exception:
+def _error(failed: wire.Failed, child: Child) -> Exception:
     kind = ERRORS.get(failed.kind, WorkerError)
-    return kind(failed.what, why=failed.why, remedy=failed.remedy)
+    what, why, remedy = (
+        child.in_original_words(text[:MOST_TEXT])
+        for text in (failed.what, failed.why, failed.remedy)
+    )
+    return kind(what, why=why, remedy=remedy)
+
+
+def _sane(card: ModelCard) -> ModelCard:
+    """Give the card if it can be shown and kept.
+
+    Raises
+    ------
+    ModelError
+        When it is beyond all measure: it was most likely made to be so.
+    """
+    texts = (
+        *(card.format, card.summary, card.scores, card.saved_with, card.output, card.environment),
+        *(*card.inputs, *card.classes, *card.warnings, *card.accepts, *card.outputs),
+        *(*card.hints.features, *card.hints.classes, *card.hints.told, card.hints.target),
+    )
+    counts = {
+        "inputs": (len(card.inputs), MOST_INPUTS),
+        "classes": (len(card.classes), MOST_CLASSES),
+        "outputs": (len(card.outputs), MOST_CLASSES),
+        "warnings": (len(card.warnings), MOST_WARNINGS),
+        "letters in a name": (max(map(len, texts)), MOST_TEXT),
+    }
+    for what, (count, most) in counts.items():
+        if count > most:
+            raise ModelError(
+                f"The model says that it has {count:,} {what}.",
+                why=f"FairDesk shows at most {most:,}; no real model is known that has more.",
+                remedy="Ask who made the model what it is.",
+            )
+    return card
 
 
 def _hung(doing: str, patience: float) -> WorkerError:

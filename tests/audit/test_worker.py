@@ -17,6 +17,7 @@ import pytest
 
 from fairdesk.audit import wire
 from fairdesk.audit.child import describe_end
+from fairdesk.audit.confinement import unknown
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.worker import Patience, Worker
 from fairdesk.errors import DataError, ModelError, TrustRequiredError, WorkerError
@@ -372,6 +373,8 @@ def test_no_process_is_left_when_the_app_ends(end):
 
 SPEAKS = """
 import sys
+sys.stdout.buffer.write({hello})
+sys.stdout.buffer.flush()
 sys.stdin.buffer.read(8)
 sys.stdout.buffer.write({bytes})
 sys.stdout.buffer.flush()
@@ -381,7 +384,8 @@ sys.stdin.buffer.read()
 
 def speaking(data):
     """Make a worker whose child answers the first request with these bytes."""
-    return Worker(command=(sys.executable, "-c", SPEAKS.format(bytes=repr(data))))
+    hello = frame_bytes(0, wire.Hello(unknown()))
+    return Worker(command=(sys.executable, "-c", SPEAKS.format(hello=hello, bytes=data)))
 
 
 def frame_bytes(call, message, arrays=()):
@@ -485,9 +489,11 @@ def test_findings_are_people_of_the_domain(spec, tmp_path, changed, value):
     worker.close()
 
 
-def test_a_child_that_cannot_be_started():
+def test_a_child_that_cannot_be_started(spec):
+    worker = Worker(command=("/no/such/program",))
     with pytest.raises(WorkerError, match="could not be started"):
-        Worker(command=("/no/such/program",))
+        worker.predict(spec.mapping, spec.domain.attributes, np.zeros((1, 3)))
+    worker.close()
 
 
 def test_its_last_words_are_logged(spec, caplog):

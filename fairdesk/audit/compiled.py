@@ -1,0 +1,95 @@
+"""The searches' compiled loops: made once by a process that never sees a model, copied for guests.
+
+A guest may not write where the next one reads: the compiler's cache is made of programs. So the
+user's is filled by ``python -m fairdesk.audit.compiled``, and each guest gets a copy of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from importlib import import_module, metadata
+from pathlib import Path
+
+import platformdirs
+
+import fairdesk
+from fairdesk.audit.room import package_folder
+
+#: The modules with compiled loops.
+MODULES = ("fairdesk.individual.kernels",)
+#: Longer than any compiler takes.
+_MOST_SECONDS = 600.0
+
+
+def copy_to(folder: Path, python: str) -> None:
+    """Give a guest what was compiled for its interpreter; have it made when it is missing.
+
+    Nothing waits for that: a guest that comes too early compiles for itself.
+    """
+    made = _folder(python)
+    try:
+        shutil.copytree(made, folder, dirs_exist_ok=True)
+    except OSError:
+        _begin(python)
+
+
+@functools.cache
+def _begin(python: str) -> None:
+    """Have it made in the background, once while the app runs."""
+    threading.Thread(target=make, args=(python,), daemon=True).start()
+
+
+def make(python: str = sys.executable) -> Path:
+    """Compile for an interpreter; gives the folder, complete or not there.
+
+    The process that compiles finishes its work also when the app ends meanwhile.
+    """
+    made = _folder(python)
+    with suppress(OSError, subprocess.SubprocessError):
+        made.parent.mkdir(parents=True, exist_ok=True)
+        making = tempfile.mkdtemp(dir=made.parent, prefix="making-")
+        package_home = str(package_folder().parent)
+        subprocess.run(  # noqa: S603 - our own interpreter and module
+            (python, "-P", "-m", "fairdesk.audit.compiled", making, str(made)),
+            env=os.environ | {"NUMBA_CACHE_DIR": making, "PYTHONPATH": package_home},
+            check=True,
+            timeout=_MOST_SECONDS,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            start_new_session=True,
+        )
+    return made
+
+
+def _compile(making: Path, made: Path) -> None:
+    """Compile into one folder and call it the other when it is complete."""
+    try:
+        for name in MODULES:
+            import_module(name)
+        making.rename(made)
+    finally:  # it was renamed, or it failed, or another app was quicker
+        shutil.rmtree(making, ignore_errors=True)
+
+
+def _folder(python: str) -> Path:
+    """Name the folder for this interpreter, these sources and this compiler."""
+    told = [python, sys.version, fairdesk.__version__]
+    with suppress(metadata.PackageNotFoundError):
+        told.append(metadata.version("numba"))
+    for module in MODULES:
+        source = package_folder().joinpath(*module.split(".")[1:]).with_suffix(".py")
+        told += [str(source), str(source.stat().st_mtime_ns)]
+    key = hashlib.sha256("\n".join(told).encode()).hexdigest()[:20]
+    return platformdirs.user_cache_path("FairDesk", appauthor=False) / "compiled" / key
+
+
+if __name__ == "__main__":
+    _compile(Path(sys.argv[1]), Path(sys.argv[2]))
