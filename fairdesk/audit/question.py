@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Sequence
-from collections.abc import Mapping as AnyMapping
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
 
-from fairdesk.data.domain import Domain, Role, attribute_of
+from fairdesk.data.domain import Domain, Limit, Role, attribute_of
 from fairdesk.data.outcomes import canonical
-from fairdesk.data.table import Table
+from fairdesk.data.ruling import ruled
+from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError
 from fairdesk.models.model import Mapping
 
-#: Per attribute's name ``[low, high]`` or a list of values, as `attribute_of` takes them.
-Limits = dict[str, list[int | float | str]]
+_Attributes = dict[str, Limit | tuple[int | float | str, ...]]
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What may be asked about, where that is not simply what the data hold.
+
+    Attributes
+    ----------
+    attributes : dict[str, Limit or tuple]
+        Per attribute's name its limit; or, as `attribute_of` takes it, ``[low, high]`` or a list
+        of values.
+    constraints : tuple[str, ...]
+        What everybody fulfils, as `fairdesk.data.constraints` reads it.
+    """
+
+    attributes: _Attributes = msgspec.field(default_factory=dict)
+    constraints: tuple[str, ...] = ()
 
 
 def read_limits(path: Path) -> Limits:
-    """Read the limits of attributes from a JSON file.
+    """Read limits from a JSON file.
+
+    It is either an object with one or both of ``"attributes"`` and ``"constraints"``, or short: the
+    attributes themselves. A file is read as the first wherever it can be.
 
     Raises
     ------
@@ -28,7 +46,7 @@ def read_limits(path: Path) -> Limits:
         When the file cannot be read or is something else.
     """
     try:
-        return msgspec.json.decode(path.read_bytes().removeprefix(codecs.BOM_UTF8), type=Limits)
+        return _decoded(path.read_bytes().removeprefix(codecs.BOM_UTF8))
     except OSError as error:
         raise SpecError(
             f"The domain file “{path}” cannot be read.",
@@ -39,8 +57,25 @@ def read_limits(path: Path) -> Limits:
         raise SpecError(
             f"The domain file “{path}” is not what is expected.",
             why=f"{error}.",
-            remedy='It is JSON, like {"age": [18, 90], "sex": ["female", "male"]}.',
+            remedy='It is JSON, like {"age": [18, 90], "sex": ["female", "male"]}, or like '
+            '{"attributes": {"loan": {"low": 0, "high": 5000, "step": 50}, "county": '
+            '{"role": "fixed"}}, "constraints": ["years_employed <= age - 14"]}.',
         ) from error
+
+
+def _decoded(text: bytes) -> Limits:
+    members = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    if members.keys() - {"attributes", "constraints"}:
+        attributes = msgspec.json.decode(text, type=_Attributes)
+        return Limits(attributes)
+    try:
+        return msgspec.json.decode(text, type=Limits)
+    except msgspec.ValidationError as error:
+        # columns may have these names
+        try:
+            return Limits(msgspec.json.decode(text, type=_Attributes))
+        except msgspec.ValidationError:
+            raise error from None
 
 
 def favourable_text(table: Table, label: str, wanted: str) -> str:
@@ -70,7 +105,9 @@ def domain_of(
     mapping: Mapping,
     label: str,
     protected: Collection[str],
-    limits: AnyMapping[str, Sequence[float | str]],
+    limits: Limits | None = None,
+    *,
+    takes_missing: Collection[str] = (),
 ) -> Domain:
     """Make the domain of the columns that the model uses.
 
@@ -84,17 +121,22 @@ def domain_of(
         The column with the decision; never an attribute.
     protected : collection of str
         The columns to compare.
-    limits : mapping
-        Per column ``[low, high]`` or a list of values; the data's own where left out.
+    limits : Limits, optional
+        What may be asked about; what is left out is as in the data.
+    takes_missing : collection of str
+        The columns in which the model can be sent a missing cell. Those of them that are names
+        and have missing cells get the category “Unknown”; of all others, and of numbers, rows
+        with missing cells are set aside.
 
     Raises
     ------
     DataError
         When there is no such column.
     SpecError
-        When a protected or limited column is no attribute, limits do not fit, or no search can
-        work on the domain.
+        When a protected or limited column is no attribute, limits or constraints do not fit, or
+        no search can work on the domain.
     """
+    limits = limits or Limits()
     used = {made.attribute for made in mapping.inputs}
     names = [name for name in table.names if name in used and name != label]
     for name in protected:
@@ -109,19 +151,35 @@ def domain_of(
                 f"The model does not use the column “{name}”, so its decision cannot hang on it.",
                 remedy=f"Protect one of the columns that it uses: {', '.join(names)}.",
             )
-    strangers = [name for name in limits if name not in names]
+    strangers = [name for name in limits.attributes if name not in names]
     if strangers:
         raise SpecError(
             f"The domain names “{strangers[0]}”, which is no attribute of this audit.",
             remedy=f"The attributes are: {', '.join(names)}.",
         )
-    return Domain(
-        tuple(
-            attribute_of(
-                table.column(name),
-                Role.PROTECTED if name in protected else Role.VARIES,
-                limits.get(name),
-            )
-            for name in names
+    columns = [table.column(name) for name in names]
+    attributes = [
+        attribute_of(
+            column,
+            _role(column, protected, limits),
+            limits.attributes.get(column.name),
+            unknown=column.missing > 0 and column.name in takes_missing,
         )
-    )
+        for column in columns
+    ]
+    return ruled(attributes, limits.constraints, table)
+
+
+def _role(column: Column, protected: Collection[str], limits: Limits) -> Role:
+    """Say what a search may do with a column."""
+    limit = limits.attributes.get(column.name)
+    fixed = isinstance(limit, Limit) and limit.role == "fixed"
+    if column.name not in protected:
+        return Role.FIXED if fixed or column.kind is Kind.TEXT else Role.VARIES
+    if fixed:
+        raise SpecError(
+            f"The attribute “{column.name}” cannot be protected and fixed.",
+            why="All values of a protected attribute are tried on every person.",
+            remedy="Leave out one of the two.",
+        )
+    return Role.PROTECTED

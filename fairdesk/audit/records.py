@@ -127,7 +127,7 @@ class Pair:
     phase : str
         Of the method.
     row, partner : NDArray[np.float64]
-        ``(d,)`` codes of the domain; different in protected attributes only.
+        ``(d,)`` codes of the domain; different in protected attributes and what follows them.
     row_score, partner_score : float
         The model's score of the favourable class.
     row_class, partner_class : int

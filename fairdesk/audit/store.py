@@ -388,6 +388,7 @@ class Store:
         partners[:, domain.protected] = np.array(
             [row[first + d : first + d + p] for row in rows]
         ).reshape(-1, p)
+        domain.settle(partners)
         return [
             Pair(
                 id=row[0],

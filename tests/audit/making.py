@@ -75,6 +75,6 @@ def spec_of(table, card):
         favourable=FAVOURABLE,
         model=card,
         mapping=mapping,
-        domain=domain_of(table, mapping, LABEL, PROTECTED, {}),
+        domain=domain_of(table, mapping, LABEL, PROTECTED),
         trusted=True,
     )
