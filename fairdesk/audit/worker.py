@@ -600,18 +600,20 @@ def _event(frame: Received, domain: Domain, width: int | None) -> Event:
     rows, partners, row_scores, partner_scores, alone = _arrays(
         frame, (n, d), (n, d), (n, width), (n, width), (n, len(domain.protected))
     )
-    others = domain.others
+    rows, partners = (each.astype(np.float64, copy=False) for each in (rows, partners))
+    others, protected = domain.others, domain.protected
     if not (
         domain.contains(rows).all()
         and domain.contains(partners).all()
         and (rows[:, others] == partners[:, others]).all()
+        and (rows[:, protected] != partners[:, protected]).any(axis=1).all()
         and np.isfinite(row_scores).all()
         and np.isfinite(partner_scores).all()
     ):
         raise _nonsense("it found people whom it was not asked about")
     return Found(
-        rows=rows.astype(np.float64, copy=False),
-        partners=partners.astype(np.float64, copy=False),
+        rows=rows,
+        partners=partners,
         row_scores=row_scores.astype(np.float32, copy=False),
         partner_scores=partner_scores.astype(np.float32, copy=False),
         alone=alone.astype(np.bool_, copy=False),
