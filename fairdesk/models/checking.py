@@ -49,7 +49,7 @@ def problems(
             sentence
             for i, item in enumerate(mapping.inputs)
             if item is not None
-            for sentence in _of_input(item, i, card, table, label)
+            for sentence in problems_of(item, i, card, table, label)
         ),
         *_of_answers(mapping, card),
     )
@@ -77,9 +77,10 @@ def _always_other(item: Input) -> bool:
     return item.others is not None and set(item.codes.values()) <= {item.others}
 
 
-def _of_input(
-    item: Input, position: int, card: ModelCard, table: Table, label: str
+def problems_of(
+    item: Input, position: int, card: ModelCard, table: Table, label: str = ""
 ) -> Iterator[str]:
+    """Say what is wrong with one input, the model's at ``position``; as `problems`."""
     accepts = card.accepts[position] if position < len(card.accepts) else ""
     text = isinstance(item.constant, str) if item.how is How.CONSTANT else item.how is How.LABEL
     if accepts == "number" and text:

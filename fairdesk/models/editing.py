@@ -30,7 +30,7 @@ def remap(mapping: M, position: int, attribute: str, table: Table, card: ModelCa
     """
     column = _column(attribute, table)
     accepts = card.accepts[position] if position < len(card.accepts) else ""
-    return _with(mapping, position, made_of(_name(card, position), column, table, card, accepts))
+    return put(mapping, position, made_of(_name(card, position), column, table, card, accepts))
 
 
 def for_value(
@@ -53,7 +53,7 @@ def for_value(
             f"The column “{attribute}” has no value “{value}”.",
             remedy="Choose one of its values.",
         )
-    return _with(mapping, position, made(_name(card, position), Place(attribute, value)))
+    return put(mapping, position, made(_name(card, position), Place(attribute, value)))
 
 
 def as_way(mapping: M, position: int, how: How, table: Table, card: ModelCard) -> M:
@@ -75,7 +75,7 @@ def as_way(mapping: M, position: int, how: How, table: Table, card: ModelCard) -
     changed = made_of(item.name, column, table, card, accepts)
     if changed.how is not how:
         changed = Input(name=item.name, attribute=column.name, how=how)
-    return _with(mapping, position, changed)
+    return put(mapping, position, changed)
 
 
 def constant(mapping: M, position: int, value: float | str, card: ModelCard) -> M:
@@ -95,7 +95,7 @@ def constant(mapping: M, position: int, value: float | str, card: ModelCard) -> 
     if not isinstance(value, str):
         _refuse_endless(value)
     item = Input(name=_name(card, position), attribute="", how=How.CONSTANT, constant=value)
-    return _with(mapping, position, item)
+    return put(mapping, position, item)
 
 
 def numbered(mapping: M, position: int, value: str, number: float) -> M:
@@ -113,7 +113,7 @@ def numbered(mapping: M, position: int, value: str, number: float) -> M:
             f"The model's input “{item.name}” is not made of a number for each value.",
             remedy="Make it so first.",
         )
-    return _with(
+    return put(
         mapping, position, msgspec.structs.replace(item, codes={**item.codes, value: number})
     )
 
@@ -136,7 +136,7 @@ def computed(mapping: M, position: int, steps: Sequence[Step]) -> M:
         _refuse_endless(step.by)
         if step.op == "divide" and step.by == 0:
             raise ModelError("Nothing can be divided by zero.", remedy="Give another number.")
-    return _with(mapping, position, msgspec.structs.replace(item, then=tuple(steps)))
+    return put(mapping, position, msgspec.structs.replace(item, then=tuple(steps)))
 
 
 def answered(mapping: M, answer: Answer) -> M:
@@ -146,7 +146,8 @@ def answered(mapping: M, answer: Answer) -> M:
     return answer.onto(mapping)
 
 
-def _with(mapping: M, position: int, item: Input) -> M:
+def put(mapping: M, position: int, item: Input) -> M:
+    """Make an input in this way."""
     inputs: list[Input | None] = list(mapping.inputs)
     inputs[position] = item
     return msgspec.structs.replace(mapping, inputs=tuple(inputs))

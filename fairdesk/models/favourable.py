@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from fairdesk.data.outcomes import Comparison, comparison, several, spelt_as
+from fairdesk.data.outcomes import comparison, several, spelt_as
 from fairdesk.data.table import Table
 from fairdesk.errors import ModelError
 from fairdesk.models.decision import VALUES, names_around, names_of_groups
@@ -74,8 +74,53 @@ def answer_of(
     """
     if card.scores == VALUES:
         compared = comparison(favourable if model_favourable is None else model_favourable)
-        return _of_values(table, label, compared, threshold)
+        if compared is None and threshold is None:
+            raise ModelError(
+                "The model estimates a number, and it is not said from which number on the "
+                "outcome is favourable.",
+                remedy="Give a threshold, or a favourable outcome like “>= 50”.",
+            )
+        sign, number = compared or (">=", 0.0)
+        limit = number if threshold is None else threshold
+        answer = of_estimate(sign, limit, _spread(table, label, limit))
+        return msgspec.structs.replace(answer, clear=compared is not None)
     places = _places(card, favourable, model_favourable)
+    answer = of_classes(card, places or (1,), threshold)
+    return msgspec.structs.replace(answer, clear=bool(places))
+
+
+def of_estimate(sign: str, threshold: float, spread: float) -> Answer:
+    """Take an estimated number for favourable by how it compares with a threshold."""
+    beyond = sign in (">", "<=")
+    return Answer(
+        favourable_class=int(sign in (">", ">=")),
+        outcomes=names_around(threshold, beyond=beyond),
+        threshold=threshold,
+        beyond=beyond,
+        spread=spread,
+    )
+
+
+def sign_of(mapping: Mapping | Answer) -> str:
+    """Give how an estimated number compares with the threshold where it is favourable."""
+    if mapping.favourable_class == 1:
+        return ">" if mapping.beyond else ">="
+    return "<=" if mapping.beyond else "<"
+
+
+def of_classes(card: ModelCard, places: Sequence[int], threshold: float | None = None) -> Answer:
+    """Take classes for favourable, one or several; decided at a threshold, where one is given.
+
+    Raises
+    ------
+    ModelError
+        When these are all classes, or the model does not decide at a threshold.
+    """
+    if len(places) == len(card.classes):
+        raise ModelError(
+            "All of the model's classes would be favourable.",
+            remedy=f"Choose some of: {', '.join(card.classes)}.",
+        )
     if threshold is not None and (card.scores == "labels" or len(card.classes) > 2):
         raise ModelError(
             "The model decides by itself, and not where a score passes a threshold.",
@@ -87,38 +132,14 @@ def answer_of(
             why="The model's scores lie between 0 and 1.",
             remedy="Give a number between them.",
         )
-    if not places:
-        return Answer(1, threshold=threshold, clear=False)
     if len(places) == 1:
         return Answer(places[0], threshold=threshold)
-    return Answer(1, names_of_groups(card.classes, places), places)
+    return Answer(1, names_of_groups(card.classes, places), tuple(sorted(places)))
 
 
 def flipped(mapping: Mapping) -> Mapping:
     """Give a mapping with the other of two decisions as the favourable one."""
     return msgspec.structs.replace(mapping, favourable_class=1 - mapping.favourable_class)
-
-
-def _of_values(
-    table: Table, label: str, compared: Comparison | None, threshold: float | None
-) -> Answer:
-    if compared is None and threshold is None:
-        raise ModelError(
-            "The model estimates a number, and it is not said from which number on the outcome "
-            "is favourable.",
-            remedy="Give a threshold, or a favourable outcome like “>= 50”.",
-        )
-    sign, number = compared or (">=", 0.0)
-    limit = number if threshold is None else threshold
-    beyond = sign in (">", "<=")
-    return Answer(
-        favourable_class=int(sign in (">", ">=")),
-        outcomes=names_around(limit, beyond=beyond),
-        threshold=limit,
-        beyond=beyond,
-        spread=_spread(table, label, limit),
-        clear=compared is not None,
-    )
 
 
 def _spread(table: Table, label: str, threshold: float) -> float:
@@ -139,11 +160,6 @@ def _places(card: ModelCard, favourable: str, model_favourable: str | None) -> t
     for names in (card.classes, beside) if named else (beside, card.classes):
         place = spelt_as(wanted, names)
         places = several(wanted, names) if place is None else (place,)
-        if len(places) == len(card.classes):
-            raise ModelError(
-                "All of the model's classes would be favourable.",
-                remedy=f"Choose some of: {', '.join(card.classes)}.",
-            )
         if places:
             return places
     if named:

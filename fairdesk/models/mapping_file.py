@@ -1,0 +1,280 @@
+"""A mapping as a JSON file: to say how a model is fed where that is not as proposed."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from fairdesk.data.outcomes import comparison, spelt_as
+from fairdesk.data.table import Table
+from fairdesk.errors import DataError, ModelError, SpecError
+from fairdesk.models import editing
+from fairdesk.models.checking import problems_of
+from fairdesk.models.decision import VALUES
+from fairdesk.models.favourable import Answer, of_classes, of_estimate, sign_of
+from fairdesk.models.mapping import Proposal, listing
+from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
+
+M = TypeVar("M", Mapping, Proposal)
+
+EXAMPLE = (
+    '{"inputs": [{"input": "age", "from": "Age", "then": [["subtract", 38.6], ["divide", 13.7]]}, '
+    '{"input": "male", "from": "sex", "how": "code", "codes": {"male": 1}, "others": 0}, '
+    '{"input": "year", "value": 2020}], "favourable": ["good"], "threshold": 0.4}'
+)
+
+
+class Entry(
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    rename={"name": "input", "column": "from"},
+):
+    """How one input is made; what is left out stays as proposed.
+
+    Attributes
+    ----------
+    name : str
+        The input (``"input"`` in the file).
+    column : str
+        The column that it is made from (``"from"``).
+    how, codes, others, missing, then
+        As in `fairdesk.models.model.Input`; a step is ``["subtract", 38.6]``.
+    value : float or str, optional
+        What everybody gets, instead of a column.
+    """
+
+    name: str
+    column: str = ""
+    how: How | None = None
+    codes: dict[str, float] | None = None
+    others: float | None = None
+    missing: str = ""
+    then: tuple[tuple[Literal["subtract", "divide", "multiply", "add"], float], ...] | None = None
+    value: float | str | None = None
+
+
+class MapFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a mapping file says.
+
+    Attributes
+    ----------
+    inputs : tuple[Entry, ...]
+        The inputs that are not as proposed.
+    favourable : tuple[str, ...]
+        The model's favourable classes; of a model that estimates a number one comparison,
+        ``">= 50"``.
+    threshold : float, optional
+        Where the decision changes.
+    spread : float, optional
+        Of an estimated number: how far from the threshold is far.
+    matched : str
+        As in `Mapping`; only for people.
+    """
+
+    inputs: tuple[Entry, ...] = ()
+    favourable: tuple[str, ...] = ()
+    threshold: float | None = None
+    spread: float | None = None
+    matched: str = ""
+
+
+def read(path: Path) -> MapFile:
+    """Read a mapping file.
+
+    Raises
+    ------
+    SpecError
+        When it cannot be read, or is something else.
+    """
+    try:
+        return parse(path.read_bytes())
+    except OSError as error:
+        raise SpecError(
+            f"The mapping file “{path}” cannot be read.",
+            why=f"The system says: {error.strerror or error}.",
+            remedy="Check its name.",
+        ) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise SpecError(
+            f"The mapping file “{path}” is not what is expected.",
+            why=f"{error}.",
+            remedy=f"It is JSON, like {EXAMPLE}.",
+        ) from error
+
+
+def parse(text: bytes) -> MapFile:
+    """Read the text of a mapping file; raises `msgspec.MsgspecError` where it is none."""
+    return msgspec.json.decode(text.removeprefix(codecs.BOM_UTF8), type=MapFile)
+
+
+def apply(said: MapFile, mapping: M, card: ModelCard, table: Table) -> M:
+    """Change a mapping, or what was proposed, as a file says.
+
+    Parameters
+    ----------
+    said : MapFile
+        The file's content.
+    mapping : Mapping or Proposal
+        What stays where the file says nothing.
+    card : ModelCard
+        The model.
+    table : Table
+        The data.
+
+    Raises
+    ------
+    SpecError
+        When the model has no such input or class, or it cannot be made so; the input is named.
+    """
+    for entry in said.inputs:
+        if entry.name not in card.inputs:
+            raise SpecError(
+                f"The mapping file names the input “{entry.name}”, which the model does not have.",
+                remedy=f"Its inputs are: {listing(card.inputs, 40)}.",
+            )
+        try:
+            mapping = _made(entry, mapping, card.inputs.index(entry.name), card, table)
+        except (ModelError, DataError) as error:
+            raise SpecError(
+                f"The mapping file's entry for the input “{entry.name}” cannot be followed.",
+                why=error.what,
+                remedy=error.remedy,
+            ) from error
+    if said.inputs:
+        matched = said.matched or "as the mapping file says"
+        mapping = msgspec.structs.replace(mapping, matched=matched)
+    if said.favourable or said.threshold is not None or said.spread is not None:
+        try:
+            mapping = editing.answered(mapping, _answer(said, mapping, card))
+        except ModelError as error:
+            raise SpecError(
+                "What the mapping file says about the model's answers cannot be followed.",
+                why=error.what,
+                remedy=error.remedy,
+            ) from error
+    return mapping
+
+
+def written(mapping: Mapping, card: ModelCard) -> dict[str, Any]:
+    """Write a mapping as plain data; `apply` gives the same mapping again.
+
+    Parameters
+    ----------
+    mapping : Mapping
+        Complete.
+    card : ModelCard
+        The model.
+    """
+    if card.scores == VALUES and mapping.threshold is not None:
+        favourable: tuple[str, ...] = (f"{sign_of(mapping)} {mapping.threshold!r}",)
+    else:
+        places = mapping.together or (mapping.favourable_class,)
+        favourable = tuple(card.classes[place] for place in places if place < len(card.classes))
+    content = MapFile(
+        inputs=tuple(map(_entry, mapping.inputs)),
+        favourable=favourable,
+        threshold=mapping.threshold,
+        spread=mapping.spread if card.scores == VALUES else None,
+        matched=mapping.matched,
+    )
+    plain: dict[str, Any] = msgspec.to_builtins(content)
+    return plain
+
+
+def _entry(item: Input) -> Entry:
+    constant = item.how is How.CONSTANT
+    return Entry(
+        name=item.name,
+        column=item.attribute,
+        how=item.how,
+        codes=item.codes if item.how is How.CODE else None,
+        others=item.others,
+        missing=item.missing,
+        then=tuple((step.op, step.by) for step in item.then),
+        value=item.constant if constant else None,
+    )
+
+
+def _made(entry: Entry, mapping: M, position: int, card: ModelCard, table: Table) -> M:
+    """Follow one entry."""
+    if entry.value is not None:
+        mapping = editing.constant(mapping, position, entry.value, card)
+    elif entry.column and (entry.codes is not None or entry.how is How.LABEL):
+        table.column(entry.column)
+        mapping = _exactly(entry, mapping, position)
+    elif entry.column:
+        mapping = editing.remap(mapping, position, entry.column, table, card)
+        if entry.how is not None and entry.how is not How.CODE:
+            mapping = editing.as_way(mapping, position, entry.how, table, card)
+    elif entry.codes is not None:
+        for value, number in entry.codes.items():
+            mapping = editing.numbered(mapping, position, value, number)
+    if entry.then is not None:
+        steps = [Step(op, by) for op, by in entry.then]
+        mapping = editing.computed(mapping, position, steps)
+    item = mapping.inputs[position]
+    for wrong in () if item is None else problems_of(item, position, card, table):
+        raise ModelError(wrong, remedy="Change the entry.")
+    return mapping
+
+
+def _exactly(entry: Entry, mapping: M, position: int) -> M:
+    """Make an input as told, with nothing proposed."""
+    codes = entry.codes or {}
+    how = entry.how or How.CODE
+    if how is not How.CODE and codes:
+        raise ModelError(
+            f"Numbers for values are given, but it is made “{how}”.",
+            remedy="Leave “how” away, or the numbers.",
+        )
+    item = Input(entry.name, entry.column, how, codes, entry.missing, others=entry.others)
+    return editing.put(mapping, position, item)
+
+
+def _answer(said: MapFile, mapping: Mapping | Proposal, card: ModelCard) -> Answer:
+    now = mapping.answer if isinstance(mapping, Proposal) else mapping
+    if card.scores == VALUES:
+        return _estimate(said, now)
+    if said.favourable:
+        places = [_class(name, card.classes) for name in said.favourable]
+    elif now is not None:
+        places = list(now.together or (now.favourable_class,))
+    else:
+        raise ModelError("It does not say which class is favourable.", remedy="Add “favourable”.")
+    threshold = said.threshold
+    if threshold is None and now is not None:
+        threshold = now.threshold
+    return of_classes(card, sorted(set(places)), threshold)
+
+
+def _estimate(said: MapFile, now: Mapping | Answer | None) -> Answer:
+    compared = comparison(said.favourable[0]) if len(said.favourable) == 1 else None
+    if said.favourable and compared is None:
+        raise ModelError(
+            "The model estimates a number, and what is favourable is no comparison.",
+            remedy="Write it like “>= 50”.",
+        )
+    sign, limit = compared or (sign_of(now) if now is not None else ">=", None)
+    if said.threshold is not None:
+        limit = said.threshold
+    if limit is None and now is not None:
+        limit = now.threshold
+    if limit is None:
+        raise ModelError("It does not say from which number on.", remedy="Add “threshold”.")
+    spread = said.spread or (now.spread if now is not None else 1.0)
+    return of_estimate(sign, limit, spread)
+
+
+def _class(name: str, classes: Sequence[str]) -> int:
+    place = spelt_as(name, classes)
+    if place is None:
+        raise ModelError(
+            f"The model has no class “{name}”.", remedy=f"Its classes are: {', '.join(classes)}."
+        )
+    return place
