@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.table import Dialect
+from fairdesk.data.texts import AnyTexts, Numbers, Texts
 from fairdesk.errors import DataError
+
+if TYPE_CHECKING:
+    from fairdesk.data.packing import Packing
 
 #: Files with more columns, cells or longer lines are refused: they are no tables of people.
 MOST_COLUMNS = 10_000
-MOST_CELLS = 100_000_000
+MOST_CELLS = 200_000_000
 LONGEST_LINE = 1 << 24
+
+#: Files of at most so many bytes are read without Arrow, which takes longer to load.
+SMALL = 1 << 21
+
+Watch = Callable[[float], None]
 
 #: So many cells are held as Python texts at a time.
 _CELLS_AT_ONCE = 1_000_000
@@ -30,31 +39,25 @@ _EXCEL_LINE = re.compile(r'"?sep=(.)"?\s*')
 
 
 @dataclass(frozen=True)
-class Texts:
-    """One column of texts.
+class Cells:
+    """A file's cells.
 
     Attributes
     ----------
-    distinct : list[str]
-        Its different cells, exactly as they are written, in the order they first appear.
-    codes : NDArray[np.int32]
-        ``(n,)``; the index in ``distinct`` of every row's cell.
+    names : tuple[str, ...]
+        The names of its columns, unique.
+    columns : tuple of AnyTexts or Numbers
+        What stands in them.
+    notes : tuple[str, ...]
+        As `fairdesk.data.table.Column.note`, one per column.
+    sha256 : str
+        The fingerprint of the file, where it was taken on the way; else empty.
     """
 
-    distinct: list[str]
-    codes: NDArray[np.int32]
-
-    def counts(self) -> NDArray[np.intp]:
-        """Tell how often each distinct text occurs."""
-        return np.bincount(self.codes, minlength=len(self.distinct))
-
-
-@dataclass(frozen=True)
-class Cells:
-    """A file's cells: the names of its columns, unique, and their texts."""
-
     names: tuple[str, ...]
-    columns: tuple[Texts, ...]
+    columns: tuple[AnyTexts | Numbers, ...]
+    notes: tuple[str, ...]
+    sha256: str = ""
 
     @property
     def rows(self) -> int:
@@ -70,12 +73,37 @@ class _Numbering(dict[str, int]):
         return number
 
 
+class _Numberings:
+    """Gathers columns of texts, each distinct one kept once."""
+
+    def __init__(self, width: int) -> None:
+        self._distinct = [_Numbering() for _ in range(width)]
+        self._parts: list[list[NDArray[np.int32]]] = [[] for _ in range(width)]
+
+    def add(self, columns: Iterable[Sequence[str]]) -> None:
+        """Take more rows, column by column."""
+        for numbering, parts, cells in zip(self._distinct, self._parts, columns, strict=True):
+            parts.append(np.fromiter(map(numbering.__getitem__, cells), np.int32, len(cells)))
+
+    def columns(self) -> tuple[Texts, ...]:
+        """Give all that was gathered."""
+        empty = np.empty(0, np.int32)
+        return tuple(
+            Texts(list(numbering), np.concatenate([empty, *parts]))
+            for numbering, parts in zip(self._distinct, self._parts, strict=True)
+        )
+
+
+def unwatched(share: float) -> None:
+    """Watch nothing."""
+
+
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
     """Turn the failures of opening, decoding and parsing a file into `DataError`."""
     try:
         if path.exists() and not path.is_file():
-            raise DataError(f"“{path.name}” is not a file.", remedy="Choose a CSV file.")
+            raise DataError(f"“{path.name}” is not a file.", remedy="Choose a table's file.")
         yield
     except FileNotFoundError:
         raise DataError(
@@ -139,19 +167,36 @@ def unique_names(header: Iterable[str]) -> tuple[str, ...]:
     """Make names of a header: stripped; ``"column 3"`` for an empty one; ``"name (2)"`` again."""
     wanted = [cell.strip() or f"column {i}" for i, cell in enumerate(header, start=1)]
     reserved, taken = set(wanted), set[str]()
+    copies: dict[str, int] = {}
     names = []
     for name in wanted:
-        unique, copy = name, 1
+        unique, copy = name, copies.get(name, 1)
         while unique in taken or (copy > 1 and unique in reserved):
             copy += 1
             unique = f"{name} ({copy})"
+        copies[name] = copy
         taken.add(unique)
         names.append(unique)
     return tuple(names)
 
 
-def read_cells(path: Path, dialect: Dialect) -> Cells:
+def notes_on_names(header: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Say which names are not those of the header, a sentence for each of those."""
+    return tuple(
+        f"The file gives column {place} no name; here it is called “{name}”."
+        if not cell.strip()
+        else f"The file has several columns called “{cell.strip()}”; "
+        f"the one in place {place} is called “{name}” here."
+        if cell.strip() != name
+        else ""
+        for place, (cell, name) in enumerate(zip(header, names, strict=True), start=1)
+    )
+
+
+def read_cells(path: Path, dialect: Dialect, watch: Watch = unwatched) -> Cells:
     """Read all cells of a file as texts. Empty lines are skipped.
+
+    The plain reader: what `fairdesk.data.quick` reads faster is defined by it.
 
     Raises
     ------
@@ -159,15 +204,10 @@ def read_cells(path: Path, dialect: Dialect) -> Cells:
         When the file cannot be read or decoded, is empty, has rows of different lengths (with
         the line), quotes that do not close, NUL characters, or is larger than the caps.
     """
-    if len(dialect.delimiter) != 1 or dialect.delimiter in '"\r\n\0':
-        raise DataError(
-            f"“{dialect.delimiter}” cannot separate columns.",
-            remedy="Give one character, for example a comma or a semicolon.",
-        )
-    with readable(path), _opened(path, dialect) as stream:
-        reader = csv.reader(lines(stream), delimiter=dialect.delimiter, strict=True)
+    with readable(path), opened(path, dialect) as stream:
+        reader = csv.reader(lines(stream), delimiter=delimiter_of(dialect), strict=True)
         try:
-            return _collect(reader, path, dialect)
+            return _collect(reader, path, dialect, _watched(stream, path, watch))
         except csv.Error as error:
             raise DataError(
                 f"The file “{path.name}” cannot be split into cells near line {reader.line_num}.",
@@ -176,50 +216,93 @@ def read_cells(path: Path, dialect: Dialect) -> Cells:
             ) from error
 
 
-def _collect(reader: Iterator[list[str]], path: Path, dialect: Dialect) -> Cells:
-    """Bring a reader's rows into columns of distinct texts."""
-    rows = filter(None, reader)
+def read_first(path: Path, dialect: Dialect) -> list[str]:
+    """Read the first row that is not empty; raises like `read_cells`, or `csv.Error`."""
+    with readable(path), opened(path, dialect) as stream:
+        reader = csv.reader(lines(stream), delimiter=delimiter_of(dialect), strict=True)
+        return first_row(filter(None, reader), path)
+
+
+def delimiter_of(dialect: Dialect) -> str:
+    """Give the delimiter; raises `DataError` when it cannot be one."""
+    if len(dialect.delimiter) != 1 or dialect.delimiter in '"\r\n\0':
+        raise DataError(
+            f"“{dialect.delimiter}” cannot separate columns.",
+            remedy="Give one character, for example a comma or a semicolon.",
+        )
+    return dialect.delimiter
+
+
+def first_row(rows: Iterator[list[str]], path: Path) -> list[str]:
+    """Take the first row; raises `DataError` when there is none, or it is too wide."""
     first = next(rows, None)
     if first is None:
         raise DataError(
             f"The file “{path.name}” is empty.", remedy="Choose a file with a table in it."
         )
-    width = len(first)
+    check_width(path, len(first))
+    return first
+
+
+def check_width(path: Path, width: int) -> None:
+    """Raise `DataError` when a table has more than `MOST_COLUMNS`."""
     if width > MOST_COLUMNS:
         raise DataError(
             f"The file “{path.name}” has {width:,} columns; at most {MOST_COLUMNS:,} can be read.",
             remedy="Choose another delimiter, or leave out columns that the model does not use.",
         )
-    numberings = [_Numbering() for _ in first]
-    parts: list[list[NDArray[np.int32]]] = [[] for _ in first]
+
+
+def check_size(path: Path, cells: int) -> None:
+    """Raise `DataError` when a table has more than `MOST_CELLS`."""
+    if cells > MOST_CELLS:
+        raise DataError(
+            f"The file “{path.name}” has more than {MOST_CELLS:,} cells.",
+            remedy="Take a random sample of its rows.",
+        )
+
+
+def _watched(stream: TextIO, path: Path, watch: Watch) -> Callable[[], None]:
+    """Make a function that tells how much of the stream was read."""
+    size = max(path.stat().st_size, 1)
+    return lambda: watch(stream.buffer.raw.tell() / size)  # type: ignore[attr-defined]
+
+
+def _collect(
+    reader: Iterator[list[str]], path: Path, dialect: Dialect, tell: Callable[[], None]
+) -> Cells:
+    """Bring a reader's rows into columns of distinct texts."""
+    rows = filter(None, reader)
+    first = first_row(rows, path)
+    width = len(first)
+    gathering = _gathering(width, large=path.stat().st_size > SMALL)
     chunk = [] if dialect.header else [first]
     count = 0
     while chunk := chunk + list(islice(rows, max(1, _CELLS_AT_ONCE // width))):
         if set(map(len, chunk)) != {width}:
             raise _uneven(path, dialect, width)
         count += len(chunk)
-        if count * width > MOST_CELLS:
-            raise DataError(
-                f"The file “{path.name}” has more than {MOST_CELLS:,} cells.",
-                remedy="Take a random sample of its rows.",
-            )
-        for numbering, column, cells in zip(
-            numberings, parts, zip(*chunk, strict=True), strict=True
-        ):
-            column.append(np.fromiter(map(numbering.__getitem__, cells), np.int32, len(chunk)))
+        check_size(path, count * width)
+        gathering.add(zip(*chunk, strict=True))
         chunk = []
-    names = unique_names(first if dialect.header else [""] * width)
-    empty = np.empty(0, np.int32)
-    return Cells(
-        names,
-        tuple(
-            Texts(list(numbering), np.concatenate([empty, *column]))
-            for numbering, column in zip(numberings, parts, strict=True)
-        ),
-    )
+        tell()
+    header = first if dialect.header else [""] * width
+    names = unique_names(header)
+    notes = notes_on_names(header, names) if dialect.header else ("",) * width
+    return Cells(names, gathering.columns(), notes)
 
 
-def _opened(path: Path, dialect: Dialect) -> TextIO:
+def _gathering(width: int, *, large: bool) -> Packing | _Numberings:
+    """Choose what takes the cells: Arrow's buffers need less memory, but take long to load."""
+    if not large:
+        return _Numberings(width)
+    from fairdesk.data.packing import Packing  # noqa: PLC0415 - few files are large
+
+    return Packing(width)
+
+
+def opened(path: Path, dialect: Dialect) -> TextIO:
+    """Open a text file; raises `DataError` when there is no such encoding."""
     try:
         return path.open(encoding=dialect.encoding, newline="")
     except LookupError:
@@ -231,7 +314,7 @@ def _opened(path: Path, dialect: Dialect) -> TextIO:
 
 def _uneven(path: Path, dialect: Dialect, width: int) -> DataError:
     """Find the first row of another length again, to tell its line."""
-    with _opened(path, dialect) as stream:
+    with opened(path, dialect) as stream:
         reader = csv.reader(lines(stream), delimiter=dialect.delimiter, strict=True)
         begin = 1
         for row in reader:

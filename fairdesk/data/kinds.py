@@ -6,12 +6,10 @@ import re
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.cells import Texts
-from fairdesk.data.table import Column, Kind
+from fairdesk.data.table import Column
 
 #: Text columns with at most so many different values are never taken for identifiers.
 FEW = 20
@@ -141,9 +139,9 @@ def name_parts(name: str) -> tuple[str, ...]:
 
 def counts_rows(codes: NDArray[np.float64]) -> bool:
     """Tell whether numbers just count the rows, from 0 or from 1."""
-    return bool(
-        codes.size and codes[0] in (0, 1) and (codes == codes[0] + np.arange(codes.size)).all()
-    )
+    if not codes.size or codes[0] not in (0, 1) or codes[-1] != codes[0] + codes.size - 1:
+        return False
+    return bool((codes == codes[0] + np.arange(codes.size)).all())
 
 
 def identifies(column: Column, codes: NDArray[np.float64]) -> bool:
@@ -152,12 +150,15 @@ def identifies(column: Column, codes: NDArray[np.float64]) -> bool:
     So do texts that are nearly all different, and whole numbers that are all different or
     count the rows, in a column named like an identifier.
     """
-    present = codes[~np.isnan(codes)]
     if column.values:
-        return len(column.values) > FEW and len(column.values) >= NEARLY_UNIQUE * present.size
+        different = len(column.values)
+        return different > FEW and different >= NEARLY_UNIQUE * _present(codes)
     parts = name_parts(column.name)
     named = bool(_ID_NAMES.intersection(parts)) or parts[:1] == ("column",)
-    if not named or bool((present != np.round(present)).any()):
+    if not named:
+        return False
+    present = codes[~np.isnan(codes)]
+    if bool((present != np.round(present)).any()):
         return False
     if counts_rows(codes):
         return True
@@ -169,66 +170,9 @@ def is_prose(column: Column, codes: NDArray[np.float64]) -> bool:
     """Tell whether a column holds sentences that people wrote, not a list of names."""
     if len(column.values) <= FEW:
         return False
-    present = int(np.count_nonzero(~np.isnan(codes)))
     length = sum(map(len, column.values)) / len(column.values)
-    return length >= PROSE and len(column.values) > present / 2
+    return length >= PROSE and len(column.values) > _present(codes) / 2
 
 
-def typed(
-    name: str, texts: Texts, missing: Collection[str], decimal: str
-) -> tuple[Column, NDArray[np.float64]]:
-    """Make a column of texts a typed one.
-
-    Parameters
-    ----------
-    name : str
-        The column's name.
-    texts : Texts
-        Its cells.
-    missing : collection of str
-        What counts as missing, besides the empty cell.
-    decimal : str
-        ``"."`` or ``","``.
-
-    Returns
-    -------
-    column : Column
-        Its kind is inferred; see `as_numbers`, `in_order`, `identifies`, `is_prose`.
-    codes : NDArray[np.float64]
-        ``(n,)``; NaN where missing.
-    """
-    none = {"", *missing}
-    counts = texts.counts()
-    is_missing = np.array([text.strip() in none for text in texts.distinct], dtype=bool)
-    lost = int(counts[is_missing].sum())
-    token = texts.distinct[int(np.where(is_missing, counts, -1).argmax())] if lost else ""
-    present = [text for text, gone in zip(texts.distinct, is_missing, strict=True) if not gone]
-    lookup = np.full(len(texts.distinct), np.nan)
-    numbers = as_numbers(present, decimal)
-    values: tuple[str, ...] = ()
-    kind = Kind.IGNORED
-    if not present:
-        pass
-    elif numbers is not None:
-        lookup[~is_missing] = numbers
-        whole = (numbers == np.round(numbers)).all() and (np.abs(numbers) < EXACT).all()
-        kind = Kind.INTEGER if whole else Kind.REAL
-    else:
-        ordered = in_order(present)
-        values = ordered or tuple(sorted(present))
-        position = {value: i for i, value in enumerate(values)}
-        lookup[~is_missing] = [position[text] for text in present]
-        kind = Kind.ORDINAL if ordered else Kind.NOMINAL
-    codes = lookup[texts.codes]
-    column = Column(
-        name=name,
-        kind=kind,
-        values=values,
-        low=float(np.nanmin(lookup)) if present else 0.0,
-        high=float(np.nanmax(lookup)) if present else 0.0,
-        missing=lost,
-        missing_token=token,
-    )
-    if identifies(column, codes) or is_prose(column, codes):
-        column = msgspec.structs.replace(column, kind=Kind.IGNORED)
-    return column, codes
+def _present(codes: NDArray[np.float64]) -> int:
+    return codes.size - int(np.count_nonzero(np.isnan(codes)))

@@ -1,27 +1,42 @@
-"""From a CSV file to a table, and from one kind of column to another."""
+"""From a file to a table, and from one kind of column to another."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.cells import Cells, read_cells, readable
-from fairdesk.data.kinds import EXACT, as_numbers, typed
+from fairdesk.data.cells import SMALL, Cells, Watch, read_cells, readable
+from fairdesk.data.columns import typed
+from fairdesk.data.kinds import EXACT, as_numbers
 from fairdesk.data.sniffing import guess_content, guess_layout
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
+from fairdesk.data.texts import AnyTexts, Numbers
 from fairdesk.errors import DataError
+from fairdesk.events import Rows
 from fairdesk.files import sha256
+
+#: So often, in seconds, whoever watches is told.
+_TELL_SECONDS = 0.2
+#: This share of the time goes to splitting a file into cells, the rest to what they mean.
+_SPLITTING = 0.6
+
+#: Gives a file's cells, how it is written, and the names of the tables in it.
+Reader = Callable[[Path, Dialect | None, Watch], tuple[Cells, Dialect, tuple[str, ...]]]
 
 
 def read_table(
     path: Path, dialect: Dialect | None = None, watch: Callable[[float], None] | None = None
 ) -> Table:
-    """Read a CSV file and infer the kind of every column.
+    """Read a table's file and infer the kind of every column.
+
+    What the file is (delimited text, Parquet, an Excel or OpenDocument workbook, SQLite) is told
+    by its first bytes, never by its name.
 
     Parameters
     ----------
@@ -30,7 +45,7 @@ def read_table(
     dialect : Dialect, optional
         How it is written; found by looking at it when left out.
     watch : callable, optional
-        Told now and then which share of the file was read, 0 to 1.
+        Told a few times a second which share of the work is done, 0 to 1.
 
     Returns
     -------
@@ -43,31 +58,100 @@ def read_table(
     DataError
         When the file cannot be read, is no table, or has fewer than two rows of data.
     """
+    if dialect is not None and dialect.decimal not in (".", ","):
+        raise DataError(
+            f"“{dialect.decimal}” cannot be a decimal mark.",
+            remedy="Choose a point or a comma.",
+        )
+    watching = _Watching(watch)
+    with readable(path), path.open("rb") as stream:
+        read = _reader_of(stream.read(16))
+    cells, dialect, tables = read(path, dialect, watching.part(0.0, _SPLITTING))
+    _check_rows(path, cells, dialect)
+    fingerprint, rows = cells.sha256, cells.rows
+    if not fingerprint:
+        with readable(path):
+            fingerprint = sha256(path)
+    names, notes, waiting = cells.names, cells.notes, list(cells.columns[::-1])
+    del cells
+    columns, codes = _typed(names, notes, waiting, dialect, watching.part(_SPLITTING, 1.0))
+    source = Source(str(path.absolute()), fingerprint, rows, dialect, tables)
+    return Table(source, columns, codes)
+
+
+def _reader_of(head: bytes) -> Reader:
+    """Choose how to read a file by its first bytes."""
+    if head.startswith(b"PAR1"):
+        from fairdesk.data.parquet import read_parquet  # noqa: PLC0415 - it loads Arrow
+
+        return read_parquet
+    if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")):
+        from fairdesk.data.excel import read_excel  # noqa: PLC0415 - it loads Arrow
+
+        return read_excel
+    if head.startswith(b"SQLite format 3\0"):
+        from fairdesk.data.sqlite import read_sqlite  # noqa: PLC0415 - it loads Arrow
+
+        return read_sqlite
+    return _read_text
+
+
+def _read_text(
+    path: Path, dialect: Dialect | None, watch: Watch
+) -> tuple[Cells, Dialect, tuple[str, ...]]:
     if dialect is None:
         layout = guess_layout(path)
-        cells = read_cells(path, layout)
-        dialect = guess_content(layout, cells)
     else:
-        if dialect.decimal not in (".", ","):
-            raise DataError(
-                f"“{dialect.decimal}” cannot be a decimal mark.",
-                remedy="Choose a point or a comma.",
-            )
-        cells = read_cells(path, dialect)
-    _check_rows(path, cells, dialect)
-    missing = frozenset(token.strip() for token in dialect.missing)
-    codes = np.empty((cells.rows, len(cells.names)))
-    columns = []
-    for position, (name, texts) in enumerate(zip(cells.names, cells.columns, strict=True)):
-        column, codes[:, position] = typed(name, texts, missing, dialect.decimal)
-        columns.append(column)
-    if watch is not None:
-        watch(1.0)
+        layout = msgspec.structs.replace(dialect, format="csv", table="")
+    cells = None
     with readable(path):
-        source = Source(
-            path=str(path.absolute()), sha256=sha256(path), rows=cells.rows, dialect=dialect
-        )
-    return Table(source=source, columns=tuple(columns), codes=codes)
+        large = path.stat().st_size > SMALL
+    if large:
+        from fairdesk.data.quick import read_quickly  # noqa: PLC0415 - Arrow takes long to load
+
+        cells = read_quickly(path, layout, watch)
+    if cells is None:
+        cells = read_cells(path, layout, watch)
+    return cells, layout if dialect else guess_content(layout, cells), ()
+
+
+def _typed(
+    names: tuple[str, ...],
+    notes: tuple[str, ...],
+    waiting: list[AnyTexts | Numbers],
+    dialect: Dialect,
+    watch: Watch,
+) -> tuple[tuple[Column, ...], Rows]:
+    """Give the columns their kinds; ``waiting`` (the last one first) is emptied on the way."""
+    missing = frozenset(token.strip() for token in dialect.missing)
+    codes = np.empty((len(waiting[0].codes), len(names)), order="F")
+    columns = []
+    for place, (name, note) in enumerate(zip(names, notes, strict=True)):
+        column, codes[:, place] = typed(name, waiting.pop(), missing, dialect.decimal)
+        columns.append(msgspec.structs.replace(column, note=column.note or note))
+        watch((place + 1) / len(names))
+    return tuple(columns), codes
+
+
+class _Watching:
+    """Tells a share of the work, not too often; never that it went back."""
+
+    def __init__(self, watch: Watch | None) -> None:
+        self._watch = watch
+        self._told = perf_counter()
+        self._share = 0.0
+
+    def part(self, start: float, end: float) -> Watch:
+        """Give what tells the share of a part of the work."""
+        return lambda share: self._tell(start + (end - start) * min(share, 1.0))
+
+    def _tell(self, share: float) -> None:
+        now = perf_counter()
+        if self._watch is None or share <= self._share:
+            return
+        if share >= 1.0 or now - self._told >= _TELL_SECONDS:
+            self._told, self._share = now, share
+            self._watch(share)
 
 
 def _check_rows(path: Path, cells: Cells, dialect: Dialect) -> None:
@@ -88,7 +172,8 @@ def _check_rows(path: Path, cells: Cells, dialect: Dialect) -> None:
 def retype(table: Table, name: str, kind: Kind) -> Table:
     """Give a column another kind.
 
-    To `Kind.IGNORED` and back nothing is lost: an ignored column keeps its values and codes.
+    To `Kind.IGNORED` and `Kind.TEXT` and back nothing is lost: an ignored column keeps its values
+    and codes, one of text its values in their order.
     Numbers that become names are in numeric order; an ordinal column that becomes nominal is
     sorted as `Column` says.
 
@@ -124,7 +209,10 @@ def retype(table: Table, name: str, kind: Kind) -> Table:
 def _with(table: Table, position: int, column: Column, codes: NDArray[np.float64]) -> Table:
     """Put a column in place of another."""
     columns = (*table.columns[:position], column, *table.columns[position + 1 :])
-    changed = table.codes.copy()
+    before = table.codes[:, position]
+    if codes is before or np.array_equal(codes, before, equal_nan=True):
+        return replace(table, columns=columns)
+    changed = table.codes.copy(order="K")
     changed[:, position] = codes
     return replace(table, columns=columns, codes=changed)
 
@@ -167,7 +255,7 @@ def _to_names(
             msgspec.structs.replace(column, values=values),
             np.where(np.isnan(codes), np.nan, np.searchsorted(numbers, codes)),
         )
-    if kind is Kind.ORDINAL:
+    if kind in (Kind.ORDINAL, Kind.TEXT):
         return column, codes
     as_read = as_numbers(column.values, decimal)
     order = (

@@ -12,9 +12,12 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+import msgspec
+
 from fairdesk.data.cells import Cells, excel_delimiter, lines, readable
 from fairdesk.data.kinds import FEW, PROSE, as_numbers
 from fairdesk.data.table import Dialect
+from fairdesk.data.texts import AnyTexts
 from fairdesk.errors import DataError
 
 #: What is taken for "no value" wherever it is found.
@@ -67,13 +70,15 @@ def guess_layout(path: Path) -> Dialect:
 def guess_content(layout: Dialect, cells: Cells) -> Dialect:
     """Find the missing-value tokens and the decimal mark, in all cells."""
     missing = find_missing(cells)
-    return Dialect(
-        delimiter=layout.delimiter,
-        encoding=layout.encoding,
-        header=layout.header,
-        decimal=guess_decimal(cells, layout.delimiter, missing),
-        missing=missing,
-    )
+    decimal = guess_decimal(cells, layout.delimiter, missing)
+    return msgspec.structs.replace(layout, decimal=decimal, missing=missing)
+
+
+def with_content(how: Dialect, asked: Dialect | None, cells: Cells) -> Dialect:
+    """Complete the dialect of a file that is no text: as asked, else by what its cells hold."""
+    if asked is None:
+        return guess_content(how, cells)
+    return msgspec.structs.replace(how, decimal=asked.decimal, missing=asked.missing)
 
 
 def guess_encoding(path: Path) -> str:
@@ -105,6 +110,8 @@ def guess_encoding(path: Path) -> str:
         for block in iter(partial(stream.read, _BLOCK), b""):
             if b"\0" in block:
                 raise _binary(path)
+            if block.isascii() and not utf8.getstate()[0]:
+                continue
             if is_utf8:
                 try:
                     utf8.decode(block)
@@ -211,7 +218,7 @@ def _are_numbers(texts: Sequence[str]) -> bool:
 
 def find_missing(cells: Cells) -> tuple[str, ...]:
     """Find the tokens that stand for "no value" in a file."""
-    values = [{text.strip() for text in column.distinct} for column in cells.columns]
+    values = [column.words() for column in cells.columns if isinstance(column, AnyTexts)]
     found = {token for token in MISSING if any(token in column for column in values)}
     known = {"", *MISSING, *PERHAPS_MISSING}
     for token in PERHAPS_MISSING:
@@ -228,14 +235,15 @@ def guess_decimal(cells: Cells, delimiter: str, missing: tuple[str, ...]) -> str
     well be a thousand.
     """
     votes = {".": 0, ",": 0}
-    none = {"", *missing}
     for column in cells.columns:
-        texts = [text for text in column.distinct if text.strip() not in none]
+        if not isinstance(column, AnyTexts):
+            continue
+        present = ~column.among({"", *missing})
         for mark in votes:
-            fractions = [text for text in texts if mark in text]
-            if not fractions or as_numbers(texts, mark) is None:
+            fractions = column.holding(mark) & present
+            if not fractions.any() or column.numbers(present, mark) is None:
                 continue
-            if mark == "," == delimiter and all(map(_THOUSANDS.fullmatch, fractions)):
+            if mark == "," == delimiter and all(map(_THOUSANDS.fullmatch, column.pick(fractions))):
                 continue
             votes[mark] += 1
     return "," if votes[","] > votes["."] else "."

@@ -41,8 +41,9 @@ class Dialect(msgspec.Struct, frozen=True):
     Attributes
     ----------
     format : str
-        ``"csv"`` (any delimited text), ``"parquet"``, ``"excel"`` or ``"sqlite"``; for all but text
-        only ``table`` and ``missing`` have a meaning.
+        ``"csv"`` (any delimited text), ``"parquet"``, ``"excel"`` or ``"sqlite"``; what the file
+        is decides when it is read. For all but text only ``table`` and ``missing`` have a
+        meaning, and ``header`` for Excel.
     table : str
         The sheet or table that was read, of a file with several; else empty.
     delimiter : str
@@ -78,13 +79,16 @@ class Column(msgspec.Struct, frozen=True):
     values : tuple[str, ...]
         The cell text of code 0, 1, ...; empty for numbers, whose code is the number itself.
         Nominal values are sorted as text (those that are all numbers by their size), ordinal
-        ones in their order. An ignored column keeps what it had: values, or numbers.
+        ones in their order. A column of text has values in any order; an ignored one keeps what
+        it had: values, or numbers.
     low, high : float
         The range of the codes present; both 0 when every cell is missing.
     missing : int
         The number of missing cells.
     missing_token : str
         How a missing cell is written in this file (the most frequent way), for exports.
+    note : str
+        What reading had to change, one sentence for the auditor; else empty.
     """
 
     name: str
@@ -94,6 +98,7 @@ class Column(msgspec.Struct, frozen=True):
     high: float = 0.0
     missing: int = 0
     missing_token: str = ""
+    note: str = ""
 
     def text(self, code: float) -> str:
         """Write a code as the file would (with a decimal point); missing as its token."""
@@ -130,7 +135,7 @@ class Table:
     columns : tuple[Column, ...]
         One per column of ``codes``.
     codes : Rows
-        ``(n, len(columns))`` float64; NaN is a missing cell.
+        ``(n, len(columns))`` float64; NaN is a missing cell. Never written to: tables share it.
     """
 
     source: Source

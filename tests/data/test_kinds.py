@@ -155,7 +155,7 @@ def column_of(table, cells, name="x"):
         ([["Ann", "Bob", "Cid", "Dan"][i % 4] for i in range(40)], Kind.NOMINAL),
         ([f"{10**18 + i}" for i in range(40)], Kind.IGNORED),
         ([f"I think that number {i // 1.5:g} is a rather fine number" for i in range(60)],
-         Kind.IGNORED),
+         Kind.TEXT),
     ],
 )  # fmt: skip
 def test_kinds(table, cells, kind):
