@@ -22,8 +22,9 @@ from time import time
 
 import msgspec
 
-from fairdesk.audit import installing
-from fairdesk.errors import ModelError
+from fairdesk.audit import beside, installing
+from fairdesk.audit.worker import Worker
+from fairdesk.errors import ModelError, WorkerError
 from fairdesk.files import environments_folder
 from fairdesk.models.contents import Contents
 
@@ -52,6 +53,8 @@ _GUEST_IMPORTS = (
     "pyseccomp>=0.1.2; sys_platform == 'linux'",
     "scipy>=1.15",
 )
+#: Earlier ones fell back to running a file's code without a word.
+_SKOPS = "skops>=0.13"
 #: What came later and does not go with an old scikit-learn, though nothing says so: one before
 #: the version on the left needs what is on the right.
 _NEEDS_OLDER = (
@@ -61,6 +64,8 @@ _NEEDS_OLDER = (
     # from here on SciPy cannot use the splines that an earlier one has saved
     ((1, 8), "scipy<1.17"),
 )
+#: An XGBoost before this version goes with no scikit-learn from 1.6 on, but with this one.
+_XGBOOST, _SCIKIT_FOR_XGBOOST = (2, 1, 4), "1.5.2"
 #: Parts for graphics cards, which nobody needs here.
 _LEFT_OUT = ("nvidia-nccl-cu12", "nvidia-nccl-cu13")
 #: The oldest Python that FairDesk runs on, and the first scikit-learn that has a build for it.
@@ -176,14 +181,19 @@ def needed(contents: Contents) -> Requirement | None:
     mismatch = "; ".join(
         f"{name} {told[name]}, but {_installed(name) or 'none'} is installed" for name in others
     )
-    roots = sorted({imported.name.partition(".")[0] for imported in contents.imports})
-    used = {_BY_NAME[root]: "" for root in roots if root in _BY_NAME}
-    return _requirement({SCIKIT: "", **used, **told}, f"The model was saved with {mismatch}.")
+    roots = {imported.name.partition(".")[0] for imported in contents.imports}
+    packages = {SCIKIT: "", **{_BY_NAME[root]: "" for root in sorted(roots & {*_BY_NAME})}, **told}
+    if contents.format == "skops":
+        packages["skops"] = ""
+    return _requirement(packages, f"The model was saved with {mismatch}.")
 
 
 def _requirement(packages: dict[str, str], mismatch: str) -> Requirement:
-    scikit = packages[SCIKIT] = packages[SCIKIT] or _installed(SCIKIT)
-    obstacle = ""
+    if not packages[SCIKIT]:
+        boosting = packages.get("xgboost", "")
+        goes_with_older = boosting and _numbers(boosting) < _XGBOOST
+        packages[SCIKIT] = _SCIKIT_FOR_XGBOOST if goes_with_older else _installed(SCIKIT)
+    scikit, obstacle = packages[SCIKIT], ""
     if _numbers(scikit) < _OLDEST[:2]:
         python = _dotted(_OLDEST_PYTHON)
         obstacle = f"{SCIKIT} {scikit} has no build for Python {python} or newer."
@@ -264,8 +274,10 @@ def make(
             run((*install, *more, *specifications(requirement)))
             say("Trying it out")
             run((python, "-I", "-c", _TRIAL))
-            run(_guest(Path(python)))
+            _try_guest(_guest(Path(python)), left_out)
             environment = _settle(half, requirement)
+    except WorkerError as error:
+        raise ModelError(what, why=f"{error.what} {error.why}", remedy=error.remedy) from error
     except OSError as error:
         raise ModelError(
             what,
@@ -309,6 +321,7 @@ def specifications(requirement: Requirement) -> list[str]:
     return [
         *(f"{name}=={wanted}" if wanted else name for name, wanted in requirement.packages.items()),
         *_GUEST_IMPORTS,
+        *([_SKOPS] if "skops" in requirement.packages else []),
         # what the same numba has compiled for FairDesk serves here and there
         f"numba<={_installed('numba')}",
         *(needs for before, needs in _NEEDS_OLDER if scikit < before),
@@ -322,6 +335,15 @@ def _interpreter(requirement: Requirement) -> str:
     if newest is None or sys.version_info[:2] <= newest:
         return sys.executable
     return f">={_dotted(_OLDEST_PYTHON)},<{newest[0]}.{newest[1] + 1}"
+
+
+def _try_guest(guest: tuple[str, ...], path: Path) -> None:
+    """See that the guest starts with this command, and answers."""
+    worker = Worker(command=guest)
+    try:
+        worker.look_into(path)
+    finally:
+        worker.close()
 
 
 def _settle(half: Path, requirement: Requirement) -> Environment:
@@ -376,7 +398,7 @@ def _works(environment: Environment) -> bool:
 def _guest(python: Path) -> tuple[str, ...]:
     # -I keeps out what the user's settings and folders would add; -u, so that nothing printed is
     # lost when the process dies
-    return (str(python), "-I", "-u", str(Path(__file__).with_name("beside.py")))
+    return (str(python), "-I", "-u", str(Path(beside.__file__)))
 
 
 def _python_in(folder: Path) -> Path:
@@ -405,7 +427,7 @@ def _wanted(text: str) -> str:
 
 
 def _numbers(wanted: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in wanted.removesuffix(".*").split("."))
+    return tuple(int(part) for part in wanted.removesuffix(".*").split(".") if part)
 
 
 def _minor(wanted: str) -> str:
