@@ -19,8 +19,15 @@ SOME_MISSING = 0.05
 MOSTLY_MISSING = 0.5
 #: More values than this are too many to be told apart one by one.
 MANY_VALUES = 100
+#: Of so many values at most the spelling is compared.
+_COMPARED = 100_000
+#: So many rows are looked at first, to see whether all of them must be.
+_FIRST = 1_000
 #: An outcome has at most so many values.
 MOST_OUTCOMES = 20
+
+
+_PROSE = "holds free text."
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -75,6 +82,8 @@ def histogram(table: Table, name: str, bins: int = 12) -> tuple[tuple[str, int],
         return ()
     if column.values:
         return _bars_of_names(column, present, bins)
+    if np.unique(present[:_FIRST]).size > bins:
+        return _bars_of_numbers(column, present, bins)
     numbers, counts = np.unique(present, return_counts=True)
     if numbers.size <= bins:
         return tuple(zip(map(_short, numbers.tolist()), counts.tolist(), strict=True))
@@ -119,22 +128,29 @@ def _short(number: float) -> str:
 
 
 def problems(table: Table) -> tuple[Problem, ...]:
-    """Find what stands in the way of a sound audit, column by column."""
+    """Find what stands in the way of a sound audit, column by column.
+
+    What tells the outcome alone is found by `fairdesk.data.leaks`.
+    """
     decimal = table.source.dialect.decimal
     return tuple(
         problem
         for position, column in enumerate(table.columns)
-        for problem in _problems_of(column, table.codes[:, position], decimal)
+        for problem in _problems_of(column, np.ascontiguousarray(table.codes[:, position]), decimal)
     )
 
 
 def _problems_of(column: Column, codes: NDArray[np.float64], decimal: str) -> Iterator[Problem]:
     name, missing = f"“{column.name}”", column.missing / codes.size
     if column.missing == codes.size:
-        yield Problem(column.name, f"{name} is empty.", "It is left out.")
+        yield Problem(column.name, column.note or f"{name} is empty.", "It is left out.")
         return
-    useless = _nothing_to_audit(column, codes)
-    if useless:
+    if column.note:
+        yield Problem(column.name, column.note, "It is enough to know; or rename it in the file.")
+    nearly_numbers = None if column.kind.is_number else _nearly_numbers(column, decimal)
+    if nearly_numbers:
+        yield nearly_numbers
+    elif useless := _nothing_to_audit(column, codes):
         yield _problem(column, f"{name} {useless}")
         return
     if column.kind is Kind.IGNORED:
@@ -142,7 +158,7 @@ def _problems_of(column: Column, codes: NDArray[np.float64], decimal: str) -> It
     if column.low == column.high:
         where = "wherever it is known" if column.missing else "in every row"
         yield _problem(column, f"{name} has the same value {where}, so it tells nobody apart.")
-    elif column.kind is Kind.NOMINAL and len(column.values) > MANY_VALUES:
+    elif column.kind is Kind.NOMINAL and len(column.values) > MANY_VALUES and not nearly_numbers:
         yield _problem(column, f"{name} has {len(column.values):,} different values.")
     if missing >= SOME_MISSING:
         mostly = missing >= MOSTLY_MISSING
@@ -154,21 +170,25 @@ def _problems_of(column: Column, codes: NDArray[np.float64], decimal: str) -> It
             else "Only the other rows are audited while it is in.",
             Kind.IGNORED if mostly else None,
         )
-    if not column.kind.is_number:
-        yield from _spelling(column, decimal)
+    if not column.kind.is_number and column.kind is not Kind.TEXT:
+        yield from _twins(column)
 
 
 def _problem(column: Column, what: str) -> Problem:
     """Make a problem that is mended by leaving the column out."""
     if column.kind is Kind.IGNORED:
         return Problem(column.name, what, "It is left out; give it a kind to take it in.")
+    if column.kind is Kind.TEXT:
+        return Problem(column.name, what, "It is kept for models that read it, and never changed.")
+    if what.endswith(_PROSE):
+        return Problem(column.name, what, "Make it a column of text.", Kind.TEXT)
     return Problem(column.name, what, "Leave it out unless the model needs it.", Kind.IGNORED)
 
 
 def _nothing_to_audit(column: Column, codes: NDArray[np.float64]) -> str:
     """Say why a column does not describe people; empty when it may."""
     if is_prose(column, codes):
-        return "holds free text."
+        return _PROSE
     if identifies(column, codes):
         return "names the rows: nearly every one has a value of its own."
     if not column.values and codes.size > 2 and counts_rows(codes):
@@ -176,10 +196,10 @@ def _nothing_to_audit(column: Column, codes: NDArray[np.float64]) -> str:
     return ""
 
 
-def _spelling(column: Column, decimal: str) -> Iterator[Problem]:
-    """Find values that are nearly alike, and names that are nearly numbers."""
+def _twins(column: Column) -> Iterator[Problem]:
+    """Find values that are nearly alike."""
     same = defaultdict(list)
-    for value in column.values:
+    for value in column.values[:_COMPARED]:
         same[_plain(value)].append(value)
     twins = next((values for values in same.values() if len(values) > 1), None)
     if twins:
@@ -188,39 +208,46 @@ def _spelling(column: Column, decimal: str) -> Iterator[Problem]:
             f"“{column.name}” has values that differ only in capitals or spaces: {_quoted(twins)}.",
             "Make them one in the file, or each counts as a group of its own.",
         )
-    strangers = [value for value in column.values if as_numbers([value], decimal) is None]
+
+
+def _nearly_numbers(column: Column, decimal: str) -> Problem | None:
+    """Find names that would be numbers but for a few, or but for how they are written."""
+    if not any(map(str.isdigit, "".join(column.values[:_FIRST]))):
+        return None
+    strangers = [v for v in column.values[:_COMPARED] if as_numbers([v], decimal) is None]
     if not strangers:
-        return
+        return None
     other = "," if decimal == "." else "."
     if as_numbers(column.values, other) is not None:
-        yield Problem(
+        return Problem(
             column.name,
             f"“{column.name}” holds numbers with another decimal mark or with thousands marked.",
             "Choose the other decimal mark, or write the numbers plainly in the file.",
         )
-        return
-    numbers = len(column.values) - len(strangers)
-    if len(strangers) <= 3 and numbers >= 5:
-        yield Problem(
-            column.name,
-            f"“{column.name}” would hold numbers but for {_quoted(strangers)}.",
-            "If that means that nothing is known, add it to the missing values.",
-        )
+    numbers = min(len(column.values), _COMPARED) - len(strangers)
+    if numbers < 5 or len(strangers) > max(3, numbers // 20):
+        return None
+    more = f" and {len(strangers) - 3:,} more" if len(strangers) > 3 else ""
+    return Problem(
+        column.name,
+        f"“{column.name}” would hold numbers but for {_quoted(strangers)}{more}.",
+        "If that means that nothing is known, add it to the missing values.",
+    )
 
 
 def _quoted(values: list[str]) -> str:
-    return ", ".join(f"“{value}”" for value in values[:3])
+    return ", ".join(f"“{value[:40]}”" for value in values[:3])
 
 
 def suggest_protected(table: Table) -> tuple[str, ...]:
     """Name the columns that look like protected attributes, by their names and values.
 
-    To be shown, never to be applied silently. Ignored columns are left out.
+    To be shown, never to be applied silently. Ignored columns and texts are left out.
     """
     return tuple(
         column.name
         for column in table.columns
-        if column.kind is not Kind.IGNORED
+        if column.kind not in (Kind.IGNORED, Kind.TEXT)
         and (_named_protected(column.name) or _valued_protected(column.values))
     )
 
@@ -252,10 +279,10 @@ def suggest_label(table: Table) -> str | None:
     best, best_score = None, 0
     for position, column in enumerate(table.columns):
         parts = name_parts(column.name)
-        if column.kind in (Kind.IGNORED, Kind.REAL) or vocabulary.SURVEY.intersection(parts):
+        unfit = column.kind in (Kind.IGNORED, Kind.REAL, Kind.TEXT)
+        if unfit or vocabulary.SURVEY.intersection(parts):
             continue
-        present = table.codes[:, position]
-        distinct = np.unique(present[~np.isnan(present)]).size
+        distinct = _different(table.codes[:, position])
         if not 2 <= distinct <= MOST_OUTCOMES:
             continue
         plain, last = "".join(parts), position == len(table.columns) - 1
@@ -264,6 +291,14 @@ def suggest_label(table: Table) -> str | None:
         if (named or last) and score >= best_score:
             best, best_score = column.name, score
     return best
+
+
+def _different(codes: NDArray[np.float64]) -> int:
+    """Count the values of a column, up to more than an outcome has."""
+    first = codes[:_FIRST]
+    if np.unique(first[~np.isnan(first)]).size > MOST_OUTCOMES:
+        return MOST_OUTCOMES + 1
+    return int(np.unique(codes[~np.isnan(codes)]).size)
 
 
 def _plain(value: str) -> str:

@@ -6,7 +6,7 @@ import codecs
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from functools import partial
 from itertools import islice
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.data.cells import Cells, excel_delimiter, lines, readable
+from fairdesk.data.cells import Cells, check_width, excel_delimiter, lines, readable
 from fairdesk.data.kinds import FEW, PROSE, as_numbers
 from fairdesk.data.table import Dialect
 from fairdesk.data.texts import AnyTexts
@@ -28,6 +28,7 @@ PERHAPS_MISSING = ("None", "-", "--", ".")
 #: From the surest sign of a delimiter to the weakest, with the least columns it must give.
 _DELIMITERS = {"\t": 2, ";": 2, "|": 2, ",": 2, "^": 2, "~": 2, ":": 3, " ": 3}
 _SAMPLE_LINES = 1_000
+_SAMPLE_LETTERS = 1 << 22
 _BLOCK = 1 << 20
 _MARKS = (  # UTF-32 first: its mark begins with that of UTF-16
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -51,20 +52,28 @@ def guess_layout(path: Path) -> Dialect:
     with readable(path):
         encoding = guess_encoding(path)
         with path.open(encoding=encoding, newline="") as stream:
-            named = excel_delimiter(stream.readline())
+            named = excel_delimiter(stream.readline(_SAMPLE_LINES))
             stream.seek(0)
-            sample = list(islice(lines(stream), _SAMPLE_LINES))
-            cut = bool(stream.readline())
+            sample = list(_sampled(lines(stream)))
+            cut = bool(stream.readline(1))
     if not any(line.strip() for line in sample):
         raise DataError(
             f"The file “{path.name}” is empty.", remedy="Choose a file with a table in it."
         )
     delimiter = named or guess_delimiter(sample, cut=cut)
-    return Dialect(
-        delimiter=delimiter,
-        encoding=encoding,
-        header=guess_header(_split(sample, delimiter, cut=cut)),
-    )
+    rows = _split(sample, delimiter, cut=cut)
+    check_width(path, len(rows[0]) if rows else 0)
+    return Dialect(delimiter=delimiter, encoding=encoding, header=guess_header(rows))
+
+
+def _sampled(every: Iterator[str]) -> Iterator[str]:
+    """Take the first lines, fewer where they are long."""
+    letters = 0
+    for line in islice(every, _SAMPLE_LINES):
+        yield line
+        letters += len(line)
+        if letters > _SAMPLE_LETTERS:
+            break
 
 
 def guess_content(layout: Dialect, cells: Cells) -> Dialect:
