@@ -9,27 +9,20 @@ from pathlib import Path
 
 from fairdesk.errors import ModelError
 from fairdesk.models.model import Companion, OpenedModel
+from fairdesk.models.packed import PACKED
 
 #: How many bytes tell the formats apart.
 _HEAD = 4096
 _HDF5 = b"\x89HDF\r\n\x1a\n"
-#: How compressed pickles of joblib begin: gzip, bzip2, lzma, xz, zlib.
-_COMPRESSED = (
-    b"\x1f\x8b",
-    b"BZh",
-    b"\x5d\x00\x00",
-    b"\xfd7zXZ",
-    b"\x78\x01",
-    b"\x78\x5e",
-    b"\x78\x9c",
-    b"\x78\xda",
-)
 #: Suffixes under which pickles of the oldest, textual protocol are taken for what they are.
 _PICKLE_SUFFIXES = frozenset({".pkl", ".pickle", ".joblib", ".sav", ".p"})
 #: The highest versions that exist or are near; a byte beyond them is no such file.
 _PICKLE_PROTOCOL, _ONNX_VERSION = 5, 31
 
-WANTED = "FairDesk opens Keras (.keras, .h5), ONNX (.onnx) and scikit-learn (.pkl, .joblib) models."
+WANTED = (
+    "FairDesk opens Keras (.keras, .h5), ONNX (.onnx) and scikit-learn (.pkl, .joblib, .skops) "
+    "models."
+)
 
 
 def describe_format(path: Path) -> str:
@@ -77,7 +70,7 @@ def describe_format(path: Path) -> str:
 def _is_pickle(head: bytes, last: bytes, suffix: str) -> bool:
     if head.startswith(b"\x80"):
         return len(head) > 1 and head[1] <= _PICKLE_PROTOCOL
-    if head.startswith(_COMPRESSED):
+    if head.startswith(tuple(PACKED)):
         return True
     # the oldest protocols begin with any of some letters and signs, but all end with a full stop
     return suffix in _PICKLE_SUFFIXES and head[:1] in (b"(", b"]", b"}", b"c") and last == b"."

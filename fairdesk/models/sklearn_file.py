@@ -1,21 +1,20 @@
-"""scikit-learn models in pickle or joblib files: programs, run only with the auditor's consent."""
+"""scikit-learn models in pickle, joblib and skops files, and what lies in them beside the model."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import re
 import warnings
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.errors import ModelError, TrustRequiredError
+from fairdesk.errors import ModelError
 from fairdesk.events import Scores
 from fairdesk.files import sha256
 from fairdesk.models.answers import (
@@ -24,35 +23,49 @@ from fairdesk.models.answers import (
     from_margins,
     from_probabilities,
 )
-from fairdesk.models.model import Inputs, ModelCard, Takes
-
-#: Where a pickle says which scikit-learn wrote it: the key, perhaps remembered, and its text.
-_VERSION = re.compile(
-    rb"_sklearn_version(?:\x94|q.|r.{4})?(?:X.{4}|\x8c.)(\d+\.\d+[0-9A-Za-z.]*)", re.DOTALL
+from fairdesk.models.contents import Contents, installed, look_into, wanted_environment
+from fairdesk.models.estimators import (
+    Asked,
+    asked_of,
+    innermost,
+    is_estimator,
+    kinds_of_inputs,
+    prose_in,
+    sample_row,
+    trees_in,
 )
-#: So much is read of a file at once, and at most, to find that.
-_PIECE, _MOST_PIECES = 1 << 20, 1 << 10
-#: Their decision is not where their probability passes one half.
-_OWN_LIMIT = frozenset({"FixedThresholdClassifier", "TunedThresholdClassifierCV"})
-#: Their probabilities may contradict their decisions; scikit-learn says so.
-_SUPPORT_VECTORS = frozenset({"SVC", "NuSVC"})
+from fairdesk.models.loading import Loaded, load
+from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, OpenedModel, Takes
+from fairdesk.models.preparation import Preparation, names_of
+from fairdesk.models.prepared import PreparedModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: What lists of a model's inputs are called.
+_LIST_WORDS = frozenset({"feature", "features", "columns", "inputs", "cols"})
+#: What models are called where several lie in one file.
+_MODEL_WORDS = ("model", "classifier", "clf", "estimator", "pipeline", "regressor", "best")
 
 
 class ScikitModel:
-    """An unpickled classifier with scikit-learn's interface.
+    """A model with scikit-learn's interface.
 
     Parameters
     ----------
     card : ModelCard
         What it is.
     estimator : object
-        The classifier.
+        The classifier or regressor.
+    asked : Asked
+        What is asked of it.
     """
 
-    def __init__(self, card: ModelCard, estimator: Any) -> None:  # noqa: ANN401 - any class that the file names
+    def __init__(self, card: ModelCard, estimator: Any, asked: Asked) -> None:  # noqa: ANN401 - any class that the file names
         self._card = card
         self._estimator = estimator
-        self._places = {value: i for i, value in enumerate(estimator.classes_.tolist())}
+        self._asked = asked
+        self._places = {value: i for i, value in enumerate(asked.classes)}
 
     @property
     def card(self) -> ModelCard:
@@ -61,61 +74,267 @@ class ScikitModel:
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
-        return self._answer(matrix)
+        return self.answer(matrix)
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
         if self._card.takes is Takes.MATRIX:
-            return self._answer(np.column_stack(inputs))
+            return self.answer(np.column_stack(inputs))
+        if not self._card.named:
+            return self.answer(["" if text != text else text for text in inputs[0].tolist()])  # noqa: PLR0124 - NaN
         # pandas takes a second to load; this runs in the model's own process
         import pandas as pd  # noqa: PLC0415
 
-        return self._answer(pd.DataFrame(dict(zip(self._card.inputs, inputs, strict=True))))
+        return self.answer(pd.DataFrame(dict(zip(self._card.inputs, inputs, strict=True))))
 
-    def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - a matrix or a pandas frame
+    def answer(self, rows: Any) -> Scores:  # noqa: ANN401 - a matrix, a pandas frame or texts
+        """Answer for rows in the form that the estimator takes.
+
+        Raises
+        ------
+        ModelError
+            When it refuses them.
+        """
+        count = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         try:
-            match self._card.scores:
-                case "probabilities":
-                    return from_probabilities(np.asarray(self._estimator.predict_proba(rows)))
-                case "scores":
-                    return from_margins(np.asarray(self._estimator.decision_function(rows)))
-                case _:
-                    decided = np.asarray(self._estimator.predict(rows)).tolist()
-                    places = np.array([self._places[value] for value in decided], dtype=np.intp)
-                    return from_classes(places, len(self._places))
+            with _alone():
+                return self._answer(rows)
         except Exception as error:
+            # any kind: the model's own code runs
             raise ModelError(
-                f"The model refused {len(rows):,} rows.",
+                f"The model refused {count:,} rows.",
                 why=f"It says: {first_line(error)}",
                 remedy="Check that each input is made from the right column; missing cells and "
                 "values that the model has never seen are other causes."
-                + _resave(self._card.saved_with),
+                + _other_versions(self._card),
             ) from error
 
+    def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - as above
+        which = self._asked.column
+        match self._asked.scores:
+            case "probabilities":
+                answers = self._estimator.predict_proba(rows)
+                if which is None:
+                    return from_probabilities(np.asarray(answers))
+                one = answers[which] if isinstance(answers, list) else answers[:, which]
+                return from_probabilities(np.asarray(one))
+            case "scores":
+                return from_margins(np.asarray(self._estimator.decision_function(rows)))
+            case "values":
+                values = np.asarray(self._estimator.predict(rows), dtype=np.float64)
+                values = values.reshape(len(values), -1)
+                return values[:, [which or 0]].astype(np.float32)
+            case _:
+                decided = np.asarray(self._estimator.predict(rows))
+                decided = decided.reshape(len(decided), -1)[:, which or 0]
+                places = np.array([self._places[value] for value in decided.tolist()], np.intp)
+                return from_classes(places, len(self._places))
 
-def open_scikit(path: Path, *, trusted: bool = False, output: str = "") -> ScikitModel:
-    """Open a pickle or joblib file. This runs whatever its author put into it.
+
+def _other_versions(card: ModelCard) -> str:
+    """Name the versions that a model was saved with, and the way out when they are others."""
+    saved = dict(text.rsplit(" ", 1) for text in card.saved_with.split(", ") if " " in text)
+    wanted = wanted_environment(Contents("pickle", saved))
+    if not wanted:
+        return f" It was saved with {card.saved_with}." if card.saved_with else ""
+    told = " and ".join(f"{name} {text}" for name, text in wanted.items())
+    here = " and ".join(f"{name} {installed(name)}" for name in wanted if installed(name))
+    return (
+        f" It was saved with {told}, and {here} is installed: open it with {told} in an "
+        "environment of its own."
+    )
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Compute in this thread: batches are small, and processes of its own a model may not have."""
+    # a quarter of a second to load; the model brought it along
+    import joblib  # noqa: PLC0415
+
+    with joblib.parallel_config(backend="sequential"), warnings.catch_warnings():
+        # an array where a frame was seen in training: columns are in order all the same
+        warnings.filterwarnings("ignore", "X (does not have|has) .*feature names", UserWarning)
+        yield
+
+
+def open_scikit(path: Path, *, trusted: bool = False, output: str = "") -> OpenedModel:
+    """Open a pickle, joblib or skops file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    trusted : bool
+        Whether its own code may run; needed only where the allow-list refuses it.
+    output : str
+        Which of several models or outputs is asked; the first when left out.
 
     Raises
     ------
     TrustRequiredError
-        When it is not trusted; then nothing of it was run.
+        When the allow-list refuses it, and it is not trusted; then nothing of it was run.
     ModelError
-        When it cannot be opened, or is no classifier.
+        When it cannot be opened, or holds no trained classifier or regressor.
     """
-    if not trusted:
-        raise TrustRequiredError(
-            f"“{path.name}” is a program, not only data.",
-            why="Opening it runs whatever its author put into it, with your rights: it could "
-            "read, change or send your files.",
-            remedy="Open it only if you know where it comes from. Otherwise ask for the model "
-            "as ONNX.",
+    loaded = load(path, trusted=trusted)
+    found = _Found.of(loaded.thing, path)
+    asked, outputs, chosen = _choose(found, path, output)
+    notes = [*loaded.notes]
+    if len(outputs) > 1 and not output:
+        notes.append(f"It has several outputs: {_list(outputs)}. “{chosen}” is used.")
+    estimator = asked.estimator
+    gathered = _beside(found, asked, path)
+    notes += gathered.notes
+    card = _card(path, loaded, asked, gathered.hints(), (outputs, chosen), notes)
+    opened = ScikitModel(card, estimator, asked)
+    if gathered.before:
+        return PreparedModel(opened, gathered.before)
+    return _tried(opened, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a file holds: models by name, and everything else."""
+
+    models: dict[str, Any]
+    others: list[tuple[str, Any]]
+
+    @classmethod
+    def of(cls, thing: Any, path: Path) -> _Found:  # noqa: ANN401 - anything
+        if is_estimator(thing):
+            return cls({"": thing}, [])
+        if isinstance(thing, list | tuple):
+            parts = {str(i): part for i, part in enumerate(thing, start=1)}
+        elif isinstance(thing, Mapping):
+            parts = {str(name): part for name, part in thing.items()}
+        else:
+            parts = {}
+        models = {name: part for name, part in parts.items() if is_estimator(part)}
+        if not models:
+            raise _no_model(thing, path)
+        others = [(name, part) for name, part in parts.items() if name not in models]
+        first = sorted(models, key=lambda name: not any(w in name.casefold() for w in _MODEL_WORDS))
+        return cls({name: models[name] for name in first}, others)
+
+
+def _no_model(thing: object, path: Path) -> ModelError:
+    kind = type(thing).__name__
+    if kind == "Booster":
+        return ModelError(
+            f"“{path.name}” holds the bare booster of a model, without its classes.",
+            remedy="Save the XGBClassifier or LGBMClassifier itself with joblib.dump().",
         )
-    version = saved_version(path)
-    loaded, notes = _load(path, version)
-    estimator, more = _estimator(loaded, path)
-    card = _card(path, estimator, version, (*notes, *more))
-    return ScikitModel(card, estimator)
+    if hasattr(thing, "predict"):
+        return ModelError(
+            f"“{path.name}” holds a “{kind}”, which is no trained classifier or regressor.",
+            why="FairDesk audits models that decide between classes, or that estimate a number.",
+            remedy="Choose a trained classifier or regressor.",
+        )
+    return ModelError(
+        f"“{path.name}” holds no model, but a “{kind}”.",
+        remedy="Save the trained classifier or pipeline itself with joblib.dump(). A scaler or "
+        "encoders are given as a file beside the model.",
+    )
+
+
+def _choose(found: _Found, path: Path, output: str) -> tuple[Asked, tuple[str, ...], str]:
+    """Choose what is asked, of all models in the file and all their outputs."""
+    offered: dict[str, Asked] = {}
+    for name, model in found.models.items():
+        for part, asked in asked_of(model, path).items():
+            label = part if not name or len(found.models) == 1 else f"{name}: {part}"
+            offered[label.removesuffix(": ") or name] = asked
+    if output and output not in offered:
+        raise ModelError(
+            f"“{path.name}” has no output “{output}”.",
+            remedy=f"Choose one of: {_list(offered)}." if len(offered) > 1 else "It has one only.",
+        )
+    chosen = output or next(iter(offered))
+    if len(offered) == 1:
+        return offered[chosen], (), ""
+    return offered[chosen], tuple(offered), chosen
+
+
+def _beside(found: _Found, asked: Asked, path: Path) -> Preparation:
+    """Take what lies beside the model in its file."""
+    gathered = Preparation.of(Hints(), len(asked.inputs), asked.classes)
+    unused = gathered.take(found.others)
+    if found.others:
+        model = next(iter(found.models))
+        gathered.told.insert(0, f"“{path.name}” holds several things; its model is “{model}”.")
+    for name, thing in unused:
+        names = names_of(thing)
+        if names and set(re.split(r"[\W_]+", name.casefold())) & _LIST_WORDS:
+            gathered.notes.append(
+                f"“{name}” names {len(names):,} columns, but the model takes {len(asked.inputs):,} "
+                "inputs: it is not used."
+            )
+        if hasattr(thing, "transform"):
+            gathered.notes.append(
+                f"“{name}” ({type(thing).__name__}) lies beside the model and is not used: it does "
+                "not tell what it belongs to. Check the accuracy below."
+            )
+    return gathered
+
+
+def _card(
+    path: Path,
+    loaded: Loaded,
+    asked: Asked,
+    hints: Hints,
+    choice: tuple[tuple[str, ...], str],
+    notes: list[str],
+) -> ModelCard:
+    estimator = asked.estimator
+    versions = loaded.contents.saved_with
+    version = versions.get("scikit-learn", "")
+    steps = [type(step).__name__ for _, step in getattr(estimator, "steps", [])]
+    library = type(estimator).__module__.partition(".")[0].replace("sklearn", "scikit-learn")
+    own = versions.get(library, "")
+    kind = " ".join(part for part in (library, own, "pipeline" if steps else "model") if part)
+    can = [Capability.DECIDES]
+    can += [Capability.SCORES] if asked.scores != "labels" else []
+    can += [Capability.TREES] if trees_in(estimator) else []
+    can += [Capability.TEXT] if prose_in(estimator) else []
+    answers = f"{len(asked.classes):,} classes" if asked.classes else "one number"
+    inputs = "1 input" if len(asked.inputs) == 1 else f"{len(asked.inputs):,} inputs"
+    saved = [f"{name} {text}" for name, text in versions.items() if name != "skops" and text]
+    return ModelCard(
+        path=str(path),
+        sha256=sha256(path),
+        format=kind,
+        summary=f"{', then '.join(steps) if steps else type(innermost(estimator)).__name__}, "
+        f"{inputs}, {answers}.",
+        takes=asked.takes,
+        inputs=asked.inputs,
+        named=asked.named,
+        classes=tuple(str(value) for value in asked.classes),
+        scores=asked.scores,
+        saved_with=", ".join(saved) if saved else f"scikit-learn {version}" if version else "",
+        warnings=tuple(notes),
+        can=tuple(can),
+        accepts=kinds_of_inputs(estimator, asked.inputs),
+        outputs=choice[0],
+        output=choice[1],
+        hints=hints,
+        needed_trust=loaded.needed_trust,
+    )
+
+
+def _tried(opened: ScikitModel, asked: Asked) -> ScikitModel:
+    """Ask a model of another version once: some open and fail only when they are asked."""
+    if not opened.card.warnings:
+        return opened
+    row = sample_row(asked)
+    try:
+        opened.scores(
+            [np.array([cell], dtype=object if isinstance(cell, str) else float) for cell in row]
+        )
+    except ModelError as error:
+        note = f"It opened, but did not answer when it was tried on a made-up row. {error.why}"
+        card = msgspec.structs.replace(opened.card, warnings=(*opened.card.warnings, note))
+        return ScikitModel(card, asked.estimator, asked)
+    return opened
 
 
 def saved_version(path: Path) -> str:
@@ -126,167 +345,8 @@ def saved_version(path: Path) -> str:
     str
         ``"1.5.2"``; empty when the file does not say.
     """
-    tail = b""
-    try:
-        for piece in _unpacked(path):
-            found = _VERSION.search(tail + piece)
-            if found:
-                return found[1].decode()
-            tail = piece[-64:]
-    except (OSError, EOFError, lzma.LZMAError, zlib.error):
-        # cut off: opening it will say so
-        return ""
-    return ""
+    return look_into(path).saved_with.get("scikit-learn", "")
 
 
-def _unpacked(path: Path) -> Iterator[bytes]:
-    """Give a file's content in pieces, unpacked where joblib has packed it."""
-    with path.open("rb") as stream:
-        head = stream.read(6)
-    openers: dict[bytes, Callable[[Path, str], Any]] = {
-        b"\x1f\x8b": gzip.open,
-        b"BZh": bz2.open,
-        b"\xfd7zXZ": lzma.open,
-        b"\x5d\x00": lzma.open,
-    }
-    opener = next((make for magic, make in openers.items() if head.startswith(magic)), Path.open)
-    inflate = zlib.decompressobj() if head.startswith(b"\x78") else None
-    with opener(path, "rb") as source:
-        for _ in range(_MOST_PIECES):
-            piece = source.read(_PIECE)
-            if not piece:
-                return
-            yield inflate.decompress(piece) if inflate else piece
-
-
-def _load(path: Path, version: str) -> tuple[object, list[str]]:
-    """Unpickle a trusted file: what it holds, and what is to be known about it."""
-    # scikit-learn takes seconds to load; this runs in the model's own process
-    import joblib  # noqa: PLC0415
-    import sklearn  # noqa: PLC0415
-    from sklearn.exceptions import InconsistentVersionWarning  # noqa: PLC0415
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            loaded: object = joblib.load(path)
-        except ModuleNotFoundError as error:
-            if error.name and error.name.split(".")[0] not in ("sklearn", "_loss"):
-                raise ModelError(
-                    f"“{path.name}” needs the Python library “{error.name}”, "
-                    "which is not installed.",
-                    remedy="Install that library beside FairDesk, or ask for the model as ONNX.",
-                ) from error
-            raise _unreadable(path, version, sklearn.__version__, error) from error
-        except Exception as error:
-            # any kind: the file's own code ran
-            raise _unreadable(path, version, sklearn.__version__, error) from error
-    mismatched = False
-    for warning in caught:
-        if issubclass(warning.category, InconsistentVersionWarning):
-            mismatched = True
-        else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
-    if not mismatched:
-        return loaded, []
-    note = (
-        f"It was saved with scikit-learn {version or 'of another version'}, and "
-        f"{sklearn.__version__} is installed: it may fail, or answer differently than it did. "
-        "Check the accuracy below."
-    )
-    return loaded, [note]
-
-
-def _unreadable(path: Path, version: str, installed: str, error: Exception) -> ModelError:
-    if not version or version == installed:
-        return ModelError(
-            f"“{path.name}” cannot be opened.",
-            why=f"It is damaged, or needs code that is not here: {first_line(error)}",
-            remedy="Save the model again with joblib.dump(), or export it as ONNX.",
-        )
-    return ModelError(
-        f"“{path.name}” was saved with scikit-learn {version}, and cannot be opened with "
-        f"{installed}.",
-        why=f"It says: {first_line(error)}",
-        remedy=f"Open it with scikit-learn {version} and export it as ONNX, or train it again "
-        f"with {installed}.",
-    )
-
-
-def _resave(saved_with: str) -> str:
-    return f" It was saved with {saved_with}." if saved_with else ""
-
-
-def _estimator(loaded: Any, path: Path) -> tuple[Any, list[str]]:  # noqa: ANN401 - any class that the file names
-    """Find the one classifier in what a file holds."""
-    notes: list[str] = []
-    parts = dict(enumerate(loaded, start=1)) if isinstance(loaded, (list, tuple)) else loaded
-    models = []
-    if isinstance(parts, dict):
-        models = [(name, part) for name, part in parts.items() if hasattr(part, "predict")]
-    if len(models) == 1:
-        name, loaded = models[0]
-        notes.append(
-            f"The file holds several things, of which the model “{name}” is used. Whatever lies "
-            "beside it, such as scaling, is not applied. Check the accuracy below."
-        )
-    if not hasattr(loaded, "predict"):
-        raise ModelError(
-            f"“{path.name}” holds no model, but a “{type(loaded).__name__}”.",
-            remedy="Save the trained classifier or pipeline itself with joblib.dump().",
-        )
-    classes = getattr(loaded, "classes_", None)
-    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
-        raise ModelError(
-            f"“{path.name}” holds a “{type(loaded).__name__}”, which is no trained classifier.",
-            why="FairDesk audits models that decide between two classes or more.",
-            remedy="Choose a trained classifier.",
-        )
-    return loaded, notes
-
-
-def _card(path: Path, estimator: Any, version: str, notes: tuple[str, ...]) -> ModelCard:  # noqa: ANN401 - any class that the file names
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is not None:
-        takes, inputs = Takes.COLUMNS, tuple(str(name) for name in names)
-    else:
-        count = getattr(estimator, "n_features_in_", None)
-        if not isinstance(count, int):
-            raise ModelError(
-                f"“{path.name}” does not say how many inputs it takes.",
-                remedy="Save it again with a newer version of scikit-learn.",
-            )
-        takes, inputs = Takes.MATRIX, tuple(f"input {i}" for i in range(1, count + 1))
-    steps = [type(step).__name__ for _, step in getattr(estimator, "steps", [])]
-    library = type(estimator).__module__.partition(".")[0].replace("sklearn", "scikit-learn")
-    what = "pipeline" if steps else "model"
-    kind = f"{library} {version} {what}" if version else f"{library} {what}"
-    return ModelCard(
-        path=str(path),
-        sha256=sha256(path),
-        format=kind,
-        summary=f"{', then '.join(steps) if steps else type(estimator).__name__}, "
-        f"{len(inputs):,} inputs, {len(estimator.classes_):,} classes.",
-        takes=takes,
-        inputs=inputs,
-        named=names is not None,
-        classes=tuple(str(value) for value in estimator.classes_.tolist()),
-        scores=_scores(estimator),
-        saved_with=f"scikit-learn {version}" if version else "",
-        warnings=notes,
-    )
-
-
-def _scores(estimator: Any) -> str:  # noqa: ANN401 - any class that the file names
-    """Choose what to ask: probabilities, unless the classifier decides by something else."""
-    last = estimator
-    while hasattr(last, "steps") or hasattr(last, "best_estimator_"):
-        last = last.steps[-1][1] if hasattr(last, "steps") else last.best_estimator_
-    kind = type(last).__name__
-    if kind in _OWN_LIMIT or (kind in _SUPPORT_VECTORS and len(estimator.classes_) > 2):
-        return "labels"
-    if hasattr(estimator, "predict_proba") and kind not in _SUPPORT_VECTORS:
-        return "probabilities"
-    return "scores" if hasattr(estimator, "decision_function") else "labels"
+def _list(names: Any) -> str:  # noqa: ANN401 - any iterable of texts
+    return ", ".join(f"“{name}”" for name in names)

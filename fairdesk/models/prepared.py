@@ -1,0 +1,143 @@
+"""A model behind transformers that came beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.errors import ModelError
+from fairdesk.events import Scores
+from fairdesk.models.answers import first_line
+from fairdesk.models.estimators import TEXT_INPUT, kinds_of_inputs, reads_text
+from fairdesk.models.model import (
+    Capability,
+    Inputs,
+    MatrixModel,
+    ModelCard,
+    OpenedModel,
+    Takes,
+)
+
+#: What a model can no longer show of itself once its inputs are made by something else.
+_HIDDEN = frozenset({Capability.GRADIENTS, Capability.LAYERS, Capability.TREES})
+
+
+class PreparedModel:
+    """An opened model whose rows go through transformers first.
+
+    Parameters
+    ----------
+    opened : OpenedModel
+        The model.
+    before : sequence of (str, Any)
+        Names and fitted transformers with scikit-learn's interface, in order.
+
+    Raises
+    ------
+    ModelError
+        When the first does not say how many columns it takes, or the last gives another number
+        of them than the model takes.
+    """
+
+    def __init__(self, opened: OpenedModel, before: Sequence[tuple[str, Any]]) -> None:
+        self._opened = opened
+        self._before = list(before)
+        self._card = _card(opened.card, self._before)
+
+    @property
+    def card(self) -> ModelCard:
+        """What it is."""
+        return self._card
+
+    def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
+        """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
+        return self._answer(matrix)
+
+    def scores(self, inputs: Inputs) -> Scores:
+        """Answer for one array per input; as `OpenedModel.scores`."""
+        if self._card.takes is Takes.MATRIX:
+            return self._answer(np.column_stack(inputs))
+        if not self._card.named:
+            return self._answer(["" if text != text else text for text in inputs[0].tolist()])  # noqa: PLR0124 - NaN
+        # pandas takes a second to load; this runs in the model's own process
+        import pandas as pd  # noqa: PLC0415
+
+        return self._answer(pd.DataFrame(dict(zip(self._card.inputs, inputs, strict=True))))
+
+    def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - a matrix, a pandas frame or texts
+        count = len(rows)
+        name = ""
+        try:
+            for name, transformer in self._before:  # noqa: B007 - told when it fails
+                rows = transformer.transform(rows)
+        except Exception as error:
+            # any kind: the file's own code may run
+            raise ModelError(
+                f"“{name}”, which comes before the model, refused {count:,} rows.",
+                why=f"It says: {first_line(error)}",
+                remedy="Check that each input is made from the right column; missing cells and "
+                "values that it has never seen are other causes.",
+            ) from error
+        own = getattr(self._opened, "answer", None)
+        if own is not None:
+            return cast("Scores", own(rows))
+        matrix = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)
+        if matrix.ndim != 2 or matrix.shape[1] != len(self._opened.card.inputs):
+            raise _wrong_width(name, matrix.shape, len(self._opened.card.inputs))
+        if self._opened.card.takes is Takes.MATRIX:
+            return cast("MatrixModel", self._opened).matrix_scores(matrix)
+        return self._opened.scores([np.ascontiguousarray(column) for column in matrix.T])
+
+
+def _wrong_width(name: str, shape: tuple[int, ...], wanted: int) -> ModelError:
+    given = shape[1] if len(shape) == 2 else 1
+    return ModelError(
+        f"“{name}” gives {given:,} columns, but the model takes {wanted:,}.",
+        why="It was fitted for another model, or something between them is missing.",
+        remedy="Choose the files that belong together.",
+    )
+
+
+def _card(card: ModelCard, before: list[tuple[str, Any]]) -> ModelCard:
+    name, first = before[0]
+    names = getattr(first, "feature_names_in_", None)
+    count = getattr(first, "n_features_in_", None)
+    text = reads_text(first)
+    inputs: tuple[str, ...]
+    if text:
+        takes, inputs = Takes.COLUMNS, (TEXT_INPUT,)
+    elif names is not None:
+        takes, inputs = Takes.COLUMNS, tuple(str(name) for name in names)
+    elif isinstance(count, int | np.integer):
+        takes, inputs = Takes.MATRIX, tuple(f"input {i}" for i in range(1, int(count) + 1))
+    else:
+        raise ModelError(
+            f"“{name}” does not say how many columns it takes.",
+            remedy="Fit it again with a newer version of scikit-learn.",
+        )
+    listed = ", then ".join(f"{type(part).__name__} (“{name}”)" for name, part in before)
+    can = [ability for ability in card.can if ability not in _HIDDEN]
+    if text and Capability.TEXT not in can:
+        can.append(Capability.TEXT)
+    hints = card.hints
+    if hints.features and len(hints.features) != len(inputs):
+        # they name what comes out of the transformers
+        hints = msgspec.structs.replace(hints, features=())
+    return msgspec.structs.replace(
+        card,
+        summary=f"{card.summary} Before it: {listed}.",
+        takes=takes,
+        inputs=inputs,
+        named=not text and names is not None,
+        can=tuple(can),
+        accepts=kinds_of_inputs(first, inputs),
+        hints=hints,
+        read_as_data=False,
+    )
+
+
+__all__ = ["PreparedModel"]

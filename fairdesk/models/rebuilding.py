@@ -1,0 +1,292 @@
+"""Making what a pickle describes: arrays, generators of chance, names of columns.
+
+Each function here stands for one of NumPy's, Python's or a table library's that pickles call.
+Those trust what they are given: a type of numbers that says it is made of Python objects, or an
+array that is filled twice, would let a file reach into memory. These check it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class RefusedError(Exception):
+    """A pickle asks for what no honest file asks for.
+
+    Parameters
+    ----------
+    name : str
+        The name it asked for, with its module.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class Token:
+    """A class or function of which a pickle may only say that it is to be used now.
+
+    A model cannot keep one: to its own code it is no class and cannot be called.
+
+    Parameters
+    ----------
+    name : str
+        With its module.
+    thing : Any
+        What is meant.
+    called, made : bool
+        Whether a pickle may call it, and make empty instances of it.
+    """
+
+    def __init__(self, name: str, thing: Any, *, called: bool, made: bool) -> None:  # noqa: ANN401 - any class
+        self.name = name
+        self.called = called
+        self.made = made
+        self._thing = thing
+
+    def call(self, *arguments: Any) -> Any:  # noqa: ANN401 - any class
+        """Call it."""
+        if not self.called:
+            raise RefusedError(f"{self.name}()")
+        return self._thing(*arguments)
+
+    def make(self, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - any class
+        """Make an instance without its constructor."""
+        if not self.made:
+            raise RefusedError(f"{self.name}.__new__")
+        return self._thing.__new__(self._thing, *arguments, **named)
+
+    def meant(self, kind: type) -> Any:  # noqa: ANN401 - any class
+        """Give what is meant, when it is a subclass of ``kind``."""
+        if not (isinstance(self._thing, type) and issubclass(self._thing, kind)):
+            raise RefusedError(self.name)
+        return self._thing
+
+
+class Lifeless:
+    """The record of a thing that a model keeps but does not need; nothing can be done with it."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        self.state: object = None
+
+    def append(self, item: object) -> None:
+        """Take what a pickle puts in, and forget it."""
+
+    extend = add = update = append
+
+    def __setitem__(self, key: object, value: object) -> None:
+        pass
+
+    def __bool__(self) -> bool:
+        raise TypeError("a thing that was kept as a record only is asked for")
+
+
+def plain(value: object) -> object:
+    """Give a description back as it is."""
+    return value
+
+
+def latin_bytes(text: str, encoding: str) -> bytes:
+    """Give bytes that an old pickle holds as text."""
+    if encoding not in ("latin1", "latin-1"):
+        raise RefusedError("_codecs.encode")
+    return text.encode(encoding)
+
+
+def instance(kind: Token, base: type, state: object) -> object:
+    """Make an empty instance, as the oldest pickles ask for it."""
+    if base not in (object, dict, list, tuple, set, str, int, float) or state not in (None, ()):
+        raise RefusedError("copyreg._reconstructor")
+    return kind.make()
+
+
+def new(kind: Token) -> object:
+    """Make an empty search tree or distance."""
+    return kind.make()
+
+
+def dtype(kind: object, align: bool = False, copy: bool = False) -> np.dtype[Any]:  # noqa: ARG001, FBT001, FBT002 - as pickled
+    """Give the type of an array's numbers."""
+    if not (isinstance(kind, str) or (isinstance(kind, type) and issubclass(kind, np.generic))):
+        raise RefusedError("numpy.dtype")
+    return np.dtype(kind)
+
+
+def dtype_with(made: np.dtype[Any], state: tuple[Any, ...]) -> np.dtype[Any]:
+    """Give the type that a state completes; the one that is given stays as it is.
+
+    Parameters
+    ----------
+    made : np.dtype
+        From `dtype`.
+    state : tuple
+        ``(version, order, base, names, fields, size, alignment, flags, ...)``.
+    """
+    _, order, base, names, fields, size, _, flags, *more = state
+    if base is not None:
+        return np.dtype((_without_objects(base[0]), tuple(base[1])))
+    if names is not None:
+        return np.dtype(
+            {
+                "names": list(names),
+                "formats": [_without_objects(fields[name][0]) for name in names],
+                "offsets": [fields[name][1] for name in names],
+                "itemsize": size,
+            },
+            align=bool(flags & 0x80),
+        )
+    if made.kind in "mM" and more:
+        unit, times, *_ = more[0][1]
+        unit = unit.decode() if isinstance(unit, bytes) else str(unit)
+        made = np.dtype(f"{made.kind}8" if unit == "generic" else f"{made.kind}8[{times}{unit}]")
+    elif made.kind in "SUV" and size > 0:
+        made = np.dtype(f"{made.kind}{size // 4 if made.kind == 'U' else size}")
+    return made.newbyteorder(order) if order in ("<", ">") else made
+
+
+def _without_objects(part: np.dtype[Any]) -> np.dtype[Any]:
+    if not isinstance(part, np.dtype) or part.hasobject:
+        raise RefusedError("numpy.dtype of objects inside another")
+    return part
+
+
+def array(kind: Token, shape: tuple[int, ...], letter: bytes | str) -> NDArray[Any]:
+    """Make an empty array, which is then filled."""
+    kind.meant(np.ndarray)
+    _refuse_filled(shape, letter)
+    return np.ndarray.__new__(np.ndarray, (0,), "b")
+
+
+def masked_array(kind: Token, base: Token, shape: tuple[int, ...], letter: bytes | str) -> object:
+    """Make an empty array with gaps, which is then filled."""
+    kind.meant(np.ma.MaskedArray)
+    base.meant(np.ndarray)
+    _refuse_filled(shape, letter)
+    return np.ma.MaskedArray(np.ndarray((0,), "b"), mask=np.ndarray((0,), bool))
+
+
+def _refuse_filled(shape: tuple[int, ...], letter: bytes | str) -> None:
+    if shape != (0,) or letter not in (b"b", "b"):
+        raise RefusedError("numpy.ndarray of unknown content")
+
+
+def array_of_bytes(
+    content: bytes | bytearray, kind: np.dtype[Any], shape: tuple[int, ...], order: str
+) -> NDArray[Any]:
+    """Make an array of the bytes that hold its numbers."""
+    if not isinstance(content, bytes | bytearray) or kind.hasobject or order not in ("C", "F"):
+        raise RefusedError("numpy._core.numeric._frombuffer")
+    flat = np.frombuffer(content, _without_objects(kind))
+    return flat.reshape(shape, order=order)  # type: ignore[call-overload,no-any-return]  # either
+
+
+def scalar(kind: np.dtype[Any], content: bytes = b"") -> Any:  # noqa: ANN401 - any number
+    """Make one number or text of NumPy's."""
+    if not isinstance(kind, np.dtype) or kind.hasobject or not isinstance(content, bytes):
+        raise RefusedError("numpy._core.multiarray.scalar")
+    return np.frombuffer(content, kind, 1)[0] if kind.itemsize else kind.type()
+
+
+def bit_generator(kind: Token | str = "MT19937") -> np.random.BitGenerator:
+    """Make a source of chance."""
+    from numpy.random import _pickle  # noqa: PLC0415 - what its pickles name
+
+    if isinstance(kind, Token):
+        return cast("np.random.BitGenerator", kind.meant(np.random.BitGenerator)())
+    kinds: dict[str, type[np.random.BitGenerator]] = dict(_pickle.BitGenerators.items())  # type: ignore[arg-type]
+    return kinds[kind]()
+
+
+def generator(source: object = "MT19937", maker: object = None) -> np.random.Generator:  # noqa: ARG001 - as pickled
+    """Make a generator of chance."""
+    return np.random.Generator(_source(source))
+
+
+def random_state(source: object = "MT19937", maker: object = None) -> np.random.RandomState:  # noqa: ARG001 - as pickled
+    """Make a generator of chance of the older kind."""
+    return np.random.RandomState(_source(source))
+
+
+def _source(given: object) -> np.random.BitGenerator:
+    if isinstance(given, np.random.BitGenerator):
+        return given
+    if isinstance(given, str | Token):
+        return bit_generator(given)
+    raise RefusedError("numpy.random")
+
+
+def seed_sequence(kind: Token, checksum: int, state: object) -> object:
+    """Make the seed of a source of chance."""
+    from numpy.random import bit_generator as home  # noqa: PLC0415 - its private constructor
+
+    rebuild = home.__pyx_unpickle_SeedSequence  # type: ignore[attr-defined]  # noqa: SLF001 - as pickled
+    return rebuild(kind.meant(np.random.SeedSequence), checksum, state)
+
+
+def labels(kind: object, given: Mapping[str, Any]) -> object:  # noqa: ARG001 - as pickled
+    """Give a table's column or row names as an array: all that models need of them."""
+    if "start" in given:
+        return np.arange(given["start"], given["stop"], given["step"])
+    content = given.get("data")
+    if isinstance(content, Lifeless) and isinstance(content.state, dict):
+        content = content.state.get("_pa_array", content.state.get("_ndarray"))
+    if not isinstance(content, np.ndarray):
+        return Lifeless()
+    return content
+
+
+def arrow_texts(given: tuple[Any, ...]) -> object:
+    """Give texts that a table library holds in columns of Arrow; anything else as a record."""
+    kind, length, _, offset, buffers, *_ = given
+    width = {"large_string": "<i8", "string": "<i4"}.get(kind) if isinstance(kind, str) else None
+    if width is None or len(buffers) != 3 or buffers[0] is not None:
+        return Lifeless()
+    ends = np.frombuffer(buffers[1], width)[offset : offset + length + 1].tolist()
+    content = bytes(buffers[2] or b"")
+    return np.array(
+        [content[start:end].decode() for start, end in pairwise(ends)],
+        dtype=object,
+    )
+
+
+def check_state(thing: object, state: object) -> None:
+    """Refuse what a model's own compiled code would take on trust.
+
+    Raises
+    ------
+    RefusedError
+        When a reader of texts would open files.
+    ValueError
+        When a tree's branches lead nowhere, or back: following them would read foreign memory, or
+        never end.
+    """
+    if not isinstance(state, dict):
+        return
+    if state.get("input") in ("filename", "file") and "token_pattern" in state:
+        raise RefusedError(f"{type(thing).__module__}.{type(thing).__name__} of files")
+    nodes = state.get("nodes")
+    if not (isinstance(nodes, np.ndarray) and nodes.dtype.names):
+        return
+    if {"left_child", "right_child", "feature"} <= set(nodes.dtype.names):
+        inner = nodes["left_child"] != -1
+        branches = (nodes["left_child"], nodes["right_child"])
+        wrong = (nodes["feature"] >= getattr(thing, "n_features", np.inf)) & inner
+        wrong |= (nodes["feature"] < 0) & inner
+        count = int(state.get("node_count", len(nodes)))
+    elif {"left", "right", "is_leaf"} <= set(nodes.dtype.names):
+        inner = nodes["is_leaf"] == 0
+        branches = (nodes["left"].astype(np.int64), nodes["right"].astype(np.int64))
+        wrong, count = np.zeros(len(nodes), bool), len(nodes)
+    else:
+        return
+    place = np.arange(len(nodes))
+    for branch in branches:
+        wrong |= inner & ((branch <= place) | (branch >= len(nodes)))
+    if wrong.any() or count != len(nodes):
+        raise ValueError("a tree's branches do not lead to its leaves")
