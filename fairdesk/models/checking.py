@@ -10,7 +10,7 @@ import numpy as np
 
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.models.decision import VALUES
-from fairdesk.models.mapping import Proposal, hinted, listing
+from fairdesk.models.mapping import Proposal, hinted, input_names, listing
 from fairdesk.models.model import How, Input, Mapping, ModelCard
 
 #: Of a number column so many values without a code are enough to be shown.
@@ -56,7 +56,7 @@ def problems(
 
 
 def _open(inputs: Sequence[Input | None], card: ModelCard) -> Iterator[str]:
-    names = [name for name, item in zip(card.inputs, inputs, strict=True) if item is None]
+    names = [name for name, item in zip(input_names(card), inputs, strict=True) if item is None]
     if names:
         yield f"It is not said how these inputs are made: {listing(names)}."
 

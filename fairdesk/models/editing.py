@@ -11,11 +11,11 @@ import msgspec
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.models.favourable import Answer
-from fairdesk.models.mapping import Proposal, made_of
+from fairdesk.models.mapping import Proposal, input_names, made_of
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
 from fairdesk.models.one_hot import MISSING, Place, made
 
-M = TypeVar("M", Mapping, Proposal)
+M = TypeVar("M", bound=Mapping | Proposal)
 
 
 def remap(mapping: M, position: int, attribute: str, table: Table, card: ModelCard) -> M:
@@ -139,17 +139,25 @@ def computed(mapping: M, position: int, steps: Sequence[Step]) -> M:
     return put(mapping, position, msgspec.structs.replace(item, then=tuple(steps)))
 
 
-def answered(mapping: M, answer: Answer) -> M:
+def answered(mapping: Mapping | Proposal, answer: Answer) -> Mapping | Proposal:
     """Let the model's answers mean this."""
     if isinstance(mapping, Proposal):
-        return msgspec.structs.replace(mapping, answer=answer)
+        return msgspec.structs.replace(mapping, answer=answer, unanswered="")
     return answer.onto(mapping)
 
 
 def put(mapping: M, position: int, item: Input) -> M:
-    """Make an input in this way."""
+    """Make an input in this way.
+
+    What was open about a proposal's inputs is settled when the last gap is filled, and when
+    arithmetic is given that a scaler's file did not say the place of.
+    """
+    before = mapping.inputs[position]
     inputs: list[Input | None] = list(mapping.inputs)
     inputs[position] = item
+    settles = None not in inputs and (before is None or before.then != item.then)
+    if isinstance(mapping, Proposal) and settles:
+        mapping = msgspec.structs.replace(mapping, problems=())
     return msgspec.structs.replace(mapping, inputs=tuple(inputs))
 
 
@@ -164,7 +172,7 @@ def _item(mapping: Mapping | Proposal, position: int) -> Input:
 
 
 def _name(card: ModelCard, position: int) -> str:
-    return card.inputs[position]
+    return input_names(card)[position]
 
 
 def _column(attribute: str, table: Table) -> Column:

@@ -58,7 +58,9 @@ class Proposal(msgspec.Struct, frozen=True):
     answer : Answer, optional
         What the model's answers mean; None where that has to be chosen.
     problems : tuple[str, ...]
-        Why something is open, whole sentences.
+        What is open about the inputs and why, whole sentences.
+    unanswered : str
+        Why ``answer`` is None.
     notes : tuple[str, ...]
         What was assumed and is to be checked, whole sentences.
     """
@@ -67,6 +69,7 @@ class Proposal(msgspec.Struct, frozen=True):
     matched: str
     answer: Answer | None
     problems: tuple[str, ...] = ()
+    unanswered: str = ""
     notes: tuple[str, ...] = ()
 
     def mapping(self) -> Mapping:
@@ -78,15 +81,16 @@ class Proposal(msgspec.Struct, frozen=True):
             When something is open.
         """
         inputs = tuple(item for item in self.inputs if item is not None)
-        if len(inputs) < len(self.inputs) or self.answer is None:
-            first, *others = self.problems
-            raise ModelError(
-                first,
-                why=" ".join(others),
-                remedy="Choose the data and the files that belong to this model, or say how each "
-                "input is made (on the model page, or with --map).",
-            )
-        return self.answer.onto(Mapping(inputs, self.matched, 0))
+        if self.answer is not None and len(inputs) == len(self.inputs) and not self.problems:
+            return self.answer.onto(Mapping(inputs, self.matched, 0))
+        open_ones = [*self.problems, *([self.unanswered] if self.answer is None else [])]
+        first, *others = open_ones or ["It is not said how every input of the model is made."]
+        raise ModelError(
+            first,
+            why=" ".join(others),
+            remedy="Choose the data and the files that belong to this model, or say how each "
+            "input is made (on the model page, or with --map).",
+        )
 
 
 def match(
@@ -150,12 +154,25 @@ def propose(
     table.column(label)
     proposer = _Proposer(card, table, label)
     inputs, matched = proposer.inputs()
-    answer = None
+    answer, unanswered = None, ""
     try:
         answer = answer_of(card, table, label, favourable, model_favourable, threshold)
     except ModelError as error:
-        proposer.problems.append(str(error))
-    return Proposal(tuple(inputs), matched, answer, tuple(proposer.problems), tuple(proposer.notes))
+        unanswered = str(error)
+    return Proposal(
+        tuple(inputs),
+        matched,
+        answer,
+        tuple(proposer.problems),
+        unanswered,
+        tuple(proposer.notes),
+    )
+
+
+def input_names(card: ModelCard) -> tuple[str, ...]:
+    """Give a model's inputs by name: its own, those of a list beside it, or ``"input 1"``, ..."""
+    listed = card.hints.features
+    return listed if not card.named and len(listed) == len(card.inputs) else card.inputs
 
 
 def made_of(name: str, column: Column, table: Table, card: ModelCard, accepts: str = "") -> Input:
@@ -227,16 +244,13 @@ class _Proposer:
 
     def _names(self) -> tuple[str, ...] | None:
         """Give the inputs' names, its own or from a list beside it; none where none fit."""
-        listed = self.card.hints.features
-        if self.card.named:
-            names = self.card.inputs
-        elif len(listed) == len(self.card.inputs):
-            names = listed
-        else:
+        listed, count = self.card.hints.features, len(self.card.inputs)
+        names = input_names(self.card)
+        if not self.card.named and len(listed) != count:
             if listed:
                 self.notes.append(
                     f"A list beside the model names {len(listed)} features, but the model has "
-                    f"{len(self.card.inputs)} inputs: the list is not used."
+                    f"{count} inputs: the list is not used."
                 )
             return None
         if len(names) == len(self._offered) and not self._fitting(names):
@@ -345,7 +359,7 @@ class _Proposer:
     def _in_order(self, columns: Sequence[Column]) -> Made:
         return [
             made_of(name, column, self.table, self.card, self._accepts(i))
-            for i, (name, column) in enumerate(zip(self.card.inputs, columns, strict=True))
+            for i, (name, column) in enumerate(zip(input_names(self.card), columns, strict=True))
         ]
 
     def _one_hot_in_order(self) -> Made | None:
@@ -378,7 +392,7 @@ class _Proposer:
         columns: Sequence[Column],
         used: Sequence[Sequence[str | None]],
     ) -> Made:
-        names = iter(self.card.inputs)
+        names = iter(input_names(self.card))
         numbers = [made_of(next(names), column, self.table, self.card, "number") for column in kept]
         ones = (
             made(next(names), Place(column.name, value))

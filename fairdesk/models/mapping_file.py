@@ -16,7 +16,7 @@ from fairdesk.models import editing
 from fairdesk.models.checking import problems_of
 from fairdesk.models.decision import VALUES
 from fairdesk.models.favourable import Answer, of_classes, of_estimate, sign_of
-from fairdesk.models.mapping import Proposal, listing
+from fairdesk.models.mapping import Proposal, input_names, listing
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
 
 M = TypeVar("M", Mapping, Proposal)
@@ -132,14 +132,15 @@ def apply(said: MapFile, mapping: M, card: ModelCard, table: Table) -> M:
     SpecError
         When the model has no such input or class, or it cannot be made so; the input is named.
     """
+    names = input_names(card)
     for entry in said.inputs:
-        if entry.name not in card.inputs:
+        if entry.name not in names:
             raise SpecError(
                 f"The mapping file names the input “{entry.name}”, which the model does not have.",
-                remedy=f"Its inputs are: {listing(card.inputs, 40)}.",
+                remedy=f"Its inputs are: {listing(names, 40)}.",
             )
         try:
-            mapping = _made(entry, mapping, card.inputs.index(entry.name), card, table)
+            mapping = _made(entry, mapping, names.index(entry.name), card, table)
         except (ModelError, DataError) as error:
             raise SpecError(
                 f"The mapping file's entry for the input “{entry.name}” cannot be followed.",

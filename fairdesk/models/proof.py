@@ -173,7 +173,7 @@ def check(
         proof,
         auc=_auc(score, good[kept]),
         warnings=tuple(warnings),
-        inputs=opened.card.inputs,
+        inputs=tuple(item.name for item in mapping.inputs),
         sample=_shown(asked, table, label, kept[:SAMPLE], rows, scores[:SAMPLE]),
         predictions=tuple(zip(names, counts.tolist(), strict=True)),
         takes_missing=answers.takes_missing,
@@ -461,8 +461,8 @@ def _other_ways(
     """Try what may have been confused where the agreement is poor, and say what agrees better."""
     if proof.accuracy >= proof.majority:
         return
-    mapping, card = asked.mapping, asked.opened.card
-    names = mapping.decisions(card)
+    mapping = asked.mapping
+    names = mapping.decisions(asked.opened.card)
     decided = labels(scores)
     ways = []
     for i, name in enumerate(names):
@@ -482,9 +482,9 @@ def _other_ways(
             said = labels(tried.predict(rows[some])) == mapping.favourable_class
         except ModelError:
             continue
-        inputs = [f"“{card.inputs[i]}” ({_made_from(mapping.inputs[i])})" for i in (one, other)]
+        pair = " and ".join(_told(mapping.inputs[i]) for i in (one, other))
         share = float((said == wanted[some]).mean())
-        ways.append((share, f"With the inputs {' and '.join(inputs)} in each other’s place"))
+        ways.append((share, f"With the inputs {pair} in each other’s place"))
     best, way = max(ways)
     if best > proof.accuracy + _MUCH:
         yield f"{way} it would agree in {best:.1%}."
@@ -517,6 +517,6 @@ def _exclude_each_other(one: Input, other: Input, asked: FedModel, rows: Rows) -
     return bool((together <= 1).all())
 
 
-def _made_from(item: Input) -> str:
+def _told(item: Input) -> str:
     values = [value for value, number in item.codes.items() if value and number]
-    return ", ".join([item.attribute, *values]) if is_one_hot(item) else item.attribute
+    return f"“{item.name}” ({', '.join([item.attribute, *values])})"
