@@ -15,7 +15,8 @@ from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError
 from fairdesk.models.model import Mapping
 
-_Attributes = dict[str, Limit | tuple[int | float | str, ...]]
+#: Limits by the attributes' names.
+Attributes = dict[str, Limit | tuple[int | float | str, ...]]
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -30,7 +31,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         What everybody fulfils, as `fairdesk.data.constraints` reads it.
     """
 
-    attributes: _Attributes = msgspec.field(default_factory=dict)
+    attributes: Attributes = msgspec.field(default_factory=dict)
     constraints: tuple[str, ...] = ()
 
 
@@ -66,14 +67,14 @@ def read_limits(path: Path) -> Limits:
 def _decoded(text: bytes) -> Limits:
     members = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     if members.keys() - {"attributes", "constraints"}:
-        attributes = msgspec.json.decode(text, type=_Attributes)
+        attributes = msgspec.json.decode(text, type=Attributes)
         return Limits(attributes)
     try:
         return msgspec.json.decode(text, type=Limits)
     except msgspec.ValidationError as error:
         # columns may have these names
         try:
-            return Limits(msgspec.json.decode(text, type=_Attributes))
+            return Limits(msgspec.json.decode(text, type=Attributes))
         except msgspec.ValidationError:
             raise error from None
 

@@ -343,7 +343,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         bad = np.flatnonzero(~fine)
         for part in np.array_split(bad, max(1, bad.size * len(self.combinations) // 100_000)):
             members = self.similar(snapped[part])
-            possible = self.allowed(members.reshape(-1, rows.shape[1])).reshape(len(part), -1)
+            possible = self.allowed(members.reshape(-1, rows.shape[1])).reshape(members.shape[:2])
             own = self.combinations[combination[part]][:, None, :]
             changed = (own != self.combinations).sum(axis=2)
             chosen = np.where(possible, changed, len(self.protected) + 1).argmin(axis=1)

@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from fairdesk.audit.question import Attributes, Limits
 from fairdesk.audit.spec import AuditSpec, RunSpec
 from fairdesk.audit.store import LogEntry, RunRecord
-from fairdesk.data.domain import Attribute, Role, attribute_of
-from fairdesk.data.table import Column
+from fairdesk.data.domain import Attribute, Limit, Role, attribute_of
+from fairdesk.data.table import Column, Kind
 from fairdesk.report.words import protected_names
 
 #: In English whatever the system's language is.
@@ -50,26 +51,41 @@ def date_text(when: datetime) -> str:
 
 
 def domain_file(spec: AuditSpec) -> str:
-    """Give the JSON of ``--domain``: the attributes whose values are not simply the data's.
+    """Give the JSON of ``--domain``: the constraints, and what is not simply the data's.
 
-    Empty when all are.
+    Empty when all is.
     """
-    narrowed: dict[str, list[float] | list[str]] = {}
-    for attribute, column in _with_columns(spec):
-        plain = attribute_of(column, attribute.role)
-        if attribute.values != plain.values:
-            narrowed[attribute.name] = list(attribute.values)
-        elif not attribute.values and (attribute.low, attribute.high) != (plain.low, plain.high):
-            narrowed[attribute.name] = [attribute.low, attribute.high]
-    return msgspec.json.encode(narrowed).decode() if narrowed else ""
+    told: Attributes = {
+        attribute.name: limit
+        for attribute, column in _with_columns(spec)
+        if (limit := _limit(attribute, column)) != Limit()
+    }
+    limits = Limits(told, spec.domain.constraints)
+    return msgspec.json.encode(limits).decode() if limits != Limits() else ""
+
+
+def _limit(attribute: Attribute, column: Column) -> Limit:
+    """Give what is allowed of an attribute, beside what the data hold."""
+    plain = attribute_of(column, attribute.role, unknown=attribute.unknown)
+    fixed = attribute.role is Role.FIXED and attribute.kind is not Kind.TEXT
+    limit = Limit(role="fixed" if fixed else "varies")
+    if attribute.values != plain.values:
+        values = tuple(float(value) for value in attribute.values) if attribute.numeric else None
+        return msgspec.structs.replace(limit, values=values or attribute.values)
+    if not attribute.values and (attribute.low, attribute.high, attribute.step) != (
+        plain.low,
+        plain.high,
+        plain.step,
+    ):
+        return msgspec.structs.replace(
+            limit, low=attribute.low, high=attribute.high, step=attribute.step
+        )
+    return limit
 
 
 def beyond_command(spec: AuditSpec, run: RunSpec) -> tuple[str, ...]:
     """Say what the command line cannot repeat of a run: a sentence each."""
     said = []
-    fixed = [a.name for a in spec.domain.attributes if a.role is Role.FIXED]
-    if fixed:
-        said.append(f"These attributes were kept as they are in the data: {', '.join(fixed)}.")
     every = [
         attribute.name
         for attribute, column in _with_columns(spec)
@@ -125,7 +141,5 @@ def _with_columns(spec: AuditSpec) -> list[tuple[Attribute, Column]]:
 
 def _compared(attribute: Attribute, column: Column) -> tuple[float, ...]:
     """Give the values that would be compared by default within the attribute's limits."""
-    limits: list[float | str] = (
-        list(attribute.values) if attribute.values else [attribute.low, attribute.high]
-    )
-    return attribute_of(column, Role.PROTECTED, limits).compared
+    limit = msgspec.structs.replace(_limit(attribute, column), role="varies")
+    return attribute_of(column, Role.PROTECTED, limit, unknown=attribute.unknown).compared

@@ -12,7 +12,8 @@ import numpy as np
 from fairdesk.audit.methods import METHODS, parse_options
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord
-from fairdesk.data.domain import Attribute, Role
+from fairdesk.data.domain import Attribute, Domain, Role
+from fairdesk.data.ruling import checked
 from fairdesk.data.table import Column, Dialect, Kind
 from fairdesk.models.model import How, Input
 from fairdesk.report import words
@@ -42,6 +43,11 @@ _KINDS = {
     Kind.REAL: "numbers",
     Kind.TEXT: "text",
     Kind.IGNORED: "left out",
+}
+_REASONS = {
+    "missing": "Value missing",
+    "outside": "Value not allowed",
+    "constraint": "Constraint broken",
 }
 _ROLES = {
     Role.PROTECTED: "protected",
@@ -129,21 +135,23 @@ def _some(values: Sequence[str]) -> str:
 def _column_role(spec: AuditSpec, column: Column) -> str:
     if column.name == spec.label:
         return "label"
-    roles = {attribute.name: _ROLES[attribute.role] for attribute in spec.domain.attributes}
+    roles = {attribute.name: _role(spec.domain, attribute) for attribute in spec.domain.attributes}
     return roles.get(column.name, "no attribute")
+
+
+def _role(domain: Domain, attribute: Attribute) -> str:
+    """Say what a search may do with an attribute."""
+    for each in domain.determined:
+        if each.attribute == attribute.name:
+            return f"follows {each.by}"
+    return _ROLES[attribute.role]
 
 
 def _left_out(material: Material) -> list[Block]:
     """Say how many rows a search cannot start from, and why."""
-    domain = material.spec.domain
-    rows = domain.encode(material.table)
-    missing = np.column_stack(
-        [np.isnan(material.table.codes[:, material.table.index(name)]) for name in domain.names]
-    )
-    with np.errstate(invalid="ignore"):
-        outside = ~((rows >= domain.low) & (rows <= domain.high)) & ~missing
-    unusable = int((missing | outside).any(axis=1).sum())
-    total = len(rows)
+    aside = material.spec.domain.set_aside(material.table)
+    total = len(material.table.codes)
+    unusable = sum(each.rows for each in aside)
     if not unusable:
         return [
             Text(
@@ -152,23 +160,18 @@ def _left_out(material: Material) -> list[Block]:
             )
         ]
     grid = Grid(
-        header=("Attribute", "Value missing", "Value not allowed"),
-        rows=tuple(
-            (name, words.number(int(absent)), words.number(int(beyond)))
-            for name, absent, beyond in zip(
-                domain.names, missing.sum(axis=0), outside.sum(axis=0), strict=True
-            )
-            if absent or beyond
-        ),
-        widths=(2, 1, 1),
-        right=(1, 2),
-        caption="Why rows are no starting points; a row can count in several lines",
+        header=("Why", "Attribute or constraint", "Rows"),
+        rows=tuple((_REASONS[each.reason], each.what, words.number(each.rows)) for each in aside),
+        widths=(1, 2, 0.7),
+        right=(2,),
+        caption="Why rows are no starting points; each row counts once, under its first reason",
     )
     return [
         Text(
             f"{words.number(total - unusable)} of {words.number(total)} rows can be starting "
             f"points. {words.number(unusable)} cannot, because a value is missing or not allowed "
-            "in this audit. Left-out rows stay in the data and in the shares above."
+            "in this audit, or a constraint is broken. Left-out rows stay in the data and in the "
+            "shares above."
         ),
         grid,
     ]
@@ -258,7 +261,7 @@ def compared(material: Material) -> Section:
         Text(
             f"Every {spec.person} that the search invents is asked about once for each of the "
             f"{words.number(domain.combination_count)} combinations of the protected values below. "
-            "All other attributes stay equal. When the decision changes, that is a finding."
+            f"{_what_stays(domain)} When the decision changes, that is a finding."
         ),
         Grid(
             header=("Protected", "Values that are compared"),
@@ -272,18 +275,14 @@ def compared(material: Material) -> Section:
         Grid(
             header=("Attribute", "Role", "Allowed values"),
             rows=tuple(
-                (
-                    attribute.name,
-                    _ROLES[attribute.role],
-                    _some(attribute.values)
-                    if attribute.values
-                    else f"{attribute.low:,.10g} to {attribute.high:,.10g}",
-                )
+                (attribute.name, _role(domain, attribute), _allowed_values(attribute))
                 for attribute in domain.attributes
                 if attribute.role is not Role.PROTECTED
             ),
             widths=(1.1, 0.8, 2.2),
         ),
+        *_unknown(material),
+        *_constraints(material),
         Heading("Observed in the data"),
         Text(
             f"How often the label is “{spec.favourable}” in each group, in the rows of the data "
@@ -295,13 +294,84 @@ def compared(material: Material) -> Section:
     return Section("Who is compared", tuple(blocks), fresh=True)
 
 
+def _what_stays(domain: Domain) -> str:
+    """Say in what the people of a comparison are alike."""
+    followers = [
+        domain.names[i] for i in domain.differing.tolist() if i not in domain.protected.tolist()
+    ]
+    said = "All other attributes stay equal."
+    if followers:
+        verb = "follows" if len(followers) == 1 else "follow"
+        said = f"{words.listed(followers)} {verb} them; all other attributes stay equal."
+    if domain.ruled:
+        said += " Combinations that break a constraint below cannot be, and are not asked about."
+    return said
+
+
+def _allowed_values(attribute: Attribute) -> str:
+    """Write the values of an attribute, or its range and step."""
+    if attribute.values:
+        return _some(attribute.values)
+    steps = f", in steps of {attribute.step:,.10g}" if attribute.step else ""
+    return f"{attribute.low:,.10g} to {attribute.high:,.10g}{steps}"
+
+
+def _unknown(material: Material) -> list[Block]:
+    """Say which missing cells are a category, and of how many rows."""
+    table = material.table
+    told = [
+        f"{attribute.name} ({words.counted(table.column(attribute.name).missing, 'row')}, as "
+        f"“{attribute.values[-1]}”)"
+        for attribute in material.spec.domain.attributes
+        if attribute.unknown
+    ]
+    if not told:
+        return []
+    return [
+        Text(
+            f"Missing cells are a category of their own in {words.listed(told)}. They are "
+            "compared and counted like any other, given to the model as missing, and never filled "
+            "in."
+        )
+    ]
+
+
+def _constraints(material: Material) -> list[Block]:
+    """Say what every invented person fulfils, and how many real rows do not."""
+    domain = material.spec.domain
+    if not domain.constraints:
+        return []
+    checks = [checked(domain.attributes, material.table, text) for text in domain.constraints]
+    return [
+        Heading("What everybody fulfils"),
+        Text(
+            "Nobody who breaks one of these constraints is asked about. A constraint counts as "
+            "broken only where it is false whatever the missing cells may be. What an attribute "
+            "that is determined by another has to be is what most rows of the data say."
+        ),
+        Grid(
+            header=("Constraint", "Rows that break it", "Share"),
+            rows=tuple(
+                (each.text, words.number(each.broken), words.percent(each.broken, each.total))
+                for each in checks
+            ),
+            widths=(3, 1, 0.8),
+            right=(1, 2),
+            caption=f"Constraints, and how many of the {words.number(len(material.table.codes))} "
+            "rows of the data break them",
+        ),
+    ]
+
+
 def compared_values(attribute: Attribute) -> str:
     """Write the values of a protected attribute; for grouped numbers, that they are grouped."""
     texts = [attribute.text(code) for code in attribute.compared]
     if attribute.values:
         return ", ".join(texts)
-    whole = attribute.kind is Kind.INTEGER
-    if whole and len(texts) == attribute.high - attribute.low + 1:
+    spacing = attribute.spacing
+    if spacing and len(texts) == round((attribute.high - attribute.low) / spacing) + 1:
+        if attribute.step:
+            return f"every step of {attribute.step:,.10g} from {texts[0]} to {texts[-1]}"
         return f"every whole number from {texts[0]} to {texts[-1]}"
     return (
         f"{', '.join(texts)}: the middles of {len(texts)} groups of equal width from "

@@ -14,11 +14,13 @@ from fairdesk.data.domain import (
     MOST_COMBINATIONS,
     Attribute,
     Domain,
+    Limit,
     Role,
     attribute_of,
 )
 from fairdesk.data.reading import retype
-from fairdesk.data.table import Column, Kind
+from fairdesk.data.ruling import ruled
+from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError, SpecError
 
 SEX = Column("sex", Kind.NOMINAL, ("f", "m"), 0, 1)
@@ -322,3 +324,206 @@ def test_a_table_that_does_not_fit_is_refused(table):
         domain.encode(numbers)
     with pytest.raises(DataError, match="no column “job”"):
         domain.encode(table("sex,age\nf,20\nm,30\n"))
+
+
+# -- the category of missing cells ----------------------------------------------------------
+
+HOLES = "sex,race,age,grade\nf,Unknown,20,low\nm,b,30,?\n?,?,40,high\nf,b,?,low\nf,b,99,high\n"
+
+
+def with_unknown(read, **limits):
+    return Domain(
+        tuple(
+            attribute_of(
+                column,
+                Role.PROTECTED if column.name == "sex" else Role.VARIES,
+                limits.get(column.name),
+                unknown=column.missing > 0,
+            )
+            for column in read.columns
+        )
+    )
+
+
+def test_missing_cells_are_a_category_that_is_compared(table):
+    read = table(HOLES)
+    domain = with_unknown(read)
+    sex, race, age, grade = domain.attributes
+    assert sex.values == ("f", "m", "Unknown")
+    assert race.values == ("Unknown", "b", "Unknown (missing)")
+    assert grade.values[-1] == "Unknown"
+    assert [each.unknown for each in domain.attributes] == [True, True, False, True]
+    assert sex.compared == (0, 1, 2)
+    assert (sex.unknown_code, sex.named) == (2, ("f", "m"))
+    assert np.isnan(age.unknown_code)
+    nan, low, high = np.nan, *(grade.values.index(each) for each in ("low", "high"))
+    np.testing.assert_array_equal(
+        domain.encode(read),
+        [[0, 0, 20, low], [1, 1, 30, 2], [2, 2, 40, high], [0, 1, nan, low], [0, 1, 99, high]],
+    )
+    assert len(domain.people(read)) == 4
+    assert [(each.reason, each.what, each.rows) for each in domain.set_aside(read)] == [
+        ("missing", "age", 1)
+    ]
+
+
+def test_a_category_of_missing_cells_can_be_left_out(table):
+    read = table(HOLES)
+    domain = with_unknown(read, sex=["f", "m"], race=["b", "Unknown (missing)"])
+    sex, race = domain.attributes[:2]
+    assert (sex.values, sex.unknown) == (("f", "m"), False)
+    assert (race.values, race.unknown) == (("b", "Unknown (missing)"), True)
+    np.testing.assert_array_equal(domain.encode(read)[:, 1], [np.nan, 0, 1, 0, 0])
+    asides = [(each.reason, each.what, each.rows) for each in domain.set_aside(read)]
+    assert asides == [("missing", "sex", 1), ("missing", "age", 1), ("outside", "race", 1)]
+
+
+def test_numbers_have_no_such_category():
+    column = msgspec.structs.replace(AGE, missing=3)
+    assert attribute_of(column, unknown=True) == attribute_of(column)
+    with pytest.raises(SpecError, match="no value Unknown"):
+        attribute_of(SEX, limits=["f", "Unknown"])
+
+
+@given(seeds, st.booleans())
+def test_every_row_is_a_person_or_set_aside_once(rng, unknown):
+    n = 40
+    columns_ = (SEX, GRADE, AGE, WAGE)
+    codes = np.column_stack(
+        [rng.integers(0, 2, n), rng.integers(0, 3, n), rng.integers(17, 91, n), rng.normal(3, 3, n)]
+    )
+    codes[rng.random(codes.shape) < 0.1] = np.nan
+    read = Table(Source("x.csv", "", n, Dialect()), columns_, codes)
+    attributes = (
+        attribute_of(SEX, Role.PROTECTED, unknown=unknown),
+        attribute_of(GRADE, limits=["low", "high"]),
+        attribute_of(AGE, limits=[20, 80]),
+        attribute_of(WAGE),
+    )
+    domain = ruled(
+        attributes, ["sex = f implies age > 30", "wage > 0 or grade = low or sex = m"], read
+    )
+    people, aside = domain.people(read), domain.set_aside(read)
+    assert len(people) + sum(each.rows for each in aside) == n
+    assert domain.allowed(people).all()
+    assert len({(each.reason, each.what) for each in aside}) == len(aside)
+    rows = domain.encode(read)
+    left = np.isnan(codes[:, 1 if unknown else 0 :]).any(axis=1)
+    missing = sum(each.rows for each in aside if each.reason == "missing")
+    assert missing == left.sum()
+    with np.errstate(invalid="ignore"):
+        outside = ~((rows >= domain.low) & (rows <= domain.high)).all(axis=1) & ~left
+    assert sum(each.rows for each in aside if each.reason == "outside") == outside.sum()
+
+
+# -- texts, and steps -----------------------------------------------------------------------
+
+
+def test_texts_are_always_kept_as_they_are():
+    prose = Column("letter", Kind.TEXT, ("Dear all", "Hello"), 0, 1)
+    attribute = attribute_of(prose, Role.FIXED)
+    assert (attribute.values, attribute.role) == (prose.values, Role.FIXED)
+    assert attribute.fits(prose)
+    assert not attribute.fits(JOB)
+    assert not attribute_of(JOB).fits(prose)
+    for role in (Role.VARIES, Role.PROTECTED):
+        with pytest.raises(SpecError, match="always kept as it is") as caught:
+            attribute_of(prose, role)
+        assert caught.value.why
+    domain = Domain((attribute, attribute_of(SEX, Role.PROTECTED), attribute_of(AGE)))
+    people = np.array([[1.0, 0, 20], [1, 1, 30]])
+    assert (domain.sample(np.random.default_rng(0), 9, people)[:, 0] == 1).all()
+
+
+LOAN = Column("loan", Kind.INTEGER, low=250, high=18_424)
+
+
+@pytest.mark.parametrize(
+    ("column", "limit", "high", "unit"),
+    [
+        (LOAN, Limit(low=0, high=1_020, step=50), 1_000, 50),
+        (LOAN, Limit(low=0, high=100_000, step=300), 99_900, 900),
+        (LOAN, Limit(step=50), 18_400, 200),
+        (WAGE, Limit(low=0, high=0.3, step=0.1), 0.3, 0.1),
+        (AGE, Limit(low=18), 90, 1),
+        (AGE, Limit(high=65), 65, 1),
+    ],
+)
+def test_steps(column, limit, high, unit):
+    attribute = attribute_of(column, limits=limit)
+    assert (attribute.high, attribute.unit) == (high, pytest.approx(unit))
+
+
+@given(
+    st.sampled_from([Kind.INTEGER, Kind.REAL]),
+    st.integers(-50, 50),
+    st.integers(1, 400),
+    st.sampled_from([1, 3, 50, 0.1, 0.25, 0.7]),
+    seeds,
+)
+def test_people_stand_on_steps(kind, low, span, step, rng):
+    if kind is Kind.INTEGER:
+        step = max(1, round(step))
+    column = Column("x", kind, low=low, high=low + span)
+    x = attribute_of(column, limits=Limit(step=step))
+    y = attribute_of(column, Role.PROTECTED, Limit(step=step)) if span >= step else None
+    domain = Domain((x, attribute_of(SEX, Role.PROTECTED), attribute_of(AGE)))
+    rows = domain.sample(rng, 50)
+    assert domain.contains(rows).all()
+    steps = (rows[:, 0] - x.low) / step
+    np.testing.assert_allclose(steps, np.round(steps), atol=1e-6)
+    np.testing.assert_array_equal(domain.clip(rows), rows)
+    off = rows.copy()
+    off[:, 0] += step / 3
+    assert not domain.contains(off[off[:, 0] <= x.high]).any()
+    snapped, _ = domain.snap(off)
+    assert domain.contains(snapped).all()
+    if y is not None:
+        compared = (np.array(y.compared) - y.low) / step
+        np.testing.assert_allclose(compared, np.round(compared), atol=1e-6)
+        assert len(y.compared) <= max(EVERY_VALUE_UP_TO, BINS)
+
+
+@pytest.mark.parametrize(
+    ("column", "limit"),
+    [
+        (AGE, Limit(step=0.5)),
+        (AGE, Limit(step=-1)),
+        (WAGE, Limit(step=float("nan"))),
+        (WAGE, Limit(step=1e-300)),
+        (AGE, Limit(low=5, high=3)),
+        (AGE, Limit(low=1, values=(1, 2))),
+        (AGE, Limit(values=())),
+        (JOB, Limit(low=0)),
+        (JOB, Limit(values=("z",))),
+    ],
+)
+def test_limits_that_make_no_sense(column, limit):
+    with pytest.raises(SpecError):
+        attribute_of(column, limits=limit)
+
+
+def test_two_values_are_not_a_range():
+    attribute = attribute_of(AGE, limits=Limit(values=(20, 60)))
+    assert (attribute.values, attribute.low, attribute.high) == (("20", "60"), 0, 1)
+    assert attribute_of(AGE, limits=[20, 60]).values == ()
+
+
+# -- members of similar sets that there cannot be -------------------------------------------
+
+
+def test_whom_the_nearest_values_bar_is_brought_in_otherwise():
+    years = attribute_of(Column("years", Kind.INTEGER, low=0, high=60))
+    age = attribute_of(AGE, Role.PROTECTED)
+    domain = Domain(
+        (age, attribute_of(SEX, Role.PROTECTED), years), ("years <= age - 17", "years < 50")
+    )
+    bars = np.array([[90, 0, 47], [21, 1, 4], [17, 0, 55]], dtype=float)
+    snapped, _ = domain.snap(bars)
+    assert domain.allowed(snapped).tolist() == [True, domain.allowed(snapped)[1], False]
+    rows, combination = domain.admit(bars)
+    assert len(rows) == 2
+    assert domain.contains(rows).all()
+    np.testing.assert_array_equal(domain.combinations[combination], rows[:, domain.protected])
+    np.testing.assert_array_equal(rows[:, 2], [47, 4])
+    assert rows[1, 1] == 1
