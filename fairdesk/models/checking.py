@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.data.table import Column, Kind, Table
+from fairdesk.errors import ModelError
 from fairdesk.models.decision import VALUES
 from fairdesk.models.mapping import Proposal, hinted, input_names, listing
 from fairdesk.models.model import How, Input, Mapping, ModelCard
@@ -53,6 +54,26 @@ def problems(
         ),
         *_of_answers(mapping, card),
     )
+
+
+def complete(proposal: Proposal, card: ModelCard, table: Table, label: str) -> Mapping:
+    """Give the mapping of a proposal by which the model can be fed.
+
+    Raises
+    ------
+    ModelError
+        When something is open, or keeps the model from being fed so.
+    """
+    mapping = proposal.mapping()
+    wrong = problems(mapping, card, table, label)
+    if wrong:
+        first, *others = wrong
+        raise ModelError(
+            first,
+            why=" ".join(others),
+            remedy="Correct it on the model page, or with --map, or choose other files.",
+        )
+    return mapping
 
 
 def _open(inputs: Sequence[Input | None], card: ModelCard) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TypeVar, overload
 
 import msgspec
 
@@ -137,6 +137,14 @@ def computed(mapping: M, position: int, steps: Sequence[Step]) -> M:
         if step.op == "divide" and step.by == 0:
             raise ModelError("Nothing can be divided by zero.", remedy="Give another number.")
     return put(mapping, position, msgspec.structs.replace(item, then=tuple(steps)))
+
+
+@overload
+def answered(mapping: Mapping, answer: Answer) -> Mapping: ...
+
+
+@overload
+def answered(mapping: Proposal, answer: Answer) -> Proposal: ...
 
 
 def answered(mapping: Mapping | Proposal, answer: Answer) -> Mapping | Proposal:

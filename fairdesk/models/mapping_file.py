@@ -150,16 +150,17 @@ def apply(said: MapFile, mapping: M, card: ModelCard, table: Table) -> M:
     if said.inputs:
         matched = said.matched or "as the mapping file says"
         mapping = msgspec.structs.replace(mapping, matched=matched)
-    if said.favourable or said.threshold is not None or said.spread is not None:
-        try:
-            mapping = editing.answered(mapping, _answer(said, mapping, card))
-        except ModelError as error:
-            raise SpecError(
-                "What the mapping file says about the model's answers cannot be followed.",
-                why=error.what,
-                remedy=error.remedy,
-            ) from error
-    return mapping
+    if not said.favourable and said.threshold is None and said.spread is None:
+        return mapping
+    try:
+        answer = _answer(said, mapping, card)
+    except ModelError as error:
+        raise SpecError(
+            "What the mapping file says about the model's answers cannot be followed.",
+            why=error.what,
+            remedy=error.remedy,
+        ) from error
+    return editing.answered(mapping, answer)
 
 
 def written(mapping: Mapping, card: ModelCard) -> dict[str, Any]:
