@@ -1,4 +1,4 @@
-"""What a file that is dropped on the window is, told by its ending."""
+"""What a file or folder that is dropped on the window is, told by its name."""
 
 from __future__ import annotations
 
@@ -22,6 +22,16 @@ _ENDINGS = {
     ".tsv": Sort.DATA,
     ".txt": Sort.DATA,
     ".data": Sort.DATA,
+    ".parquet": Sort.DATA,
+    ".pq": Sort.DATA,
+    ".xlsx": Sort.DATA,
+    ".xls": Sort.DATA,
+    ".xlsm": Sort.DATA,
+    ".xlsb": Sort.DATA,
+    ".ods": Sort.DATA,
+    ".sqlite": Sort.DATA,
+    ".sqlite3": Sort.DATA,
+    ".db": Sort.DATA,
     ".keras": Sort.MODEL,
     ".h5": Sort.MODEL,
     ".hdf5": Sort.MODEL,
@@ -29,6 +39,7 @@ _ENDINGS = {
     ".pkl": Sort.MODEL,
     ".pickle": Sort.MODEL,
     ".joblib": Sort.MODEL,
+    ".skops": Sort.MODEL,
 }
 
 
@@ -39,7 +50,12 @@ def filter_of(sort: Sort, words: str) -> str:
 
 
 def sort_of(path: Path) -> Sort | None:
-    """Tell what a file is by its ending; None when FairDesk does not know it."""
+    """Tell what a file is by its ending; None when FairDesk does not know it.
+
+    A folder is a model when it is that of a TensorFlow SavedModel.
+    """
+    if path.is_dir():
+        return Sort.MODEL if (path / "saved_model.pb").is_file() else None
     return _ENDINGS.get(path.suffix.lower())
 
 

@@ -39,8 +39,13 @@ class ChecksPage(Page):
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, theme.GAP, 0)
         column.setSpacing(theme.GAP)
+        self._off = Words()
+        self._off_card = Card(tone="notice")
+        self._off_card.body.addWidget(self._off)
+        self._budget = self._budget_card()
+        column.addWidget(self._off_card)
         column.addWidget(self._examples_card())
-        column.addWidget(self._budget_card())
+        column.addWidget(self._budget)
         self._advanced = Fold("&Advanced: the method’s parameters")
         column.addWidget(self._advanced)
         column.addStretch(1)
@@ -60,8 +65,8 @@ class ChecksPage(Page):
             f"Looks for {plural(state.person)} who would get another decision if only what is "
             "protected were different, and shows each beside their twin."
         )
-        for key, button in self.methods.items():
-            button.setChecked(key == state.method)
+        state.settle_method()
+        self._show_methods()
         for length, button in self.lengths.items():
             button.setChecked(length is state.length)
         self.seed.setValue(state.seed)
@@ -69,7 +74,31 @@ class ChecksPage(Page):
 
     def first_field(self) -> QWidget:
         """Give what has the keyboard when the page comes on screen."""
-        return self.methods[self.state.method]
+        usable = self.state.usable_methods()
+        return self.methods[self.state.method] if usable else self._off_card
+
+    def _show_methods(self) -> None:
+        """Show which methods the model can serve, and say of the others why they are off."""
+        state, off = self.state, self.state.methods_off()
+        for key, button in self.methods.items():
+            reason = off.get(key, "")
+            button.setEnabled(not reason)
+            button.setChecked(key == state.method and not reason)
+            method = METHODS[key]
+            told = reason or f"{method.sentence} {method.cannot}"
+            button.setAccessibleDescription(told)
+            self.reasons[key].setText(reason)
+            self.reasons[key].setVisible(bool(reason))
+        usable = bool(state.usable_methods())
+        self._budget.setVisible(usable)
+        self._advanced.setVisible(usable)
+        self._off_card.setVisible(not usable)
+        self._off.setText(
+            f"No search can be made: {_reasons(off)} How each group fares, in the data and by the "
+            "decisions, and the report still work: go on to the review."
+            if not usable
+            else ""
+        )
 
     # -- building -----------------------------------------------------------------------------
 
@@ -81,6 +110,7 @@ class ChecksPage(Page):
         card.body.addWidget(self._question)
         group = QButtonGroup(self)
         self.methods: dict[str, QRadioButton] = {}
+        self.reasons: dict[str, Words] = {}
         for method in METHODS.values():
             card.body.addLayout(self._method(method, group))
         group.buttonClicked.connect(self._choose_method)
@@ -89,12 +119,13 @@ class ChecksPage(Page):
     def _method(self, method: Method, group: QButtonGroup) -> QVBoxLayout:
         button = QRadioButton(method.title)
         button.setFont(theme.scaled(button.font(), 1.0, strong=True))
-        button.setAccessibleDescription(f"{method.sentence} {method.cannot}")
         group.addButton(button)
         self.methods[method.key] = button
         told = QVBoxLayout()
         told.setContentsMargins(26, 0, 0, 0)
         told.setSpacing(theme.TIGHT)
+        self.reasons[method.key] = Words(tone="wrong")
+        told.addWidget(self.reasons[method.key])
         told.addWidget(Words(method.sentence))
         told.addWidget(quiet(f"What it cannot tell: {_lower(method.cannot)}"))
         told.addWidget(quiet(f"{method.paper}."))
@@ -167,6 +198,11 @@ class ChecksPage(Page):
     def _choose_option(self, name: str, value: float) -> None:
         self.state.set_option(name, value)
         self.changed.emit()
+
+
+def _reasons(off: dict[str, str]) -> str:
+    """Give the reasons, each once."""
+    return " ".join(dict.fromkeys(reason.split(" is off: ", 1)[-1] for reason in off.values()))
 
 
 def _lower(sentence: str) -> str:

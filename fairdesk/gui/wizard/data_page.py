@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFileDialog,
-    QGridLayout,
     QHBoxLayout,
+    QLabel,
     QLineEdit,
     QPushButton,
     QStackedWidget,
@@ -21,29 +22,35 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.data.leaks import leaks
+from fairdesk.data.outcomes import favourable_rows
 from fairdesk.data.profile import Problem, histogram, problems, suggest_label
 from fairdesk.data.reading import retype
-from fairdesk.data.table import Dialect, Kind, Table
+from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError, FairDeskError
-from fairdesk.gui import theme
+from fairdesk.gui import theme, tips
 from fairdesk.gui.background import Latest
 from fairdesk.gui.dropping import Sort, filter_of
 from fairdesk.gui.parts import (
-    Busy,
     Card,
     DropZone,
     Elided,
     Words,
     bounded,
+    calm,
     clear,
     heading,
     labelled,
     quiet,
     scrolled,
+    short,
 )
+from fairdesk.gui.wizard.favourable import FavourableField
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.preview import KINDS, Histogram, Preview
+from fairdesk.gui.wizard.progress import ProgressLine, Share
 from fairdesk.gui.wizard.state import Step
+from fairdesk.report.words import counted
 
 _DELIMITERS = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |", " ": "Space"}
 _ENCODINGS = {
@@ -63,19 +70,43 @@ _PEOPLE = ("applicant", "person", "customer", "patient", "employee", "candidate"
 
 
 @dataclass(frozen=True)
+class _Seen:
+    """What was noticed about one column."""
+
+    column: Column
+    histogram: Histogram
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
 class _Reading:
     """A table and what was noticed about it."""
 
     table: Table
-    problems: tuple[Problem, ...]
-    histograms: dict[str, Histogram]
+    seen: dict[str, _Seen]
     label: str | None
     kinds: dict[str, Kind]
     refused: tuple[DataError, ...]
 
 
-def _look(table: Table, kinds: dict[str, Kind]) -> _Reading:
-    """Give a table the kinds that the auditor chose, and look at it. Runs in the background."""
+@dataclass
+class _Job(Share):
+    """A reading under way, which may be given up between two columns."""
+
+    stopped: bool = False
+
+    def go_on(self, doing: str, done: float) -> None:
+        """Tell how far it is; raises `DataError` once it is to stop."""
+        if self.stopped:
+            raise DataError("Reading was stopped.")
+        self.doing, self.done = doing, done
+
+
+def _look(table: Table, kinds: dict[str, Kind], before: _Reading | None, job: _Job) -> _Reading:
+    """Give a table the kinds that the auditor chose, and look at it. Runs in the background.
+
+    Columns that are as they were ``before`` are not looked at again.
+    """
     refused, taken = [], {}
     for name, kind in kinds.items():
         if name not in table.names:
@@ -87,11 +118,21 @@ def _look(table: Table, kinds: dict[str, Kind]) -> _Reading:
             refused.append(error)
         else:
             taken[name] = kind
+    if before is not None and before.table.source != table.source:
+        before = None
+    seen = {}
+    for place, column in enumerate(table.columns):
+        job.go_on("Looking at the columns…", place / len(table.columns))
+        known = before.seen.get(column.name) if before is not None else None
+        if known is None or known.column != column:
+            alone = Table(table.source, (column,), table.codes[:, place : place + 1])
+            bars = () if column.kind is Kind.TEXT else histogram(alone, column.name)
+            known = _Seen(column, bars, problems(alone))
+        seen[column.name] = known
     return _Reading(
         table=table,
-        problems=problems(table),
-        histograms={name: histogram(table, name) for name in table.names},
-        label=suggest_label(table),
+        seen=seen,
+        label=suggest_label(table) if before is None else before.label,
         kinds=taken,
         refused=tuple(refused),
     )
@@ -121,21 +162,26 @@ class DataPage(Page):
         self._path: Path | None = None
         self._kinds: dict[str, Kind] = {}
         self._wanted: tuple[Path, Dialect | None] | None = None
+        self._reading: _Reading | None = None
+        self._leaks: tuple[Problem, ...] = ()
+        self._job = _Job("")
         self._reader = Latest(self)
-        self._busy = Busy(steady=True)
-        self._reader.began.connect(lambda: self._busy.say("Reading…"))
-        self._reader.ended.connect(lambda: self._busy.say(""))
+        self.progress = ProgressLine()
+        self.progress.cancelled.connect(self._cancel)
+        self._reader.ended.connect(self.progress.rest)
+        self._leak_finder = Latest(self)
         self._empty = DropZone(
-            "Drop a CSV file here",
+            "Drop a table here",
             "&Choose a file…",
-            "It is read on this computer and not changed.",
+            "CSV or other text, Excel, Parquet or SQLite. It is read on this computer and not "
+            "changed.",
         )
         self._empty.asked.connect(self._choose)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._loaded_part())
         self.body.addWidget(self._stack, 1)
-        self.body.addWidget(self._busy)
+        self.body.addWidget(self.progress)
 
     # -- what the wizard and the page's own controls ask for ----------------------------------
 
@@ -156,7 +202,7 @@ class DataPage(Page):
     @property
     def busy(self) -> bool:
         """Whether a file is being read."""
-        return not self._busy.isHidden()
+        return not self.progress.isHidden()
 
     # -- building -----------------------------------------------------------------------------
 
@@ -203,7 +249,7 @@ class DataPage(Page):
         row.addWidget(other)
         return row
 
-    def _dialect_row(self) -> QGridLayout:
+    def _dialect_row(self) -> QHBoxLayout:
         self.delimiter, self.encoding, self.decimal = QComboBox(), QComboBox(), QComboBox()
         for combo, entries in (
             (self.delimiter, _DELIMITERS),
@@ -212,8 +258,13 @@ class DataPage(Page):
         ):
             for value, words in entries.items():
                 combo.addItem(words, value)
+        self.table = QComboBox()
+        for combo in (self.delimiter, self.encoding, self.decimal, self.table):
             bounded(combo, 9)
+            calm(combo)
+        for combo in (self.delimiter, self.encoding, self.decimal):
             combo.activated.connect(self._reread)
+        self.table.activated.connect(self._read_table)
         self.missing = QLineEdit()
         self.missing.setPlaceholderText("empty cells only")
         self.missing.setToolTip("Cells that mean “no value”, separated by commas")
@@ -221,16 +272,29 @@ class DataPage(Page):
         self.header = QCheckBox("First row has &names")
         self.header.setAccessibleName("First row has names")
         self.header.toggled.connect(self._reread)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(theme.GAP)
-        grid.addLayout(labelled("Columns are &split by", self.delimiter), 0, 0)
-        grid.addLayout(labelled("&Encoding", self.encoding), 0, 1)
-        grid.addLayout(labelled("&Decimal mark", self.decimal), 0, 2)
-        grid.addLayout(labelled("Cells &without a value", self.missing), 0, 3)
-        grid.addWidget(self.header, 0, 4, Qt.AlignmentFlag.AlignBottom)
-        for position, stretch in enumerate((3, 4, 3, 3, 0)):
-            grid.setColumnStretch(position, stretch)
-        return grid
+        self._table_label = QLabel("Shee&t")
+        self._table_label.setBuddy(self.table)
+        self._table_box = QWidget()
+        table = QVBoxLayout(self._table_box)
+        table.setContentsMargins(0, 0, 0, 0)
+        table.setSpacing(theme.TIGHT)
+        table.addWidget(self._table_label)
+        table.addWidget(self.table)
+        self._text_only = QWidget()
+        text = QHBoxLayout(self._text_only)
+        text.setContentsMargins(0, 0, 0, 0)
+        text.setSpacing(theme.GAP)
+        text.addLayout(labelled("Columns are &split by", self.delimiter), 3)
+        text.addLayout(labelled("&Encoding", self.encoding), 4)
+        text.addLayout(labelled("&Decimal mark", self.decimal), 3)
+        row = QHBoxLayout()
+        row.setSpacing(theme.GAP)
+        row.addWidget(self._table_box, 4)
+        row.addWidget(self._text_only, 10)
+        row.addLayout(labelled("Cells &without a value", self.missing), 4)
+        row.addWidget(self.header, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addStretch(1)
+        return row
 
     def _question(self) -> Card:
         card = Card(margin=theme.GAP)
@@ -239,15 +303,21 @@ class DataPage(Page):
         self.person.addItems(_PEOPLE)
         self.person.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.person.editTextChanged.connect(self._answer_person)
-        self.label, self.favourable = bounded(QComboBox()), bounded(QComboBox())
+        self.label, self.good = bounded(QComboBox()), FavourableField()
+        self.favourable = self.good.combo
         self.label.activated.connect(self._answer_label)
-        self.favourable.activated.connect(self._answer_favourable)
+        self.good.chosen.connect(self._answer_favourable)
+        calm(self.person, self.label)
         row = QHBoxLayout()
         row.setSpacing(theme.WIDE)
         row.addLayout(labelled("What is &one row?", self.person), 2)
         row.addLayout(labelled("Which column is the decision or the &truth?", self.label), 3)
-        row.addLayout(labelled("Which value is &good to get?", self.favourable), 3)
+        row.addLayout(labelled("What is &good to get?", self.good), 4)
+        self.good.setFocusProxy(self.favourable)
+        self.favourable.setAccessibleName(self.good.accessibleName())
         card.body.addLayout(row)
+        self._outcome = quiet()
+        card.body.addWidget(self._outcome)
         return card
 
     # -- reading ------------------------------------------------------------------------------
@@ -263,12 +333,19 @@ class DataPage(Page):
             self.load(Path(name))
 
     def _dialect(self) -> Dialect:
+        """Give how the file is to be read, as the controls say."""
+        table = self.state.table
+        missing = tuple(t for each in self.missing.text().split(",") if (t := each.strip()))
+        if table is not None and table.source.dialect.format != "csv":
+            return msgspec.structs.replace(
+                table.source.dialect, missing=missing, header=self.header.isChecked()
+            )
         return Dialect(
             delimiter=self.delimiter.currentData(),
             encoding=self.encoding.currentData(),
             header=self.header.isChecked(),
             decimal=self.decimal.currentData(),
-            missing=tuple(t for each in self.missing.text().split(",") if (t := each.strip())),
+            missing=missing,
         )
 
     def _reread(self) -> None:
@@ -277,14 +354,31 @@ class DataPage(Page):
             return
         self._read(self._path, self._dialect(), self._kinds)
 
+    def _read_table(self) -> None:
+        """Read another sheet or table of the file, whose columns are others."""
+        wanted = msgspec.structs.replace(self._dialect(), table=self.table.currentData())
+        table = self.state.table
+        if self._path is not None and table is not None and wanted != table.source.dialect:
+            self._read(self._path, wanted, {})
+
     def _read(self, path: Path, dialect: Dialect | None, kinds: dict[str, Kind]) -> None:
+        self._give_up()
         self._path = path
         self._wanted = (path, dialect)
-        clerk = self.desk.clerk
-        self._ask(lambda: _look(clerk.read_table(path, dialect), kinds))
+        clerk, before, job = (
+            self.desk.clerk,
+            self._reading,
+            _Job(f"Reading {short(path.name, 40)}…"),
+        )
+
+        def read() -> _Reading:
+            job.go_on(job.doing, 0.0)
+            return _look(clerk.read_table(path, dialect, job.say), kinds, before, job)
+
+        self._ask(read, job)
 
     def _retype(self, name: str, kind: str) -> None:
-        table = self.state.table
+        table, before = self.state.table, self._reading
         if table is None:
             return
         kinds = {**self._kinds, name: Kind(kind)}
@@ -292,48 +386,96 @@ class DataPage(Page):
             # the table on screen is being read again; what replaces it gets the kind
             self._read(*self._wanted, kinds)
         else:
-            self._ask(lambda: _look(table, kinds))
+            job = _Job("Looking at the columns…")
+            self._ask(lambda: _look(table, kinds, before, job), job)
 
-    def _ask(self, call: Callable[[], _Reading]) -> None:
+    def _ask(self, call: Callable[[], _Reading], job: _Job) -> None:
         self.banner.clear()
+        self._job = job
         self._reader.ask(call, self._show, self._refuse)
+        self.progress.follow(job)
+
+    def _give_up(self) -> None:
+        """Stop the reading under way, if there is one; its result is not waited for."""
+        if self.busy:
+            self._reader.drop()
+            self._job.stopped = True
+            self.desk.clerk.stop()
+
+    def _cancel(self) -> None:
+        path, dialect = self._wanted or (None, None)
+        kinds = self._kinds
+        self._give_up()
+        self.progress.rest()
+        again: list[tuple[str, Callable[[], object]]] = (
+            [("Read it &again", lambda: self._read(path, dialect, kinds))] if path else []
+        )
+        kept = "The table that was read before is still here." if self.state.table else ""
+        self.banner.say("Reading was stopped.", kept or "Nothing was lost.", again)
+        self._stay()
 
     def _show(self, reading: _Reading) -> None:
-        table = reading.table
-        first = self.state.table is None or self.state.table.source.path != table.source.path
+        table, before = reading.table, self.state.table
+        first = before is None or (before.source.path, before.source.dialect.table) != (
+            table.source.path,
+            table.source.dialect.table,
+        )
         self.state.set_table(table)
         if first and reading.label in self.state.label_candidates() and not self.state.label:
             self.state.set_label(reading.label or "")
         for error in reading.refused:
             self.banner.tell(error)
+        self._reading = reading
         self._kinds, self._wanted = reading.kinds, None
         self._name.say(Path(table.source.path).name)
-        self._name.setToolTip(table.source.path)
+        self._name.setToolTip(tips.plain(table.source.path))
         self._size.setText(f"{table.source.rows:,} rows, {len(table.columns):,} columns")
-        self._show_dialect(table.source.dialect)
-        self.preview.show_table(table, reading.histograms)
-        self._show_problems(reading.problems)
+        self._show_dialect(table.source)
+        self.desk.histograms = {name: seen.histogram for name, seen in reading.seen.items()}
+        self.preview.show_table(table, self.desk.histograms)
+        self._leaks = ()
+        self._show_problems()
         self._show_question()
         self._stack.setCurrentIndex(1)
-        if first:
+        if first and self.isVisible():
             (self.favourable if self.state.label else self.label).setFocus()
+        self._find_leaks()
         self.loaded.emit()
         self.changed.emit()
 
     def _refuse(self, error: FairDeskError) -> None:
+        self.banner.tell(error)
+        self._stay()
+
+    def _stay(self) -> None:
+        """Go on with what was read before, if anything was."""
         table = self.state.table
         self._wanted = None
-        self.banner.tell(error)
         if table is not None:
             # what was read before still stands, and so do the controls that say how
             self._path = Path(table.source.path)
-            self._show_dialect(table.source.dialect)
+            self._show_dialect(table.source)
+            self.preview.show_kinds()
         self.failed.emit()
         self.changed.emit()
 
+    def _find_leaks(self) -> None:
+        """Look for columns that tell the decision by themselves, once there is one."""
+        state = self.state
+        table, label, favourable = state.table, state.label, state.favourable
+        if table is None or state.blocked(Step.DATA):
+            return
+
+        def look() -> tuple[Problem, ...]:
+            good, _ = favourable_rows(table, label, favourable)
+            return leaks(table, label, good)
+
+        self._leak_finder.ask(look, self._show_leaks, self.banner.tell)
+
     # -- showing ------------------------------------------------------------------------------
 
-    def _show_dialect(self, dialect: Dialect) -> None:
+    def _show_dialect(self, source: Source) -> None:
+        dialect = source.dialect
         blocked = [QSignalBlocker(each) for each in (self.header, self.missing)]
         _select(self.delimiter, dialect.delimiter)
         _select(self.encoding, _codec(dialect.encoding))
@@ -341,8 +483,30 @@ class DataPage(Page):
         self.header.setChecked(dialect.header)
         self.missing.setText(", ".join(dialect.missing))
         del blocked
+        text = dialect.format == "csv"
+        self._text_only.setVisible(text)
+        self.header.setVisible(text or dialect.format == "excel")
+        self._table_box.setVisible(len(source.tables) > 1)
+        word = "Sheet" if dialect.format == "excel" else "Table"
+        self._table_label.setText(f"{word} o&f the file")
+        self.table.setAccessibleName(f"{word} of the file")
+        self.table.clear()
+        for name in source.tables:
+            self.table.addItem(name, name)
+        self.table.setCurrentIndex(self.table.findData(dialect.table))
 
-    def _show_problems(self, found: tuple[Problem, ...]) -> None:
+    def _show_leaks(self, found: tuple[Problem, ...]) -> None:
+        self._leaks = found
+        self._show_problems()
+
+    def _show_problems(self) -> None:
+        noticed = [
+            problem
+            for seen in (self._reading.seen.values() if self._reading else ())
+            for problem in seen.problems
+            if problem.column != self.state.label
+        ]
+        found = [*self._leaks, *noticed]
         clear(self._problems)
         self._problems_side.setVisible(bool(found))
         self._problems_title.setText(f"{len(found)} to look at" if found else "")
@@ -374,22 +538,45 @@ class DataPage(Page):
         self.person.setCurrentText(self.state.person)
         del blocked
         _fill(self.label, self.state.label_candidates(), self.state.label, "Choose a column…")
-        _fill(self.favourable, self.state.label_values(), self.state.favourable, "Choose a value…")
-        self.favourable.setEnabled(bool(self.state.label))
+        state = self.state
+        column = state.table.column(state.label) if state.table and state.label else None
+        self.good.show_outcome(column, state.label_values(), state.favourable)
+        self._show_outcome()
+
+    def _show_outcome(self) -> None:
+        """Say how many rows have the good outcome, and how many have none."""
+        state = self.state
+        text = ""
+        if state.table is not None and state.label:
+            missing = state.table.column(state.label).missing
+            if state.favourable:
+                try:
+                    good, known = state.outcome()
+                    text = f"{good:,} of {counted(known, state.person)} got it."
+                except FairDeskError as error:
+                    text = str(error)
+            if missing:
+                text += f" {missing:,} rows have no decision: “{state.label}” is missing there."
+        self._outcome.setText(text.strip())
+        self._outcome.setVisible(bool(text))
 
     # -- answering ----------------------------------------------------------------------------
 
     def _answer_person(self, text: str) -> None:
         self.state.person = text.strip()
+        self._show_outcome()
         self.changed.emit()
 
     def _answer_label(self) -> None:
         self.state.set_label(self.label.currentData() or "")
         self._show_question()
+        self._leak_finder.drop()
+        self._show_leaks(())
         self.changed.emit()
 
-    def _answer_favourable(self) -> None:
-        self.state.set_favourable(self.favourable.currentData() or "")
+    def _answer_favourable(self, favourable: str) -> None:
+        self.state.set_favourable(favourable)
+        self._show_outcome()
         self.changed.emit()
 
 

@@ -242,7 +242,8 @@ class Wizard(QDialog):
         state = self.state
         notes = {}
         if state.standings()[Step.CHECKS] is not Standing.LOCKED:
-            notes[Step.CHECKS] = METHODS[state.method].title
+            usable = state.usable_methods()
+            notes[Step.CHECKS] = METHODS[state.method].title if usable else "groups only"
         if state.table is not None:
             notes[Step.DATA] = Path(state.table.source.path).name
         if state.card is not None:

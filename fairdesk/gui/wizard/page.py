@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -27,12 +27,15 @@ class Desk:
         The process that holds the model, and the one that reads data.
     settings : Settings
         What is remembered between starts.
+    histograms : dict
+        Of the table's columns, for small charts; made while the table was read.
     """
 
     state: WizardState
     model: Worker
     clerk: Worker
     settings: Settings
+    histograms: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
 
 
 class Page(QWidget):

@@ -6,98 +6,41 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QDoubleSpinBox,
     QGridLayout,
-    QHBoxLayout,
-    QListWidget,
-    QListWidgetItem,
     QPushButton,
+    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from fairdesk.data.domain import BINS, Role
-from fairdesk.data.profile import histogram, suggest_protected
+from fairdesk.data.domain import Domain, Role
+from fairdesk.data.profile import suggest_protected
 from fairdesk.data.table import Column, Kind, Table
+from fairdesk.data.witness import check_admits
 from fairdesk.errors import SpecError
 from fairdesk.gui import theme, tips
+from fairdesk.gui.background import Latest
 from fairdesk.gui.parts import Words, calm, clear, quiet, scrolled, short
+from fairdesk.gui.wizard.attribute_dialog import AttributeDialog
+from fairdesk.gui.wizard.constraints_editor import ConstraintsEditor
+from fairdesk.gui.wizard.examining import Examined, examine, told
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.preview import KINDS, TinyChart
 from fairdesk.gui.wizard.state import Choice, Step, compared_choices, compared_text
-from fairdesk.report.words import listed
+from fairdesk.report.words import listed, quoted
 
-_ROLES = {Role.VARIES: "May vary", Role.PROTECTED: "Protected", Role.FIXED: "Fixed"}
+_ROLES = {Role.VARIES: "May vary", Role.PROTECTED: "Protected", Role.FIXED: "Never changes"}
 _ROLE_HINTS = {
     Role.VARIES: "The search may change it to invent people.",
     Role.PROTECTED: "It must not matter: all its values are tried on everybody.",
     Role.FIXED: "It stays as it is in the data’s rows.",
 }
-
-
-class ValuesDialog(QDialog):
-    """Which of a column's values are allowed."""
-
-    def __init__(self, column: Column, allowed: tuple[str, ...], parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(f"Values of {column.name}")
-        self._list = QListWidget()
-        self._list.setAccessibleName(f"Values of {column.name}")
-        for value in column.values:
-            item = QListWidgetItem(value)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            state = Qt.CheckState.Checked if value in allowed else Qt.CheckState.Unchecked
-            item.setCheckState(state)
-            self._list.addItem(item)
-        self._list.itemChanged.connect(self._check)
-        self.all_button, self.none_button = QPushButton("&All"), QPushButton("&None")
-        self.all_button.clicked.connect(lambda: self._set_all(Qt.CheckState.Checked))
-        self.none_button.clicked.connect(lambda: self._set_all(Qt.CheckState.Unchecked))
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        self.ok_button = buttons.button(QDialogButtonBox.StandardButton.Ok)
-        column_layout = QVBoxLayout(self)
-        column_layout.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
-        column_layout.setSpacing(theme.GAP)
-        column_layout.addWidget(
-            quiet("Only people with the ticked values are asked about and invented.")
-        )
-        column_layout.addWidget(self._list, 1)
-        row = QHBoxLayout()
-        row.addWidget(self.all_button)
-        row.addWidget(self.none_button)
-        row.addStretch(1)
-        row.addWidget(buttons)
-        column_layout.addLayout(row)
-        self.resize(420, 420)
-
-    def values(self) -> tuple[str, ...]:
-        """Give the values that are ticked."""
-        items = [self._list.item(row) for row in range(self._list.count())]
-        return tuple(item.text() for item in items if item.checkState() == Qt.CheckState.Checked)
-
-    def _set_all(self, state: Qt.CheckState) -> None:
-        for row in range(self._list.count()):
-            self._list.item(row).setCheckState(state)
-
-    def _check(self) -> None:
-        self.ok_button.setEnabled(bool(self.values()))
-
-
-class _Limit(QDoubleSpinBox):
-    """A number without trailing zeros."""
-
-    def textFromValue(self, value: float) -> str:  # noqa: N802 - Qt's name
-        """Write the number."""
-        return self.locale().toString(value, "g", 15)
+#: The bars of the editor's chart.
+_BARS = 40
 
 
 class PeoplePage(Page):
@@ -113,28 +56,39 @@ class PeoplePage(Page):
         )
         self._shown: tuple[Table | None, tuple[str, ...]] = (None, ())
         self.roles: dict[str, QComboBox] = {}
-        self._names: dict[str, Words] = {}
-        self.compared: dict[str, QWidget] = {}
+        self.allowed: dict[str, QPushButton] = {}
+        self.compared: dict[str, QComboBox] = {}
         self.chips: dict[str, QPushButton] = {}
-        self.ranges: dict[str, tuple[QDoubleSpinBox, QDoubleSpinBox]] = {}
-        self.values: dict[str, QPushButton] = {}
+        self._names: dict[str, Words] = {}
+        self._kinds: dict[str, Words] = {}
+        self._notes: dict[str, Words] = {}
+        self._examiner = Latest(self)
+        self._judge = Latest(self)
+        self._questioned: Domain | None = None
         self._suggest = QWidget()
         self._suggestions = QGridLayout(self._suggest)
         self._suggestions.setContentsMargins(0, 0, 0, 0)
         self._suggestions.setSpacing(theme.NEAR)
         self._inside = QWidget()
         self._rows = QGridLayout(self._inside)
-        self._rows.setContentsMargins(0, 0, theme.GAP, 0)
+        self._rows.setContentsMargins(0, theme.GAP, theme.GAP, 0)
         self._rows.setHorizontalSpacing(theme.WIDE)
         self._rows.setVerticalSpacing(theme.NEAR)
+        self.constraints = ConstraintsEditor(desk)
+        self.constraints.changed.connect(self._constrained)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(scrolled(self._inside), "&Attributes")
+        self.tabs.addTab(self.constraints, "")
         self._count = Words(strong=True)
         self._start = quiet()
+        self._verdict = Words(tone="wrong")
         self._unused = quiet()
         self.body.addWidget(self._suggest)
-        self.body.addWidget(scrolled(self._inside), 1)
+        self.body.addWidget(self.tabs, 1)
         foot = QVBoxLayout()
         foot.setSpacing(theme.TIGHT)
-        for words in (self._count, self._start, self._unused):
+        for words in (self._count, self._start, self._verdict, self._unused):
             foot.addWidget(words)
         self.body.addLayout(foot)
 
@@ -146,127 +100,101 @@ class PeoplePage(Page):
         if now[0] is not self._shown[0] or now[1] != self._shown[1]:
             self._shown = now
             self._build()
-        self._show_counts()
+        for name in self._names:
+            self._show(name)
+        self._look()
 
     def first_field(self) -> QWidget:
         """Give what has the keyboard when the page comes on screen."""
-        return next(iter(self.roles.values()), self)
+        return next(iter(self.roles.values()), self.tabs)
+
+    def inputs(self) -> Iterator[QWidget]:
+        """Give the suggestions, and the inputs of all rows from left to right."""
+        yield from self.chips.values()
+        for name in self._names:
+            for inputs in (self.allowed, self.roles, self.compared):
+                if name in inputs:
+                    yield inputs[name]
 
     # -- building -----------------------------------------------------------------------------
 
     def _build(self) -> None:
         clear(self._rows)
-        self.roles, self._names, self.compared = {}, {}, {}
-        self.ranges, self.values = {}, {}
+        for widgets in (self.roles, self.allowed, self.compared):
+            widgets.clear()
+        for words in (self._names, self._kinds, self._notes):
+            words.clear()
         table = self.state.table
         if table is None:
             return
         for place, head in enumerate(("Attribute", "In the data", "Allowed", "Role", "Compared")):
             self._rows.addWidget(quiet(head), 0, place)
         for row, name in enumerate(self.state.attribute_names(), start=1):
-            self._add(row, table, name)
-        for place, stretch in enumerate((3, 0, 4, 0, 3)):
+            self._add(row, table.column(name))
+        for place, stretch in enumerate((4, 0, 4, 0, 3)):
             self._rows.setColumnStretch(place, stretch)
         self._rows.setRowStretch(self._rows.rowCount(), 1)
         self._build_suggestions(table)
         unused = self.state.unused_names()
         self._unused.setVisible(bool(unused))
+        pronoun = "it" if len(unused) == 1 else "them"
         self._unused.setText(
-            f"Not listed, because the model does not use it: {listed(unused)}."
-            if len(unused) == 1
-            else f"Not listed, because the model does not use them: {listed(unused)}."
+            f"Not listed, because the model does not use {pronoun}: {_some(unused)}."
         )
 
-    def inputs(self) -> Iterator[QWidget]:
-        """Give the suggestions, and the inputs of all rows from left to right."""
-        yield from self.chips.values()
-        for name, role in self.roles.items():
-            yield from self.ranges.get(name) or (self.values[name],)
-            yield role
-            yield self.compared[name]
-
-    def _add(self, row: int, table: Table, name: str) -> None:
-        column = table.column(name)
-        words = Words(
-            short(name, 28), strong=self.state.choice(name).role is Role.PROTECTED, wrap=False
-        )
+    def _add(self, row: int, column: Column) -> None:
+        name = column.name
+        words = Words(short(name, 28), wrap=False)
         words.setToolTip(tips.plain(name))
-        kind = quiet(KINDS[column.kind].lower())
         named = QVBoxLayout()
         named.setSpacing(0)
         named.addWidget(words)
-        named.addWidget(kind)
+        self._kinds[name] = quiet()
+        named.addWidget(self._kinds[name])
         self._names[name] = words
         self._rows.addLayout(named, row, 0)
-        self._rows.addWidget(TinyChart(name, histogram(table, name)), row, 1)
-        allowed = self._range(column) if column.kind.is_number else self._values(column)
-        self._rows.addWidget(allowed, row, 2)
+        self._rows.addWidget(TinyChart(name, self.desk.histograms.get(name, ())), row, 1)
+        if column.kind is Kind.TEXT:
+            self._rows.addWidget(quiet("any text"), row, 2)
+            self._rows.addWidget(quiet("Kept as it is"), row, 3)
+            return
+        button = QPushButton()
+        button.setAutoDefault(False)
+        button.clicked.connect(lambda _checked=False: self._edit(column))
+        self.allowed[name] = button
+        self._rows.addWidget(button, row, 2)
         role = QComboBox()
         for each, text in _ROLES.items():
             role.addItem(text, each.value)
             role.setItemData(role.count() - 1, _ROLE_HINTS[each], Qt.ItemDataRole.ToolTipRole)
-        role.setCurrentIndex(role.findData(self.state.choice(name).role.value))
         role.setAccessibleName(f"Role of {name}")
         role.activated.connect(lambda _index: self._choose_role(name, Role(role.currentData())))
         calm(role)
         self.roles[name] = role
         self._rows.addWidget(role, row, 3)
-        self.compared[name] = self._comparison(column)
-        self._rows.addWidget(self.compared[name], row, 4)
-        self._show_role(name)
+        self._rows.addLayout(self._comparison(column), row, 4)
 
-    def _range(self, column: Column) -> QWidget:
-        limits = self.state.choice(column.name).limits or (column.low, column.high)
-        fields = []
-        for which, value in zip(("Least", "Greatest"), limits, strict=True):
-            spin = _Limit()
-            spin.setDecimals(0 if column.kind is Kind.INTEGER else 4)
-            spin.setRange(-1e12, 1e12)
-            spin.setKeyboardTracking(False)
-            spin.setValue(float(value))
-            spin.setMinimumWidth(90)
-            spin.setMaximumWidth(150)
-            spin.setAccessibleName(f"{which} {column.name}")
-            calm(spin)
-            fields.append(spin)
-        low, high = fields
-        self.ranges[column.name] = (low, high)
-        for spin in fields:
-            spin.valueChanged.connect(lambda _value: self._choose_range(column, low, high))
-        box = QWidget()
-        line = QHBoxLayout(box)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(theme.NEAR)
-        line.addWidget(low, 1)
-        line.addWidget(Words("to", tone="quiet", wrap=False))
-        line.addWidget(high, 1)
-        line.addStretch(1)
-        return box
-
-    def _values(self, column: Column) -> QWidget:
-        button = QPushButton()
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _checked=False: self._choose_values(column, button))
-        self.values[column.name] = button
-        self._show_values(column, button)
-        return button
-
-    def _comparison(self, column: Column) -> QWidget:
-        if not compared_choices(column):
-            return Words(tone="quiet")
-        combo = QComboBox()
-        combo.addItem(f"{BINS} values", userData=False)
-        combo.addItem("each value", userData=True)
-        combo.setCurrentIndex(int(self.state.choice(column.name).every_value))
-        combo.setAccessibleName(f"Compared values of {column.name}")
-        combo.activated.connect(
-            lambda _index: self._choose(
-                column.name,
-                replace(self.state.choice(column.name), every_value=bool(combo.currentData())),
+    def _comparison(self, column: Column) -> QVBoxLayout:
+        """Make what says which values are compared: a choice where there is one, else words."""
+        place = QVBoxLayout()
+        place.setSpacing(0)
+        self._notes[column.name] = quiet()
+        place.addWidget(self._notes[column.name])
+        if column.kind.is_number:
+            combo = QComboBox()
+            combo.addItem("some across the range", userData=False)
+            combo.addItem("each value", userData=True)
+            combo.setAccessibleName(f"Compared values of {column.name}")
+            combo.activated.connect(
+                lambda _index: self._choose(
+                    column.name,
+                    replace(self.state.choice(column.name), every_value=bool(combo.currentData())),
+                )
             )
-        )
-        calm(combo)
-        return combo
+            calm(combo)
+            self.compared[column.name] = combo
+            place.addWidget(combo)
+        return place
 
     def _build_suggestions(self, table: Table) -> None:
         clear(self._suggestions)
@@ -280,7 +208,6 @@ class PeoplePage(Page):
             chip.setAutoDefault(False)
             chip.setAccessibleName(f"Protect {name}")
             chip.setToolTip(tips.plain(f"Press to mark “{name}” as protected"))
-            self._show_chip(chip, name)
             chip.toggled.connect(partial(self._press, name))
             self.chips[name] = chip
             self._suggestions.addWidget(chip, place // 4, 1 + place % 4)
@@ -293,49 +220,134 @@ class PeoplePage(Page):
 
     def _choose_role(self, name: str, role: Role) -> None:
         self._choose(name, replace(self.state.choice(name), role=role))
-        combo = self.roles[name]
-        combo.setCurrentIndex(combo.findData(role.value))
-        if (chip := self.chips.get(name)) is not None:
-            self._show_chip(chip, name)
 
-    def _choose_range(self, column: Column, low: QDoubleSpinBox, high: QDoubleSpinBox) -> None:
-        # a limit that was not touched stays exact, whatever the field rounds
-        limits = tuple(
-            exact if round(exact, spin.decimals()) == spin.value() else spin.value()
-            for spin, exact in ((low, column.low), (high, column.high))
-        )
-        kept = None if limits == (column.low, column.high) else limits
-        self._choose(column.name, replace(self.state.choice(column.name), limits=kept))
-
-    def _choose_values(self, column: Column, button: QPushButton) -> None:
-        limits = self.state.choice(column.name).limits or column.values
-        dialog = ValuesDialog(column, tuple(str(value) for value in limits), self)
+    def _edit(self, column: Column) -> None:
+        state, table = self.state, self.state.table
+        if table is None:
+            return
+        follows = state.determined_by().get(column.name, "")
+        others = [name for name in self.roles if name != column.name]
+        counts = _counts(table, column) if column.kind.is_number else []
+        choice = state.choice(column.name)
+        dialog = AttributeDialog(column, choice, counts, others, follows, self)
         if dialog.exec():
-            values = dialog.values()
-            kept = None if values == column.values else values
-            self._choose(column.name, replace(self.state.choice(column.name), limits=kept))
-            self._show_values(column, button)
+            state.determine(column.name, dialog.follows.currentData())
+            self._choose(column.name, dialog.choice())
         dialog.deleteLater()
 
     def _choose(self, name: str, choice: Choice) -> None:
         self.state.choose(name, choice)
-        self._show_role(name)
-        self._show_counts()
+        self._show(name)
+        self._look()
         self.changed.emit()
+
+    def _constrained(self) -> None:
+        for name in self._names:
+            self._show(name)
+        self._look()
+        self.changed.emit()
+
+    # -- looking through the rows ---------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Show who can be asked about; a large table is looked through in the background."""
+        state, table = self.state, self.state.table
+        self.constraints.show_constraints()
+        said = len(state.constraints)
+        self.tabs.setTabText(1, f"&What must hold ({said})" if said else "&What must hold")
+        self._verdict.hide()
+        protected = [n for n in state.attribute_names() if state.choice(n).role is Role.PROTECTED]
+        self._count.setText(
+            f"{listed(protected)}: {state.combinations():,} combinations are compared for every "
+            f"{state.person}."
+            if protected
+            else "Nothing is protected yet."
+        )
+        self._start.setText("")
+        if table is None or not protected:
+            return
+        try:
+            attributes, constraints = state.attributes(), state.constraints
+            examined = state.examined()
+        except SpecError:
+            return
+        if examined is None:
+            self._start.setText("Counting the rows that can be asked about…")
+            self._examiner.ask(
+                lambda: examine(table, attributes, constraints), self._examined, self.banner.tell
+            )
+        else:
+            self._tell(examined)
+
+    def _examined(self, examined: Examined) -> None:
+        self.state.set_examined(examined)
+        self._look()
+        self.changed.emit()
+
+    def _tell(self, examined: Examined) -> None:
+        domain, table = examined.domain, examined.table
+        if domain is None:
+            return
+        self._start.setText(told(examined, self.state.person))
+        if refused := self.state.refused(domain):
+            self._verdict.setText(refused)
+            self._verdict.show()
+        elif domain.ruled and domain != self._questioned:
+            self._questioned = domain
+            self._judge.ask(
+                lambda: _judged(domain, table),
+                lambda error: self._judged(domain, error),
+                self.banner.tell,
+            )
+
+    def _judged(self, domain: Domain, error: SpecError | None) -> None:
+        if error is not None:
+            self.state.refuse(domain, error)
+            self._look()
+            self.changed.emit()
 
     # -- showing ------------------------------------------------------------------------------
 
-    def _show_values(self, column: Column, button: QPushButton) -> None:
-        limits = self.state.choice(column.name).limits
-        chosen = [str(value) for value in limits] if limits else list(column.values)
-        total = len(column.values)
-        if len(chosen) < total:
-            text = f"{len(chosen)} of {total} values…"
+    def _show(self, name: str) -> None:
+        """Show what is decided about one attribute."""
+        state, table = self.state, self.state.table
+        if table is None:
+            return
+        column, choice = table.column(name), state.choice(name)
+        protected = choice.role is Role.PROTECTED
+        self._names[name].setFont(theme.scaled(self.font(), 1.0, strong=protected))
+        kind = KINDS[column.kind].lower()
+        if name not in self.roles:
+            self._kinds[name].setText(kind)
+            return
+        role = self.roles[name]
+        role.setCurrentIndex(role.findData(choice.role.value))
+        if (chip := self.chips.get(name)) is not None:
+            self._show_chip(chip, name)
+        follows = state.determined_by().get(name, "")
+        note, allowed, several, unknown = "", "", False, False
+        try:
+            attribute = state.attribute(name)
+        except SpecError as error:
+            note = str(error)
+            allowed = "Change…"
         else:
-            joined = ", ".join(chosen)
-            text = joined if len(joined) <= 22 else f"all {total} values…"
-        button.setText(text.replace("&", "&&"))
-        button.setAccessibleName(f"Allowed values of {column.name}: {text}")
+            several, unknown = compared_choices(attribute), attribute.unknown
+            allowed = _allowed(column, choice)
+            if protected and not several:
+                note = compared_text(attribute)
+        if follows:
+            note = f"follows {quoted(follows)}"
+        missing = f"Unknown: {column.missing:,}" if unknown else f"{column.missing:,} missing"
+        self._kinds[name].setText(f"{kind}  ·  {missing}" if column.missing else kind)
+        button = self.allowed[name]
+        button.setText(allowed.replace("&", "&&"))
+        button.setAccessibleName(f"Allowed values of {name}: {allowed}")
+        self._notes[name].setText(note)
+        self._notes[name].setVisible(bool(note))
+        if (combo := self.compared.get(name)) is not None:
+            combo.setVisible(protected and several and not follows)
+            combo.setCurrentIndex(int(choice.every_value))
 
     def _show_chip(self, chip: QPushButton, name: str) -> None:
         protected = self.state.choice(name).role is Role.PROTECTED
@@ -344,37 +356,43 @@ class PeoplePage(Page):
         del blocked
         chip.setText(f"{'✓' if protected else '+'}  {short(name).replace('&', '&&')}")
 
-    def _show_role(self, name: str) -> None:
-        protected = self.state.choice(name).role is Role.PROTECTED
-        words, compared = self._names[name], self.compared[name]
-        words.setFont(theme.scaled(self.font(), 1.0, strong=protected))
-        compared.setVisible(protected)
-        if isinstance(compared, Words) and protected:
-            try:
-                compared.setText(compared_text(self.state.attribute(name)))
-            except SpecError as error:
-                compared.setText(str(error))
 
-    def _show_counts(self) -> None:
-        state = self.state
-        protected = [n for n in state.attribute_names() if state.choice(n).role is Role.PROTECTED]
-        if not protected or state.table is None:
-            self._count.setText("Nothing is protected yet.")
-            self._start.setText("")
-            return
-        self._count.setText(
-            f"{listed(protected)}: {state.combinations():,} combinations are compared for every "
-            f"{state.person}."
-        )
-        try:
-            people = state.people()
-        except SpecError:
-            self._start.setText("")
-            return
-        rows = len(state.table.codes)
-        self._start.setText(
-            f"The search starts from all {rows:,} rows."
-            if people == rows
-            else f"The search starts from the {people:,} of the {rows:,} rows that are complete "
-            "and allowed."
-        )
+def _judged(domain: Domain, table: Table) -> SpecError | None:
+    """Say why nobody fulfils what a domain asks for, if so. Runs in the background."""
+    try:
+        check_admits(domain, domain.people(table))
+    except SpecError as error:
+        return error
+    return None
+
+
+def _counts(table: Table, column: Column) -> list[int]:
+    """Count the rows in equal parts of a number's range."""
+    codes = table.codes[:, table.index(column.name)]
+    counts, _ = np.histogram(codes[~np.isnan(codes)], _BARS, (column.low, column.high))
+    return [int(count) for count in counts]
+
+
+def _allowed(column: Column, choice: Choice) -> str:
+    """Say in a few words what is allowed of a column."""
+    if column.kind.is_number:
+        low, high = choice.limits or (column.low, column.high)
+        step = f", step {choice.step:g}" if choice.step else ""
+        return f"{_figure(low)} to {_figure(high)}{step}…"
+    chosen = [str(value) for value in choice.limits] if choice.limits else list(column.values)
+    total = len(column.values)
+    if len(chosen) < total:
+        return f"{len(chosen):,} of {total:,} values…"
+    together = ", ".join(chosen)
+    return f"{together}…" if len(together) <= 24 else f"all {total:,} values…"
+
+
+def _figure(value: float | str) -> str:
+    return f"{float(value):,.6g}"
+
+
+def _some(names: tuple[str, ...], most: int = 12) -> str:
+    """List names, or the first of many."""
+    if len(names) <= most:
+        return listed(names)
+    return f"{', '.join(map(quoted, names[:most]))} and {len(names) - most:,} others"

@@ -174,6 +174,11 @@ class ColumnHeader(QHeaderView):
             self.resizeSection(section, min(max(least, int(name)), 260))
         self.place()
 
+    def show_kinds(self) -> None:
+        """Show the columns' kinds in their choices again, after another was not taken."""
+        for section, combo in self.combos.items():
+            combo.setCurrentIndex(combo.findData(self._columns[section].kind.value))
+
     def place(self) -> None:
         """Put the choices of the columns in sight where their columns are, and hide the others."""
         line = self.fontMetrics().height()
@@ -285,3 +290,7 @@ class Preview(QTableView):
             self.header.show_columns((), 0, {})
         else:
             self.header.show_columns(table.columns, len(table.codes), histograms)
+
+    def show_kinds(self) -> None:
+        """Show the columns' kinds again, after another was not taken."""
+        self.header.show_kinds()

@@ -7,7 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
+from fairdesk.audit.confinement import Confinement
 from fairdesk.gui import theme
+from fairdesk.gui.background import Latest
 from fairdesk.gui.parts import Busy, Card, Words, clear, labelled, quiet, scrolled
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state import SUFFIX, Step
@@ -32,6 +34,7 @@ class ReviewPage(Page):
             "This is what will be asked, as it will stand in the report.",
         )
         self._chosen = False
+        self._asker = Latest(self)
         self.busy = Busy()
         self._told = QGridLayout()
         self._told.setHorizontalSpacing(theme.PAGE)
@@ -62,13 +65,23 @@ class ReviewPage(Page):
     def enter(self) -> None:
         """Tell the question, and suggest a name and a place."""
         super().enter()
+        self._tell()
+        self.name.setText(self.state.suggest_title())
+        self._suggest_path()
+        if self.state.confinement is None and self.state.card is not None:
+            # it may have to wait until that process has started
+            self._asker.ask(self.desk.model.confinement, self._confined, self.banner.tell)
+
+    def _tell(self) -> None:
         clear(self._told)
         for row, (head, text) in enumerate(question(self.state)):
             self._told.addWidget(quiet(head), row, 0, Qt.AlignmentFlag.AlignTop)
             self._told.addWidget(Words(text), row, 1)
         self._card.setVisible(self._told.count() > 0)
-        self.name.setText(self.state.suggest_title())
-        self._suggest_path()
+
+    def _confined(self, confinement: Confinement) -> None:
+        self.state.confinement = confinement
+        self._tell()
 
     def first_field(self) -> QWidget:
         """Give what has the keyboard when the page comes on screen."""

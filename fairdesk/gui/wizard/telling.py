@@ -5,10 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from fairdesk.audit.confinement import Confinement
 from fairdesk.audit.methods import METHODS
 from fairdesk.data.domain import Attribute, Role
+from fairdesk.data.outcomes import comparison
+from fairdesk.gui.wizard.examining import told
 from fairdesk.gui.wizard.state import Length, WizardState, compared_text
-from fairdesk.report.words import duration, listed, number, percent, plural, quoted
+from fairdesk.report.words import (
+    counted,
+    duration,
+    joined,
+    listed,
+    number,
+    percent,
+    plural,
+    quoted,
+)
+
+#: So many values of a narrowed attribute are named.
+_MOST_VALUES = 12
+_LIMITS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
 
 
 def question(state: WizardState) -> tuple[tuple[str, str], ...]:
@@ -40,6 +56,12 @@ def question(state: WizardState) -> tuple[tuple[str, str], ...]:
 
 def _asked(state: WizardState) -> Iterator[str]:
     protected = _named(state, Role.PROTECTED)
+    if not state.usable_methods():
+        yield (
+            f"How do groups of {plural(state.person)} fare that differ in {listed(protected)}, in "
+            "the data and by the decisions?"
+        )
+        return
     differ = quoted(protected[0]) if len(protected) == 1 else listed(protected)
     verb = "differs" if len(protected) == 1 else "differ"
     yield (
@@ -48,25 +70,84 @@ def _asked(state: WizardState) -> Iterator[str]:
     )
 
 
+def outcome_words(state: WizardState) -> str:
+    """Say what is good to get: ``“yes” is good to get``."""
+    compared = comparison(state.favourable)
+    if compared is not None and state.favourable not in state.label_values():
+        return f"{_LIMITS[compared.sign]} {compared.number:g} is good to get"
+    return f"“{state.favourable}” is good to get"
+
+
 def _data(state: WizardState) -> Iterator[str]:
-    if state.table is None:
+    table = state.table
+    if table is None:
         return
-    name = Path(state.table.source.path).name
-    rows = number(len(state.table.codes))
-    yield f"“{name}”: {rows} {plural(state.person)}, {len(state.table.columns)} columns."
-    yield f"The decision stands in {quoted(state.label)}; “{state.favourable}” is good to get."
+    name = Path(table.source.path).name
+    if table.source.dialect.table:
+        name = f"{name}”, “{table.source.dialect.table}"
+    rows = counted(len(table.codes), state.person)
+    yield f"“{name}”: {rows}, {len(table.columns)} columns."
+    good, known = state.outcome()
+    yield f"The decision stands in {quoted(state.label)}; {outcome_words(state)}."
+    yield f"{number(good)} of {number(known)} rows have it ({percent(good, known)})."
+    if missing := len(table.codes) - known:
+        yield f"In {number(missing)} rows no decision stands."
 
 
 def _model(state: WizardState) -> Iterator[str]:
     card, mapping, proof = state.card, state.mapping, state.proof
     if card is None or mapping is None or proof is None:
         return
-    yield f"“{Path(card.path).name}”: {card.format}. {card.summary.rstrip('.')}."
-    yield f"Its {len(card.inputs)} inputs are matched to the columns {mapping.matched};"
-    yield f"its answer “{card.classes[mapping.favourable_class]}” is the good one."
+    if state.predictions:
+        yield f"{card.summary.rstrip('.')}."
+    else:
+        yield f"“{Path(card.path).name}”: {card.format}. {card.summary.rstrip('.')}."
+        if card.companions:
+            names = joined([f"“{Path(each.path).name}”" for each in card.companions])
+            yield f"How it is fed was read from {names} too."
+        yield f"Its {len(card.inputs)} inputs are matched to the columns {mapping.matched}."
+        if len(card.outputs) > 1 and card.output:
+            yield f"Of its outputs “{card.output}” decides."
+    yield from _decides(state)
     yield f"It agrees with {quoted(state.label)} in {percent(proof.accuracy, 1)} of the rows."
+    if card.environment:
+        yield f"It runs in an environment of its own: {card.environment}."
     if state.trusted and card.needed_trust:
         yield "The file is a program that was trusted."
+    if not state.predictions and state.confinement is not None:
+        yield confined(state.confinement)
+
+
+def _decides(state: WizardState) -> Iterator[str]:
+    """Say which of the model's answers is the good one, and where it begins."""
+    card, mapping = state.card, state.mapping
+    if card is None or mapping is None:
+        return
+    good = mapping.decisions(card)[mapping.favourable_class]
+    if mapping.together:
+        classes = joined([f"“{card.classes[place]}”" for place in mapping.together])
+        yield f"Its answers {classes} are the good ones."
+        return
+    yield f"Its answer “{good}” is the good one."
+    if mapping.threshold is not None:
+        second = mapping.decisions(card)[1]
+        what = "number that it estimates" if card.scores == "values" else "score"
+        where = "at least" if card.scores == "values" and not mapping.beyond else "above"
+        yield f"It decides “{second}” where the {what} is {where} {mapping.threshold:g}."
+
+
+def confined(confinement: Confinement) -> str:
+    """Say what the process that holds the model cannot do on this computer, and what it can."""
+    held = [hold.what for hold in confinement.holds if hold.holds]
+    free = [hold.what for hold in confinement.holds if not hold.holds]
+    if not held:
+        return (
+            "On this computer nothing confines the process that holds the model: code in the file "
+            "could do whatever you may do."
+        )
+    by = f" by {confinement.by}" if confinement.by else ""
+    sentence = f"It runs in a process confined{by}; withheld or limited: {joined(held)}."
+    return f"{sentence} Not withheld on this computer: {joined(free)}." if free else sentence
 
 
 def _people(state: WizardState) -> Iterator[str]:
@@ -77,15 +158,30 @@ def _people(state: WizardState) -> Iterator[str]:
         if each.role is Role.PROTECTED
     ]
     yield f"Protected: {', '.join(compared)}: {number(state.combinations())} combinations."
-    yield f"May vary: {listed(_named(state, Role.VARIES))}."
+    follows = state.determined_by()
+    if vary := [name for name in _named(state, Role.VARIES) if name not in follows]:
+        yield f"May vary: {listed(vary)}."
     if fixed := _named(state, Role.FIXED):
-        yield f"Fixed: {listed(fixed)}."
-    if narrowed := [_narrowed(each) for each in attributes if state.choice(each.name).limits]:
+        yield f"Never changed: {listed(fixed)}."
+    if unknown := [each.name for each in attributes if each.unknown]:
+        yield (
+            f"Where it is missing, “Unknown” is a category of its own: {listed(unknown)}. "
+            "Nothing is filled in."
+        )
+    if narrowed := [_narrowed(each) for each in attributes if _is_narrowed(state, each.name)]:
         yield f"Narrowed: {'; '.join(narrowed)}."
-    yield f"The search starts from {number(state.people())} rows of the data."
+    if state.constraints:
+        said = "; ".join(f"“{text}”" for text in state.constraints)
+        yield f"For everybody holds: {said}."
+    examined = state.examined()
+    if examined is not None:
+        yield told(examined, state.person)
 
 
 def _search(state: WizardState) -> Iterator[str]:
+    if not state.usable_methods():
+        yield "No search is made: there is no model to ask. Groups and the report still work."
+        return
     method = METHODS[state.method]
     limit = (
         "until it is done"
@@ -98,12 +194,21 @@ def _search(state: WizardState) -> Iterator[str]:
     yield method.cannot
 
 
+def _is_narrowed(state: WizardState, name: str) -> bool:
+    choice = state.choice(name)
+    return bool(choice.limits or choice.step)
+
+
 def _named(state: WizardState, role: Role) -> list[str]:
-    return [name for name in state.attribute_names() if state.choice(name).role is role]
+    return [name for name in state.attribute_names() if state.attribute(name).role is role]
 
 
 def _narrowed(attribute: Attribute) -> str:
     if attribute.values:
-        return f"{quoted(attribute.name)} to {listed(attribute.values)}"
+        values = listed(attribute.values[:_MOST_VALUES])
+        rest = len(attribute.values) - _MOST_VALUES
+        more = f" and {number(rest)} more" if rest > 0 else ""
+        return f"{quoted(attribute.name)} to {values}{more}"
     low, high = attribute.text(attribute.low), attribute.text(attribute.high)
-    return f"{quoted(attribute.name)} to {low}–{high}"
+    step = f" in steps of {attribute.step:g}" if attribute.step else ""
+    return f"{quoted(attribute.name)} to {low}–{high}{step}"

@@ -1,0 +1,97 @@
+"""Who of the data can be asked about, and who is set aside and why. Knows no Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairdesk.data.domain import Aside, Attribute, Domain
+from fairdesk.data.ruling import ruled
+from fairdesk.data.table import Table
+from fairdesk.errors import SpecError
+from fairdesk.report.words import joined, number, plural, quoted
+
+#: Tables of at most so many cells are looked through while the auditor waits.
+AT_ONCE = 1_000_000
+#: So many reasons for setting rows aside are named.
+_MOST_NAMED = 6
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What became of an auditor's choices about people.
+
+    Attributes
+    ----------
+    table, attributes, constraints
+        The choices.
+    domain : Domain, optional
+        What came out.
+    error : SpecError, optional
+        Why nothing did.
+    aside : tuple[Aside, ...]
+        The rows that no search can start from.
+    """
+
+    table: Table
+    attributes: tuple[Attribute, ...]
+    constraints: tuple[str, ...]
+    domain: Domain | None = None
+    error: SpecError | None = None
+    aside: tuple[Aside, ...] = ()
+
+    @property
+    def people(self) -> int:
+        """The number of rows from which a search can start."""
+        if self.domain is None:
+            return 0
+        return len(self.table.codes) - sum(each.rows for each in self.aside)
+
+    def is_of(
+        self, table: Table, attributes: tuple[Attribute, ...], constraints: tuple[str, ...]
+    ) -> bool:
+        """Tell whether it came of these choices."""
+        return (
+            self.table is table
+            and self.attributes == attributes
+            and self.constraints == constraints
+        )
+
+
+def examine(
+    table: Table, attributes: tuple[Attribute, ...], constraints: tuple[str, ...]
+) -> Examined:
+    """Make the domain and count who can be asked about. Slow for large tables."""
+    try:
+        domain = ruled(attributes, constraints, table)
+        aside = domain.set_aside(table)
+    except SpecError as error:
+        return Examined(table, attributes, constraints, error=error)
+    return Examined(table, attributes, constraints, domain, aside=aside)
+
+
+def told(examined: Examined, person: str) -> str:
+    """Say how many rows can be asked about, and what becomes of the others: it adds up."""
+    rows = len(examined.table.codes)
+    if not examined.aside:
+        return f"All {number(rows)} {plural(person)} can be asked about."
+    most = sorted(examined.aside, key=lambda each: -each.rows)
+    parts = [_reason(each) for each in most[:_MOST_NAMED]]
+    if rest := sum(each.rows for each in most[_MOST_NAMED:]):
+        parts.append(f"{number(rest)} for other reasons")
+    return (
+        f"{number(examined.people)} of {number(rows)} {plural(person)} can be asked about: "
+        f"{joined(parts)}."
+    )
+
+
+def _reason(aside: Aside) -> str:
+    one = aside.rows == 1
+    count = number(aside.rows)
+    match aside.reason:
+        case "missing":
+            return f"{count} {'lacks' if one else 'lack'} {quoted(aside.what)}"
+        case "outside":
+            where = f"outside what is allowed of {quoted(aside.what)}"
+            return f"{count} {'is' if one else 'are'} {where}"
+        case "constraint":
+            return f"{count} {'breaks' if one else 'break'} “{aside.what}”"
