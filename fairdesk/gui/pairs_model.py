@@ -25,6 +25,7 @@ from fairdesk.data.domain import Role
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import tips
 from fairdesk.gui.store_thread import StoreThread
+from fairdesk.models.decision import score_name, told, told_text
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -129,23 +130,23 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
             changed=lambda _pair: True,
         ),
         Cells(
-            "Score",
+            score_name(spec.model),
             "row_score",
-            lambda pair: f"{pair.row_score:.3f}",
+            lambda pair: told_text(pair.row_score, spec.mapping, spec.model),
             "Score of the favourable class for the first of the two",
             number=True,
         ),
         Cells(
-            "Other’s score",
+            f"Other’s {score_name(spec.model).lower()}",
             "partner_score",
-            lambda pair: f"{pair.partner_score:.3f}",
+            lambda pair: told_text(pair.partner_score, spec.mapping, spec.model),
             "Score of the favourable class for the second of the two",
             number=True,
         ),
         Cells(
             "Difference",
             "difference",
-            lambda pair: f"{abs(pair.row_score - pair.partner_score):.3f}",
+            lambda pair: f"{_apart(spec, pair):.3f}",
             "How far the two scores are apart",
             number=True,
         ),
@@ -200,6 +201,7 @@ class PairsModel(QAbstractTableModel):
     ) -> None:
         super().__init__(parent)
         self.columns = columns_of(spec, decisions)
+        self._spec = spec
         self.query = PairQuery(run=None)
         self._store = store
         self._generation = 0
@@ -323,7 +325,7 @@ class PairsModel(QAbstractTableModel):
         elif role == Qt.ItemDataRole.ForegroundRole and row.pair.mark == "dismissed":
             cell = QGuiApplication.palette().brush(QPalette.ColorRole.PlaceholderText)
         elif role == Qt.ItemDataRole.ToolTipRole:
-            cell = tips.plain(_tip(row.pair, self.columns[column], row.texts[column]))
+            cell = tips.plain(_tip(self._spec, row.pair, self.columns[column], row.texts[column]))
         elif role == Qt.ItemDataRole.AccessibleTextRole:
             mark = MARKS[row.pair.mark][1] if column == 0 else row.texts[column]
             cell = f"{self.columns[column].title}: {mark}"
@@ -464,18 +466,26 @@ def _aligned(*, number: bool) -> Qt.AlignmentFlag:
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
-def _tip(pair: Pair, column: Cells, text: str) -> str:
+def _apart(spec: AuditSpec, pair: Pair) -> float:
+    """Give how far the model's own numbers for both people are apart."""
+    one, other = (
+        told(score, spec.mapping, spec.model) for score in (pair.row_score, pair.partner_score)
+    )
+    return abs(one - other)
+
+
+def _tip(spec: AuditSpec, pair: Pair, column: Cells, text: str) -> str:
     """Tell a cell in full: scores with every digit, the note where there is one."""
     if column.order == "mark":
         note = f"\n{pair.note}" if pair.note else ""
         return MARKS[pair.mark][1].capitalize() + note
     match column.order:
         case "row_score":
-            return f"{pair.row_score:.9g}"
+            return f"{told(pair.row_score, spec.mapping, spec.model):.9g}"
         case "partner_score":
-            return f"{pair.partner_score:.9g}"
+            return f"{told(pair.partner_score, spec.mapping, spec.model):.9g}"
         case "difference":
-            return f"{abs(pair.row_score - pair.partner_score):.9g}"
+            return f"{_apart(spec, pair):.9g}"
         case _:
             return text
 

@@ -18,6 +18,7 @@ from fairdesk.audit.store import Pair, PairQuery, Store
 from fairdesk.data.domain import Attribute, Role
 from fairdesk.data.table import Column, Dialect, Table
 from fairdesk.errors import ReportError
+from fairdesk.models.decision import told
 from fairdesk.report.decisions import class_labels, class_texts, file_text
 from fairdesk.report.words import protected_names
 from fairdesk.report.writing import replacing
@@ -79,7 +80,7 @@ def write_findings_csv(store: Store, path: Path) -> None:
                     *_cells(attributes, pair.row.tolist()),
                     *_cells(compared, pair.partner[spec.domain.protected].tolist()),
                     *(guarded(decisions[pair.row_class]), guarded(decisions[pair.partner_class])),
-                    *(f"{pair.row_score:.9g}", f"{pair.partner_score:.9g}"),
+                    *(f"{score:.9g}" for score in _scores(spec, pair)),
                     guarded(", ".join(compress(protected, pair.alone))),
                     *(pair.mark, guarded(pair.note)),
                 ]
@@ -248,6 +249,13 @@ def _cells(attributes: Sequence[Attribute], codes: Iterable[float]) -> Iterator[
         yield guarded(value) if isinstance(value, str) else str(value)
 
 
+def _scores(spec: AuditSpec, pair: Pair) -> list[float]:
+    """Give the scores of both people as the model's own numbers."""
+    return [
+        told(score, spec.mapping, spec.model) for score in (pair.row_score, pair.partner_score)
+    ]
+
+
 def _pair_object(spec: AuditSpec, pair: Pair, decisions: tuple[str, ...]) -> dict[str, Any]:
     names = protected_names(spec.domain)
     person = zip(spec.domain.attributes, pair.row.tolist(), strict=True)
@@ -259,7 +267,7 @@ def _pair_object(spec: AuditSpec, pair: Pair, decisions: tuple[str, ...]) -> dic
         "person": {one.name: _value(one, code) for one, code in person},
         "other": {one.name: _value(one, code) for one, code in other if one.role is Role.PROTECTED},
         "decision": [decisions[pair.row_class], decisions[pair.partner_class]],
-        "score": [pair.row_score, pair.partner_score],
+        "score": _scores(spec, pair),
         "enough_alone": list(compress(names, pair.alone)),
         "mark": pair.mark,
         "note": pair.note,

@@ -9,6 +9,7 @@ from fairdesk.audit.store import Pair, RunRecord
 from fairdesk.data.domain import Attribute
 from fairdesk.data.nearest import nearest
 from fairdesk.events import Rows
+from fairdesk.models.decision import score_name
 from fairdesk.report import charts, evidence, words
 from fairdesk.report.blocks import (
     Block,
@@ -76,7 +77,8 @@ def _widest_sentence(material: Material, pair: Pair) -> str:
     return (
         f"The widest difference among the pairs shown is finding {words.number(pair.id)}: changing "
         f"{words.joined(changes)} moves the score of the favourable outcome from "
-        f"{words.score(pair.row_score)} to {words.score(pair.partner_score)}, all else being equal."
+        f"{words.score(spec, pair.row_score)} to {words.score(spec, pair.partner_score)}, all else "
+        "being equal."
     )
 
 
@@ -246,7 +248,10 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
             changed=True,
         ),
         PairRow(
-            "Score", words.score(pair.row_score), words.score(pair.partner_score), changed=True
+            score_name(spec.model),
+            words.score(spec, pair.row_score),
+            words.score(spec, pair.partner_score),
+            changed=True,
         ),
     )
     run = next(run for run in material.runs if run.id == pair.run)

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Domain
+from fairdesk.models.decision import told_text
 from fairdesk.models.model import How, Input
 
 #: What a search can show, and what not. Stands wherever findings are counted.
@@ -107,13 +108,9 @@ def duration(seconds: float) -> str:
     return f"{number(hours)}{_NBSP}h" + (f" {minutes}{_NBSP}min" if minutes else "")
 
 
-def score(value: float) -> str:
-    """Write a score: three decimals, more where those would show 0, 0.5 or 1 for what is not."""
-    for digits in (3, 4, 6):
-        text = f"{value:.{digits}f}"
-        if float(text) not in (0.0, 0.5, 1.0) or float(text) == value:
-            return text
-    return f"{value:.9f}"
+def score(spec: AuditSpec, value: float) -> str:
+    """Write the score of the favourable decision as the model's own number, its side showing."""
+    return told_text(value, spec.mapping, spec.model)
 
 
 def plural(person: str) -> str:

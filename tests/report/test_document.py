@@ -141,7 +141,7 @@ def test_the_flagged_pair_comes_first_and_the_dismissed_one_not_at_all(text, aud
     assert first[1] == words.number(flagged.id)
     assert not re.search(rf"Finding {words.number(dismissed.id)}\b", examples)
     assert "Applicant A Applicant B" in examples
-    assert words.score(flagged.row_score) in examples
+    assert words.score(audited.spec, flagged.row_score) in examples
 
 
 def test_user_text_is_never_markup(text):

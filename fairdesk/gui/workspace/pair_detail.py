@@ -38,6 +38,7 @@ from fairdesk.events import Rows
 from fairdesk.gui import parts, theme, tips
 from fairdesk.gui.pairs_model import MARKS
 from fairdesk.gui.workspace.session import Session
+from fairdesk.models.decision import score_name
 from fairdesk.report import words
 
 Index = QModelIndex | QPersistentModelIndex
@@ -134,8 +135,8 @@ def compare(
             verdict=True,
         ),
         _Line(
-            "Score",
-            (words.score(pair.row_score), words.score(pair.partner_score), ""),
+            score_name(spec.model),
+            (words.score(spec, pair.row_score), words.score(spec, pair.partner_score), ""),
             differs=True,
             verdict=True,
         ),
