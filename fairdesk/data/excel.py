@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
+from xml.parsers import expat
 
 import msgspec
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError
@@ -43,9 +44,8 @@ _CELLS_AT_ONCE = 200_000
 _SAMPLE_ROWS = 1_000
 _BLOCK = 1 << 20
 _ZIP = b"PK\x03\x04"
-_PLACE = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"')
-_MORE_COLUMNS = re.compile(rb'number-columns-repeated="(\d+)"')
-_MORE_ROWS = re.compile(rb'number-rows-repeated="(\d+)"')
+_PLACE = re.compile(rb"""\br\s{0,9}=\s{0,9}["']([A-Za-z]{0,3})(\d{1,10})["']""")
+_LONGEST_PLACE = 40
 
 
 def read_excel(
@@ -133,28 +133,30 @@ def _check_parts(path: Path) -> None:
                 total = 0
                 for member in members:
                     total += _unpacked_size(stream, member, path, MOST_BYTES - total)
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        except (zipfile.BadZipFile, zlib.error, expat.ExpatError, ValueError) as error:
             raise _broken(path, str(error)) from error
 
 
 def _unpacked_size(stream: BinaryIO, member: zipfile.ZipInfo, path: Path, most: int) -> int:
     """Count the bytes of a part, and the cells that it spans, of a sheet."""
-    size, sheet = 0, _Sheet()
-    is_sheet = member.filename.startswith("xl/worksheets/") or member.filename == "content.xml"
+    size = 0
+    sheet: _Grid | _Repeats | None = None
+    if member.filename.casefold().endswith(".xml"):
+        sheet = _Repeats() if member.filename == "content.xml" else _Grid()
     for block in _blocks(stream, member, path):
         size += len(block)
         if size > most:
             raise _bomb(path, f"Unpacked it takes more than {MOST_BYTES >> 20:,} MB.")
         if size > RATIO_FROM and size > MOST_RATIO * max(member.compress_size, 1):
             raise _bomb(path, f"A part of it unpacks to more than {MOST_RATIO} times its size.")
-        if is_sheet:
+        if sheet is not None:
             sheet.look(block)
             check_size(path, sheet.cells)
     return size
 
 
-class _Sheet:
-    """The extent of a sheet: readers take memory for all cells up to the last one."""
+class _Grid:
+    """The extent of an Excel sheet: readers take memory for all cells up to the last one."""
 
     def __init__(self) -> None:
         self._columns = self._rows = 1
@@ -166,14 +168,49 @@ class _Sheet:
         return self._columns * self._rows
 
     def look(self, block: bytes) -> None:
-        """Look for references such as ``r="XFD1048576"``, as far as Excel writes them."""
+        """Look for references such as ``r="XFD1048576"``."""
         text = self._rest + block
         for letters, row in set(_PLACE.findall(text)):
             column = 0
-            for letter in letters:
+            for letter in letters.upper():
                 column = 26 * column + letter - 64
-            self._columns, self._rows = max(self._columns, column), max(self._rows, int(row))
-        self._rest = text[-20:]
+            self._columns = max(self._columns, column)
+            self._rows = max(self._rows, int(row))
+        self._rest = text[-_LONGEST_PLACE:]
+
+
+class _Repeats:
+    """The extent of OpenDocument sheets, whose rows and cells may say how often they come."""
+
+    def __init__(self) -> None:
+        self.cells = self._row = self._columns = self._place = self._times = 0
+        self._filled = False
+        self._parser = expat.ParserCreate()
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+
+    def look(self, block: bytes) -> None:
+        """Follow the elements."""
+        self._parser.Parse(block)
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "table:table":
+            self._row = self._columns = 0
+        elif name == "table:table-row":
+            self._times = int(attributes.get("table:number-rows-repeated", 1))
+            self._place, self._filled = 0, False
+        elif name in ("table:table-cell", "table:covered-table-cell"):
+            self._place += int(attributes.get("table:number-columns-repeated", 1))
+        if name == "text:p" or "office:value-type" in attributes:
+            self._filled = True
+            self._columns = max(self._columns, self._place)
+
+    def _end(self, name: str) -> None:
+        if name == "table:table-row":
+            # rows without anything count when others follow
+            self._row += self._times
+            if self._filled:
+                self.cells = max(self.cells, self._row * self._columns)
 
 
 def _blocks(stream: BinaryIO, member: zipfile.ZipInfo, path: Path) -> Iterator[bytes]:
@@ -196,9 +233,11 @@ def _blocks(stream: BinaryIO, member: zipfile.ZipInfo, path: Path) -> Iterator[b
     left = member.compress_size
     while left and not inflate.eof and (packed := stream.read(min(left, _BLOCK))):
         left -= len(packed)
-        while packed:
-            yield inflate.decompress(packed, _BLOCK)
-            packed = inflate.unconsumed_tail
+        full = True
+        while packed or full:
+            block = inflate.decompress(packed, _BLOCK)
+            yield block
+            packed, full = inflate.unconsumed_tail, len(block) == _BLOCK
 
 
 def _bomb(path: Path, why: str) -> DataError:

@@ -22,8 +22,8 @@ from fairdesk.data.kinds import EXACT
 from fairdesk.data.packed import PackedTexts, looks_like_numbers
 from fairdesk.data.texts import Numbers
 
-_NO_TIME = re.compile(r"[ T]00:00:00(\.0+)?$")
-_NO_FRACTION = re.compile(r"(?<=:\d\d)\.0+(?=$|Z|[+-])|(?<=\.\d)0+(?=$|Z)")
+_NO_TIME = re.compile(r" 00:00:00(Z?)$")
+_FRACTION = re.compile(r"\.(\d*?)0*(?=Z?$)")
 
 
 class Packing:
@@ -126,12 +126,20 @@ def as_text(value: object) -> str:
         case float() if abs(value) < EXACT and value == int(value):
             text = str(int(value))
         case dt.datetime():
-            text = _NO_TIME.sub("", value.isoformat(" "))
+            text = _short_time(value.isoformat(" "))
+        case dt.time():
+            text = _short_time(value.isoformat())
         case Decimal():
             text = format(value, "f")
         case _:
             text = str(value)
     return text
+
+
+def _short_time(text: str) -> str:
+    """Leave out the end of a fraction of a second that is 0, and a time that is midnight."""
+    short = _FRACTION.sub(lambda found: f".{found[1]}" if found[1] else "", text)
+    return _NO_TIME.sub("", short)
 
 
 def _is_binary(kind: pa.DataType) -> bool:
@@ -183,15 +191,10 @@ def _filled(texts: pa.Array) -> pa.StringArray:
 
 def _written(values: pa.Array) -> list[str]:
     """Write values that are no texts as texts."""
-    if pa.types.is_timestamp(values.type):
-        if values.type.tz is not None:
-            values = compute.cast(values, pa.timestamp(values.type.unit, "UTC"))
-        texts = compute.cast(values, pa.string()).to_pylist()
-        return [_NO_TIME.sub("", _NO_FRACTION.sub("", text)) for text in texts]
-    if pa.types.is_time(values.type):
-        return [
-            _NO_FRACTION.sub("", text) for text in compute.cast(values, pa.string()).to_pylist()
-        ]
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+        values = compute.cast(values, pa.timestamp(values.type.unit, "UTC"))
+    if pa.types.is_timestamp(values.type) or pa.types.is_time(values.type):
+        return [_short_time(text) for text in compute.cast(values, pa.string()).to_pylist()]
     if pa.types.is_duration(values.type):
         seconds = compute.cast(values, pa.duration("us"), safe=False)
         return [as_text(value) for value in seconds.to_pylist()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import msgspec
 import numpy as np
@@ -21,6 +21,8 @@ MOSTLY_MISSING = 0.5
 MANY_VALUES = 100
 #: Of so many values at most the spelling is compared.
 _COMPARED = 100_000
+#: Values are numbers but for a few when there are so many, and so many for each that is none.
+_FEWEST_NUMBERS, _NUMBERS_PER_STRANGER = 5, 20
 #: So many rows are looked at first, to see whether all of them must be.
 _FIRST = 1_000
 #: An outcome has at most so many values.
@@ -212,9 +214,9 @@ def _twins(column: Column) -> Iterator[Problem]:
 
 def _nearly_numbers(column: Column, decimal: str) -> Problem | None:
     """Find names that would be numbers but for a few, or but for how they are written."""
-    if not any(map(str.isdigit, "".join(column.values[:_FIRST]))):
-        return None
-    strangers = [v for v in column.values[:_COMPARED] if as_numbers([v], decimal) is None]
+    most = max(3, len(column.values) // _NUMBERS_PER_STRANGER)
+    every = (value for value in column.values if as_numbers([value], decimal) is None)
+    strangers = list(islice(every, most + 1))
     if not strangers:
         return None
     other = "," if decimal == "." else "."
@@ -224,8 +226,7 @@ def _nearly_numbers(column: Column, decimal: str) -> Problem | None:
             f"“{column.name}” holds numbers with another decimal mark or with thousands marked.",
             "Choose the other decimal mark, or write the numbers plainly in the file.",
         )
-    numbers = min(len(column.values), _COMPARED) - len(strangers)
-    if numbers < 5 or len(strangers) > max(3, numbers // 20):
+    if len(strangers) > most or len(column.values) - len(strangers) < _FEWEST_NUMBERS:
         return None
     more = f" and {len(strangers) - 3:,} more" if len(strangers) > 3 else ""
     return Problem(

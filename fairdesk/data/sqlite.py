@@ -30,8 +30,6 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 50,
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
 }
-#: What reading a table needs; all else is refused before it runs.
-_ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ)
 #: So long, in seconds, may the next rows take.
 _PATIENCE = 60.0
 
@@ -52,6 +50,7 @@ def read_sqlite(
         patience = _Patience(database)
         tables = _tables(database)
         name = _chosen(path, database, tables, dialect)
+        _refuse_computed(database, name)
         count = database.execute(f"SELECT count(*) FROM {_quoted(name)}").fetchone()[0]  # noqa: S608 - the name is quoted
         rows = database.execute(f"SELECT * FROM {_quoted(name)}")  # noqa: S608 - the name is quoted
         header = [column[0] for column in rows.description]
@@ -79,6 +78,9 @@ def _opened(path: Path) -> sqlite3.Connection:
             why=f"Some may still stand in “{beside.name}” beside it.",
             remedy="Close the program that writes it, or export the table as CSV.",
         )
+    if _is_cut_short(path):
+        # SQLite itself reads zeros for what is missing of the last page
+        raise sqlite3.DatabaseError("the file is cut short")
     address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     database = sqlite3.connect(address, uri=True, isolation_level=None)
     for limit, most in _LIMITS.items():
@@ -90,13 +92,29 @@ def _opened(path: Path) -> sqlite3.Connection:
     return database
 
 
+def _is_cut_short(path: Path) -> bool:
+    """Tell whether pages are missing, or a part of the last one; see the format's section 1.3."""
+    with path.open("rb") as stream:
+        head = stream.read(100)
+    size = path.stat().st_size
+    page = int.from_bytes(head[16:18], "big")
+    page = 1 << 16 if page == 1 else page
+    pages = int.from_bytes(head[28:32], "big") if head[24:28] == head[92:96] else 0
+    return len(head) < 100 or page < 512 or size % page != 0 or size < pages * page
+
+
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", errors="strict")
 
 
-def _allow(action: int, _table: str | None, name: str | None, *_: str | None) -> int:
-    counting = action == sqlite3.SQLITE_FUNCTION and name == "count"
-    return sqlite3.SQLITE_OK if action in _ALLOWED or counting else sqlite3.SQLITE_DENY
+def _allow(action: int, what: str | None, name: str | None, *_: str | None) -> int:
+    """Allow what reading a table needs; all else is refused before it runs."""
+    known = (
+        action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ)
+        or (action == sqlite3.SQLITE_FUNCTION and name == "count")
+        or (action == sqlite3.SQLITE_PRAGMA and what == "table_xinfo")
+    )
+    return sqlite3.SQLITE_OK if known else sqlite3.SQLITE_DENY
 
 
 class _Patience:
@@ -117,6 +135,18 @@ def _tables(database: sqlite3.Connection) -> tuple[str, ...]:
         "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY rowid"
     )
     return tuple(name for (name,) in rows if not name.casefold().startswith("sqlite_"))
+
+
+def _refuse_computed(database: sqlite3.Connection, table: str) -> None:
+    """Refuse a table with columns that are computed when it is read: they are programs too."""
+    columns = database.execute(f"PRAGMA table_xinfo({_quoted(table)})")
+    computed = [f"“{name[:80]}”" for _, name, *_, hidden in columns if hidden]
+    if computed:
+        raise DataError(
+            f"The table “{table[:80]}” has columns that are computed: {', '.join(computed[:5])}.",
+            why="Only what is stored is read, so that nothing of a database runs.",
+            remedy="Export the table as CSV.",
+        )
 
 
 def _chosen(
