@@ -32,6 +32,8 @@ _MANY = 100
 _TRIED_ROWS, _MOST_WAYS = 5_000, 20
 #: Another way is worth a word from so much more agreement on.
 _MUCH = 0.05
+#: Ways whose agreement is so close cannot be told apart by it.
+_ALIKE = 0.01
 #: The model may say something else than it once did on this share of the rows.
 _DIFFERS = 0.001
 
@@ -485,9 +487,10 @@ def _other_ways(
         pair = " and ".join(_told(mapping.inputs[i]) for i in (one, other))
         share = float((said == wanted[some]).mean())
         ways.append((share, f"With the inputs {pair} in each other’s place"))
-    best, way = max(ways)
-    if best > proof.accuracy + _MUCH:
-        yield f"{way} it would agree in {best:.1%}."
+    best = max(share for share, _ in ways)
+    for share, way in ways:
+        if share > proof.accuracy + _MUCH and share > best - _ALIKE:
+            yield f"{way} it would agree in {share:.1%}."
 
 
 def _confusable(mapping: Mapping, asked: FedModel, rows: Rows) -> list[tuple[int, int]]:

@@ -11,15 +11,16 @@ from fairdesk.data.table import Column, Table
 def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
     """Give the label value that each of the model's classes means.
 
-    The favourable class means the favourable value. With a label of two values any other class
-    means the other one; with more, a class means the value that has its name, else none.
+    The favourable class means the favourable value; where several values are favourable, or all
+    from a number on, none of them. With a label of two values any other class means the other one;
+    with more, a class means the value that has its name, else none.
     """
     values = tuple(table.counts(spec.label))
     others = [value for value in values if value != spec.favourable]
     meant: list[str | None] = []
     for position, name in enumerate(spec.decisions):
         if position == spec.mapping.favourable_class:
-            meant.append(spec.favourable)
+            meant.append(spec.favourable if spec.favourable in values else None)
         elif len(others) == 1:
             meant.append(others[0])
         else:
@@ -30,10 +31,12 @@ def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
 
 def class_texts(spec: AuditSpec, table: Table) -> tuple[str, ...]:
     """Name each class for people: by its label value, else as the model calls it."""
-    return tuple(
+    named = [
         name if label is None else label
         for name, label in zip(spec.decisions, class_labels(spec, table), strict=True)
-    )
+    ]
+    named[spec.mapping.favourable_class] = spec.favourable
+    return tuple(named)
 
 
 def file_text(code: float, attribute: Attribute, column: Column) -> str:

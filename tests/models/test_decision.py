@@ -133,6 +133,13 @@ def test_numbers_are_written_so_that_their_side_of_the_border_shows():
     assert told_text(0.25, Mapping((), "", 1, threshold=0.2), card()) == "0.100"
 
 
+@given(st.floats(0, 1, width=32))
+def test_a_score_is_never_written_on_the_other_side_of_one_half(score):
+    text = float(told_text(score, Mapping((), "", 1), card()))
+    assert (text > 0.5) == (score > 0.5) or abs(score - 0.5) < 1e-9
+    assert text == pytest.approx(score, abs=5e-4)
+
+
 def test_names_of_decisions():
     assert names_around(50) == ("below 50", "50 or more")
     assert names_around(0.5, beyond=True) == ("0.5 or less", "above 0.5")

@@ -4,9 +4,9 @@ import pytest
 
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
-from fairdesk.models.mapping import match
+from fairdesk.models.mapping import match, propose
 from fairdesk.models.model import ModelCard, Takes
-from fairdesk.models.proof import Proof, attributes_for, check
+from fairdesk.models.proof import Proof, SampleRow, attributes_for, check, settled, show
 from tests.models.tables import names, number, table
 
 
@@ -139,3 +139,134 @@ def test_an_ignored_column_is_told():
     ignored = table(names("x", ["0", "1"], Kind.IGNORED), names("paid", ["no", "yes"]))
     with pytest.raises(ModelError, match="“x”, which is ignored"):
         attributes_for(mapping, ignored)
+
+
+def long_table(rows=300, extra=()):
+    rng = np.random.default_rng(1)
+    age = rng.integers(18, 90, rows)
+    paid = np.where(age + rng.normal(0, 8, rows) > 50, "yes", "no")
+    return table(number("age", age.tolist()), *extra, names("paid", paid.tolist()))
+
+
+OVER_50 = Rule(1, lambda m: 1 / (1 + np.exp((50.5 - m[:, 0]) / 5)))
+
+
+def test_how_many_got_each_decision():
+    proof = proof_of(OVER_50, long_table())
+    ages = long_table().codes[:, 0]
+    assert proof.predictions == (("no", (ages <= 50).sum()), ("yes", (ages > 50).sum()))
+    assert proof.warnings == ()
+
+
+def test_columns_whose_missing_cells_the_model_takes_are_told_apart_from_those_it_refuses():
+    rows = table(
+        number("age", [20, np.nan, 60, 70, 30, np.nan]),
+        number("pay", [1, 2, np.nan, 4, 5, np.nan]),
+        names("paid", ["no", "no", "yes", "yes", None, "no"]),
+    )
+    whole = proof_of(Rule(2, lambda m: np.nan_to_num(m[:, 0]) > 30), rows)
+    assert (whole.takes_missing, whole.set_aside) == (("age", "pay"), {"paid": 1})
+    # NaN where the age is missing: the answer is no number
+    some = proof_of(Rule(2, lambda m: m[:, 0] / 100 + np.nan_to_num(m[:, 1]) * 0), rows)
+    assert some.takes_missing == ("pay",)
+    assert (some.rows, some.left_out) == (3, 3)
+    assert some.set_aside == {"paid": 1, "age": 2, "pay": 1}
+    none = proof_of(Rule(2, lambda m: m[:, 0] > 30, takes_missing=False), rows)
+    assert (none.rows, none.takes_missing) == (2, ())
+
+
+def test_agreement_in_every_row_is_suspicious():
+    rows = long_table()
+    said = np.where(rows.codes[:, 0] > 50, "yes", "no")
+    rows = table(number("age", rows.codes[:, 0].tolist()), names("paid", said.tolist()))
+    assert "agrees with the label in every row" in proof_of(OVER_50, rows).warnings[0]
+
+
+@pytest.mark.parametrize("name", ["prediction", "y_pred", "predicted_class", "Predictions"])
+def test_predictions_in_the_table_are_compared(name):
+    ages = long_table().codes[:, 0]
+    said = np.where(ages > 50, "yes", "no")
+    rows = long_table(extra=[names(name, said.tolist())])
+    mapping = match(OVER_50.card, long_table(), "paid", "yes")
+    proof = check(OVER_50, rows, mapping, "paid", "yes")
+    assert (proof.checked_against, proof.said_alike) == (name, 1.0)
+    assert proof.warnings == ()
+    other = Rule(1, lambda m: 1 / (1 + np.exp((45.5 - m[:, 0]) / 5)))
+    differs = check(other, rows, mapping, "paid", "yes")
+    assert differs.said_alike == pytest.approx(1 - ((ages > 45) & (ages <= 50)).mean())
+    assert f"what the column “{name}” says that it said" in differs.warnings[-1]
+
+
+def test_recorded_probabilities_are_compared_and_a_score_of_other_things_is_not():
+    ages = long_table().codes[:, 0]
+    share = np.round(1 / (1 + np.exp((50.5 - ages) / 5)), 3)
+    mapping = match(OVER_50.card, long_table(), "paid", "yes")
+    rows = long_table(extra=[number("pred_proba", share.tolist(), Kind.REAL)])
+    proof = check(OVER_50, rows, mapping, "paid", "yes")
+    assert (proof.checked_against, proof.said_alike) == ("pred_proba", 1.0)
+    rows = long_table(extra=[number("credit_score", (share / 2).tolist(), Kind.REAL)])
+    assert check(OVER_50, rows, mapping, "paid", "yes").checked_against == ""
+
+
+def test_inputs_in_each_others_place_are_named():
+    rng = np.random.default_rng(2)
+    man = rng.random(400) < 0.6
+    paid = np.where(man ^ (rng.random(400) < 0.1), "yes", "no")
+    rows = table(
+        number("male", man.astype(float).tolist()),
+        number("female", (~man).astype(float).tolist()),
+        names("paid", paid.tolist()),
+    )
+    # trained with the woman first
+    proof = proof_of(Rule(2, lambda m: 0.9 * m[:, 1] + 0.3 * m[:, 0] * (m[:, 1] == 0)), rows)
+    assert proof.accuracy < 0.2
+    assert "in each other’s place" in proof.warnings[-1]
+    assert "“input 1” (male) and “input 2” (female)" in proof.warnings[-1]
+
+
+def test_which_of_two_decisions_is_favourable_is_settled_by_the_label():
+    rows = long_table()
+    model = Rule(1, lambda m: 1 / (1 + np.exp((m[:, 0] - 50.5) / 5)), classes=("1", "2"))
+    proposal = propose(model.card, rows, "paid", "yes")
+    assert proposal.answer is not None
+    assert not proposal.answer.clear
+    mapping = proposal.mapping()
+    chosen, note = settled(mapping, check(model, rows, mapping, "paid", "yes"))
+    assert chosen.favourable_class == 0
+    assert "“1” was taken" in note
+    again, _ = settled(chosen, check(model, rows, chosen, "paid", "yes"))
+    assert again == chosen
+    assert check(model, rows, chosen, "paid", "yes").accuracy > 0.8
+
+
+def test_any_rows_are_shown_as_they_are_sent_and_refused_ones_without_an_answer():
+    rows = table(number("age", [20, np.nan, 60]), names("paid", ["no", "yes", None]))
+    model = Rule(1, lambda m: m[:, 0] / 100)
+    mapping = match(model.card, rows, "paid", "yes")
+    assert show(model, rows, mapping, "paid") == (
+        SampleRow(1, "no", "no", pytest.approx(0.2), (20.0,)),
+        SampleRow(2, "yes", "", None, (None,)),
+        SampleRow(3, "", "yes", pytest.approx(0.6), (60.0,)),
+    )
+
+
+def test_an_estimated_number_is_decided_at_the_labels_limit():
+    rng = np.random.default_rng(3)
+    pay = rng.normal(50, 10, 200).round(2)
+    rows = table(
+        number("age", pay.tolist(), Kind.REAL),
+        number("pay", (pay + rng.normal(0, 1, 200)).tolist(), Kind.REAL),
+    )
+    model = Rule(1, lambda m: m[:, 0], classes=())
+    model.card = msgspec.structs.replace(model.card, scores="values")
+    mapping = match(model.card, rows, "pay", ">= 50")
+    assert mapping.outcomes == ("below 50", "50 or more")
+    assert mapping.spread == pytest.approx(10, rel=0.2)
+    proof = check(model, rows, mapping, "pay", ">= 50")
+    assert proof.accuracy > 0.9
+    assert proof.auc > 0.99
+    below = int((pay < 50).sum())
+    assert proof.predictions == (("below 50", below), ("50 or more", 200 - below))
+    assert [row.score for row in proof.sample] == pytest.approx(pay[:20].tolist(), rel=1e-5)
+    with pytest.raises(ModelError, match="from which number on"):
+        match(model.card, rows, "age", "yes")
