@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdesk.audit.confinement import Confinement, Hold
 from fairdesk.data.domain import Role
 from fairdesk.data.reading import retype
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import SpecError
+from fairdesk.gui.wizard.examining import told
 from fairdesk.gui.wizard.state import Choice, Length, Standing, Step, WizardState
 from fairdesk.gui.wizard.telling import question
-from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
+from fairdesk.models.model import Companion, How, Input, Mapping, ModelCard, Takes
 from fairdesk.models.proof import Proof
 
 PROOF = Proof(
@@ -324,6 +326,165 @@ def test_the_question_in_sentences(answered):
     assert "age to 20–45" in told["People"]
     assert "10\N{NO-BREAK SPACE}min" in told["Search"]
     assert question(WizardState()) == ()
+
+
+def test_a_good_outcome_may_be_several_values_or_a_limit(answered):
+    answered.set_label("age")
+    answered.set_favourable("33 or 41")
+    assert answered.outcome() == (2, 4)
+    answered.set_favourable(">= 41")
+    assert answered.outcome() == (2, 4)
+    assert not answered.blocked(Step.DATA)
+    answered.set_favourable("> 60")
+    assert "No row" in answered.blocked(Step.DATA)
+    answered.set_favourable("<= 60")
+    assert "Every row" in answered.blocked(Step.DATA)
+    answered.set_favourable("much")
+    assert "no value “much”" in answered.blocked(Step.DATA)
+    answered.set_table(make_table(delimiter=";"))
+    assert answered.favourable == ""
+
+
+def test_numbers_with_many_values_can_be_the_decision():
+    table = make_table()
+    codes = np.tile(table.codes, (60, 1))
+    codes[:, 1] = np.arange(240)
+    columns = (table.columns[0], Column("age", Kind.INTEGER, (), 0, 239), *table.columns[2:])
+    state = WizardState()
+    state.set_table(Table(table.source, columns, codes))
+    assert "age" in state.label_candidates()
+    state.set_label("age")
+    assert state.label_values() == ()
+    state.set_favourable(">= 200")
+    assert state.outcome() == (40, 240)
+    assert not state.blocked(Step.DATA)
+
+
+def test_constraints_bind_the_domain_and_are_undone(answered):
+    answered.set_constraints(("age >= 33",))
+    assert answered.plan().audit.domain.constraints == ("age >= 33",)
+    assert answered.people() == 3
+    assert told(answered.examined(), "applicant") == (
+        "3 of 4 applicants can be asked about: 1 breaks “age >= 33”."
+    )
+    answered.set_constraints(("age >= ",))
+    assert "was expected" in answered.blocked(Step.PEOPLE)
+    assert answered.undo_constraints()
+    assert answered.constraints == ("age >= 33",)
+    assert answered.undo_constraints()
+    assert not answered.undo_constraints()
+    assert told(answered.examined(), "applicant") == "All 4 applicants can be asked about."
+
+
+def test_an_attribute_can_follow_another(answered):
+    answered.set_mapping(make_mapping("sex", "age", "shop"))
+    answered.set_proof(PROOF)
+    answered.determine("shop", "sex")
+    assert answered.determined_by() == {"shop": "sex"}
+    assert [each.attribute for each in answered.domain().determined] == ["shop"]
+    answered.determine("shop", "sex")
+    assert answered.constraints == ("shop is determined by sex",)
+    answered.determine("shop", "")
+    assert answered.constraints == ()
+
+
+def test_who_is_set_aside_adds_up(answered):
+    table = answered.table
+    codes = table.codes.copy()
+    codes[0, 0] = np.nan
+    columns = (msgspec.structs.replace(table.columns[0], missing=1), *table.columns[1:])
+    answered.set_table(Table(msgspec.structs.replace(table.source, path="x"), columns, codes))
+    answered.set_mapping(make_mapping("sex", "age", "shop"))
+    answered.choose("shop", Choice(role=Role.PROTECTED))
+    answered.choose("sex", Choice())
+    answered.choose("age", Choice(limits=(20.0, 41.0), step=1.0))
+    answered.set_constraints(("shop = a implies age < 33",))
+    assert told(answered.examined(), "person") == (
+        "1 of 4 people can be asked about: 1 lacks sex, 1 is outside what is allowed of age and "
+        "1 breaks “shop = a implies age < 33”."
+    )
+    answered.choose("sex", Choice(role=Role.PROTECTED))
+    assert answered.attribute("sex").values == ("f", "m", "Unknown")
+    assert answered.people() == 2
+    answered.choose("sex", Choice(role=Role.PROTECTED, limits=("m",)))
+    assert answered.attribute("sex").values == ("m", "Unknown")
+    answered.choose("sex", Choice(role=Role.PROTECTED, unknown=False))
+    assert not answered.attribute("sex").unknown
+
+
+def test_a_domain_that_admits_nobody_blocks_the_people(answered):
+    answered.refuse(answered.domain(), SpecError("Nobody can fulfil all constraints."))
+    assert answered.blocked(Step.PEOPLE) == "Nobody can fulfil all constraints."
+    answered.set_constraints(("age >= 33",))
+    assert not answered.blocked(Step.PEOPLE)
+
+
+def test_a_model_that_needs_no_trust_is_not_trusted(answered):
+    answered.set_model(msgspec.structs.replace(answered.card, needed_trust=False), trusted=True)
+    answered.set_mapping(make_mapping())
+    answered.set_proof(PROOF)
+    answered.next()
+    for step in (Step.MODEL, Step.PEOPLE, Step.CHECKS):
+        answered.step = step
+        answered.next()
+    assert not answered.plan().audit.trusted
+    assert "trusted" not in dict(question(answered))["Model"]
+
+
+def test_without_a_model_there_is_no_run(answered):
+    answered.predictions = "shop"
+    answered.set_model(
+        msgspec.structs.replace(answered.card, can=(), summary="The decisions stand in “shop”"),
+        trusted=False,
+    )
+    answered.set_mapping(Mapping((), "not at all", 1, outcomes=("not b", "b")))
+    answered.set_proof(PROOF)
+    assert answered.attribute_names() == ("sex", "age", "one")
+    answered.choose("one", Choice(role=Role.FIXED))
+    plan = answered.plan()
+    assert plan.run is None
+    assert plan.audit.predictions == "shop"
+    told_all = dict(question(answered))
+    assert "groups" in told_all["The question"]
+    assert "No search is made" in told_all["Search"]
+
+
+def test_the_review_tells_all_that_was_decided(answered):
+    answered.set_label("age")
+    answered.set_favourable(">= 41")
+    answered.set_model(
+        msgspec.structs.replace(
+            answered.card,
+            environment="scikit-learn 1.3.2, Python 3.11",
+            companions=(Companion("/x/scaler.pkl"), Companion("/x/order.json")),
+            outputs=("a", "b"),
+            output="b",
+        ),
+        trusted=True,
+    )
+    answered.set_mapping(
+        msgspec.structs.replace(make_mapping("sex", "shop"), threshold=0.3, together=())
+    )
+    answered.set_proof(PROOF)
+    answered.choose("shop", Choice(limits=("b",), role=Role.FIXED))
+    answered.choose("shop", Choice())
+    answered.set_constraints(("shop = b implies sex = m",))
+    answered.confinement = Confinement(
+        "limits", (Hold("network", holds=False, how="."), Hold("memory", holds=True, how="."))
+    )
+    told_all = dict(question(answered))
+    assert "at least 41 is good to get. 2 of 4 rows have it (50.0" in told_all["Data"]
+    for part in (
+        "“scaler.pkl” and “order.json”",
+        "Of its outputs “b” decides",
+        "decides “yes” where the score is above 0.3",
+        "scikit-learn 1.3.2, Python 3.11",
+        "trusted",
+        "confined by limits; withheld or limited: memory. Not withheld on this computer: network.",
+    ):
+        assert part in told_all["Model"]
+    assert "“shop = b implies sex = m”" in told_all["People"]
+    assert "can be asked about" in told_all["People"]
 
 
 def prove(state):

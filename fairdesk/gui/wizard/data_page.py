@@ -577,6 +577,8 @@ class DataPage(Page):
     def _answer_favourable(self, favourable: str) -> None:
         self.state.set_favourable(favourable)
         self._show_outcome()
+        self._show_leaks(())
+        self._find_leaks()
         self.changed.emit()
 
 
