@@ -230,3 +230,31 @@ def test_no_label_is_better_than_a_wrong_one(table):
     assert suggest_label(table("n,m\n1,0.5\n2,1.5\n")) is None
     numbers = "n,m\n" + "".join(f"{i % 2},{i}\n" for i in range(40))
     assert suggest_label(table(numbers)) is None
+
+
+def test_made_names_are_pointed_out(table):
+    found = problems(table("a;a;\n1;2;x\n2;1;y\n3;3;x\n"))
+    assert [problem.column for problem in found if "The file" in problem.what] == [
+        "a (2)",
+        "column 3",
+    ]
+
+
+def test_numbers_with_a_few_names_are_no_identifiers(table):
+    rows = [str(i / 7) for i in range(200)]
+    problem = only_problem(table(lines(*rows, "unknown", "refused")))
+    assert "but for “refused”, “unknown”" in problem.what
+    strangers = [f"s{i}" for i in range(8)]
+    assert "and 5 more" in only_problem(table(lines(*rows, *strangers))).what
+
+
+def test_text_is_no_name_and_no_outcome(table):
+    text = "sex;outcome\n" + "".join(
+        f"{i}: she wrote a rather long remark about it all;{i % 2}\n" for i in range(30)
+    )
+    read = table(text)
+    assert read.column("sex").kind is Kind.TEXT
+    assert suggest_protected(read) == ()
+    assert suggest_label(read) == "outcome"
+    (problem,) = problems(retype(read, "sex", Kind.NOMINAL))
+    assert problem.suggested is Kind.TEXT

@@ -233,6 +233,67 @@ def test_reading_imports_nothing_heavy():
     import subprocess
     import sys
 
-    heavy = "{'pandas', 'scipy', 'sklearn', 'PySide6', 'tensorflow', 'onnxruntime', 'h5py'}"
+    heavy = (
+        "{'pandas', 'pyarrow', 'scipy', 'sklearn', 'PySide6', 'tensorflow', 'onnxruntime', 'h5py'}"
+    )
     code = f"import sys, fairdesk.data.reading; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+REMARKS = "a;b\n" + "".join(
+    f"{i}: a long remark about what somebody once did;{i}\n" for i in range(30)
+)
+
+
+def test_text_is_kept_and_turned_without_loss(table):
+    before = table(REMARKS)
+    assert before.column("a").kind is Kind.TEXT
+    ignored = retype(before, "a", Kind.IGNORED)
+    for other in (ignored, retype(before, "a", Kind.NOMINAL)):
+        back = retype(other, "a", Kind.TEXT)
+        assert back.columns == before.columns
+        np.testing.assert_array_equal(back.codes, before.codes)
+    as_text = retype(before, "b", Kind.TEXT)
+    assert as_text.column("b").values == tuple(map(str, range(30)))
+    numbers = retype(as_text, "b", Kind.INTEGER)
+    assert numbers.columns == before.columns
+    np.testing.assert_array_equal(numbers.codes, before.codes)
+
+
+def test_codes_are_copied_only_when_they_change(table):
+    before = table("a,b\n5,x\n7,y\n7,x\n")
+    for name, kind in (("a", Kind.REAL), ("a", Kind.IGNORED), ("b", Kind.TEXT)):
+        assert np.shares_memory(retype(before, name, kind).codes, before.codes)
+    changed = retype(before, "a", Kind.NOMINAL)
+    assert before.codes[:, 0].tolist() == [5, 7, 7]
+    assert changed.codes[:, 0].tolist() == [0, 1, 1]
+
+
+def test_names_that_had_to_be_made_are_told(table):
+    read = table("a,,a\n1,2,3\n4,5,6\n")
+    assert [column.name for column in read.columns if column.note] == ["column 2", "a (2)"]
+    assert "no name" in read.column("column 2").note
+    assert "several columns called “a”" in read.column("a (2)").note
+    assert not any(column.note for column in table("1,2\n3,4\n5,6\n").columns)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"1," * 9_000_000, "longer than"),
+        (b"1," * 2_000_000, "2,000,001 columns"),
+        (b"," * 2_000_000 + b"\n", "2,000,001 columns"),
+        (b"\0" * 100_000, "NUL"),
+        (b"a,b\n1," + b"x" * 20_000_000, "longer than"),
+        (b"a,b\n1,2\n3," + b"x" * 2_000_000, "cannot be split into cells near line 3"),
+        (b'a,b\n1,"2\n' + b"3,4\n" * 100_000, "cannot be split into cells"),
+    ],
+)
+def test_hostile_files_are_refused(write, content, said):
+    with pytest.raises(DataError, match=said):
+        read_table(write(content))
+
+
+def test_formula_cells_are_texts(table):
+    read = table("a,b\n=cmd|'/c calc'!A0,1\n@SUM(1;2),2\n=1+1,3\n")
+    assert read.column("a").values == ("=1+1", "=cmd|'/c calc'!A0", "@SUM(1;2)")
