@@ -65,7 +65,10 @@ class Activation:
         if self.name == "linear":
             return changes
         if self.name == "softmax":
-            return answers * (changes - (changes * answers).sum(axis=1, keepdims=True))
+            # in double precision, for near 1 an answer has no digits left for what it lacks
+            shares = values.astype(np.float64)
+            _softmax(shares)
+            return shares * (changes - (changes * shares).sum(axis=1, keepdims=True))
         slopes: Float32 = SLOPES[self.name](values, answers, self)
         return changes * slopes
 
@@ -295,7 +298,7 @@ def _thresholded_relu(values: Float32, activation: Activation) -> None:
     values[values <= np.float32(activation.alpha)] = 0
 
 
-def _softmax(values: Float32) -> None:
+def _softmax(values: NDArray[np.floating]) -> None:
     values -= values.max(axis=1, keepdims=True)
     np.exp(values, out=values)
     values /= values.sum(axis=1, keepdims=True)

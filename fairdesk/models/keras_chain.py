@@ -141,7 +141,8 @@ def _refuse_other_numbers(layer: KerasLayer) -> None:
     kind = layer.config.get("dtype", "float32")
     if isinstance(kind, dict):
         kind = kind.get("config", {}).get("name")
-    if kind not in ("float32", None) and layer.kind != "InputLayer":
+    # what is given is rounded to the type of the input layer
+    if kind not in ("float32", None) and (layer.kind, kind) != ("InputLayer", "float64"):
         raise NotPlainError(f"a layer that computes in {kind}")
 
 

@@ -1,80 +1,72 @@
-"""Keras files, `.keras` and `.h5`: dense networks as data, others through TensorFlow."""
+"""Keras files, `.keras`, `.h5` and SavedModel: dense networks as data, others by TensorFlow."""
 
 from __future__ import annotations
 
-import json
 import re
-import zipfile
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
+from fairdesk.models.chain import Learnt, NotPlainError, Plain, network_sentence
 from fairdesk.models.dense import DenseNetwork
-from fairdesk.models.keras_chain import Float64, KerasLayer, NotPlainError, Plain, plain
-from fairdesk.models.model import ModelCard, OpenedModel, Takes
+from fairdesk.models.keras_chain import KerasLayer, plain, side_by_side
+from fairdesk.models.keras_config import look_through
+from fairdesk.models.keras_parts import DAMAGE, KerasParts, opened
+from fairdesk.models.model import Capability, ModelCard, OpenedModel, Takes
 
-if TYPE_CHECKING:
-    import h5py
-
-#: A description longer than this is no network that anybody trained.
-MOST_CONFIG_BYTES = 32 * 1024**2
-#: All weights together.
-MOST_WEIGHT_BYTES = 2 * 1024**3
-#: A member of a `.keras` file that unpacks to more than so many times its size is a trap.
-MOST_RATIO = 200
-#: Layers that run code, or read files, that come with the model or lie beside it.
-PROGRAMS = {
-    "Lambda": "carries Python code of its author",
-    "TFSMLayer": "loads another model from a folder",
-    "TorchModuleWrapper": "carries a PyTorch program",
-    "JaxLayer": "carries a JAX program",
-    "FlaxLayer": "carries a JAX program",
-    "TextVectorization": "may read files of this computer",
-    "StringLookup": "may read files of this computer",
-    "IntegerLookup": "may read files of this computer",
-}
-
-#: What the readers below raise on a file that is cut off, altered, or of another making.
-DAMAGE = (
-    AttributeError,
-    LookupError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    zipfile.BadZipFile,
-    zlib.error,
+#: No network that anybody trained on a table has more.
+MOST_LAYERS = 2_000
+#: Losses of estimates, as Keras spells them in any version, without underscores.
+_OF_VALUES = frozenset(
+    {"mse", "mae", "mape", "msle", "huber", "huberloss", "logcosh", "poisson"}
+    | {"meansquarederror", "meanabsoluteerror", "meanabsolutepercentageerror"}
+    | {"meansquaredlogarithmicerror"}
 )
+_OF_TWO = "binarycrossentropy"
 
 
 def open_keras(path: Path, *, trusted: bool = False, output: str = "") -> OpenedModel:
-    """Open a Keras file.
+    """Open a Keras file, or TensorFlow's folder.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    trusted : bool
+        Whether the auditor agreed that code inside may run.
+    output : str
+        Which of its outputs answers, of a model with several; one is chosen when left out.
 
     Raises
     ------
+    TrustRequiredError
+        When it carries code and ``trusted`` is false; nothing of it was run.
     ModelError
-        When the file is damaged, holds weights only, runs code, or needs TensorFlow and that is
-        not installed.
+        When it is damaged, holds weights only, names what FairDesk does not let Keras run, or
+        needs TensorFlow and that is not installed.
     """
+    if path.is_dir():
+        from fairdesk.models.saved_model import open_saved_model  # noqa: PLC0415 - TensorFlow's
+
+        return open_saved_model(path, trusted=trusted, output=output)
     try:
-        with _opened(path) as (config, version, weights):
-            layers = _described(config)
-            _refuse_programs(config)
+        with opened(path) as parts:
+            layers = _described(parts.config)
+            outputs = _outputs(parts.config)
+            chosen = choose(path, outputs, output)
+            learnt = learnt_from(parts.training.get("loss"), chosen, outputs)
             try:
-                network = plain(_chain(config, layers, weights))
+                network, inputs = _plain(parts, layers, chosen, learnt)
             except NotPlainError as reason:
                 other = str(reason)
+                named = look_through(parts.config, path.name)
             else:
-                return _dense(path, network, version)
+                return _dense(path, network, inputs, parts.version, outputs, chosen)
     except DAMAGE as error:
         raise ModelError(
             f"“{path.name}” is damaged or was not written by Keras.",
@@ -84,122 +76,94 @@ def open_keras(path: Path, *, trusted: bool = False, output: str = "") -> Opened
     # only networks that are not plain ever need TensorFlow, and it takes ten seconds to load
     from fairdesk.models.keras_tensorflow import open_with_tensorflow  # noqa: PLC0415
 
-    return open_with_tensorflow(path, config, version, why=other)
+    return open_with_tensorflow(
+        path, parts, named, why=other, learnt=learnt, output=output, trusted=trusted
+    )
 
 
-def _dense(path: Path, network: Plain, version: str) -> DenseNetwork:
-    widths = "-".join(str(width) for width in network.widths)
+def _dense(
+    path: Path,
+    network: Plain,
+    inputs: tuple[str, ...],
+    version: str,
+    outputs: tuple[str, ...],
+    output: str,
+) -> DenseNetwork:
+    width = len(network.layers[0].weights)
     card = ModelCard(
         path=str(path),
         sha256=sha256(path),
-        format=f"Keras {version.partition('.')[0]} network".replace("  ", " "),
-        summary=f"Dense network {widths} with {network.weights:,} weights.",
-        takes=Takes.MATRIX,
-        inputs=tuple(f"input {i}" for i in range(1, network.widths[0] + 1)),
-        named=False,
+        format=format_of(version),
+        summary=network_sentence(network.widths, network.weights),
+        takes=Takes.COLUMNS if inputs else Takes.MATRIX,
+        inputs=inputs or tuple(f"input {i}" for i in range(1, width + 1)),
+        named=bool(inputs),
         classes=tuple(str(i) for i in range(network.classes)),
         scores=network.scores,
         read_as_data=True,
         saved_with=f"Keras {version}" if version else "",
         warnings=network.warnings,
+        can=(
+            Capability.DECIDES,
+            Capability.SCORES,
+            Capability.GRADIENTS,
+            Capability.LAYERS,
+        ),
+        accepts=("number",) * width,
+        outputs=outputs if len(outputs) > 1 else (),
+        output=output,
     )
     return DenseNetwork(card, network.layers, network.centre)
 
 
-Weights = Callable[[str, str], list[Float64]]
+def format_of(version: str) -> str:
+    """Name the format: ``"Keras 3 network"``."""
+    return f"Keras {version.partition('.')[0]} network".replace("  ", " ")
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[tuple[dict[str, Any], str, Weights]]:
-    """Open either kind of file: its description, Keras version, and how to read weights.
+def choose(path: Path, outputs: Sequence[str], output: str) -> str:
+    """Choose an output by its name, the first one when none is asked for.
 
-    The weights of a layer are found by its name (`.h5`) or its place among the layers of its
-    class (`.keras`).
+    Raises
+    ------
+    ModelError
+        When there is none of that name.
     """
-    # h5py takes a third of a second to load, and the window never needs it
-    import h5py  # noqa: PLC0415
-
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            config = json.loads(_member(archive, "config.json", MOST_CONFIG_BYTES))
-            metadata = json.loads(_member(archive, "metadata.json", MOST_CONFIG_BYTES))
-            raw = _member(archive, "model.weights.h5", MOST_WEIGHT_BYTES)
-        with h5py.File(BytesIO(raw), "r") as file:
-            yield config, str(metadata.get("keras_version", "")), _by_place(file)
-    else:
-        with h5py.File(path, "r") as file:
-            if "model_config" not in file.attrs:
-                raise ModelError(
-                    f"“{path.name}” holds no model.",
-                    why="It is an HDF5 file without the description of a network: perhaps it "
-                    "holds weights only.",
-                    remedy="Save the whole model with model.save(), not only its weights.",
-                )
-            config = json.loads(_text(file.attrs["model_config"]))
-            yield config, _text(file.attrs.get("keras_version", "")), _by_name(file)
+    if output and output not in outputs:
+        raise ModelError(
+            f"“{path.name}” has no output “{output}”.",
+            remedy=f"Choose one of: {', '.join(outputs)}." if outputs else "Choose none.",
+        )
+    return output or next(iter(outputs), "")
 
 
-def _member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
-    """Read a member, unless it is absurdly large."""
-    info = archive.getinfo(name)
-    if info.file_size > most or info.file_size > MOST_RATIO * max(info.compress_size, 1):
-        raise ValueError(f"its part {name} is too large")
-    return archive.read(info)
+def learnt_from(loss: object, output: str, outputs: Sequence[str]) -> Learnt:
+    """Tell from the loss that a network was trained with what its answer is.
 
-
-def _text(value: object) -> str:
-    text = value.decode() if isinstance(value, bytes) else str(value)
-    if len(text) > MOST_CONFIG_BYTES:
-        raise ValueError("its description is too large")
-    return text
-
-
-def _by_name(file: h5py.File) -> Weights:
-    """Find weights as Keras writes them to `.h5`: a group per layer name."""
-
-    def read(name: str, _: str) -> list[Float64]:
-        place = f"model_weights/{name}" if "model_weights" in file else name
-        entries = _follow(file, place).attrs["weight_names"]
-        return [_array(file, f"{place}/{_text(entry)}") for entry in entries]
-
-    return read
-
-
-def _by_place(file: h5py.File) -> Weights:
-    """Find weights as Keras writes them to `.keras`: a group per class and place in it."""
-    # the second is how Keras 2.12 to 2.15 wrote sequential models
-    roots = ("layers", "_layer_checkpoint_dependencies")
-    root = next((name for name in roots if name in file), "layers")
-
-    def read(_: str, place: str) -> list[Float64]:
-        where = f"{root}/{place}/vars"
-        return [_array(file, f"{where}/{i}") for i in range(len(_follow(file, where)))]
-
-    return read
-
-
-def _follow(file: h5py.File, place: str) -> Any:  # noqa: ANN401 - a group or dataset of h5py, which has no types
-    """Go to a place in this file itself; HDF5 can point into others."""
-    # h5py takes a third of a second to load, and the window never needs it
-    import h5py  # noqa: PLC0415
-
-    found = file
-    for part in place.split("/"):
-        link = found.get(part, getlink=True)
-        if link is None or type(link) is not h5py.HardLink:
-            raise LookupError(f"“{place}” is missing or a link")
-        found = found[part]
-    return found
-
-
-def _array(file: h5py.File, place: str) -> Float64:
-    """Read an array that lies in this file itself."""
-    found = _follow(file, place)
-    if found.external or found.is_virtual:
-        raise ValueError(f"“{place}” does not lie in the file")
-    if found.nbytes > MOST_WEIGHT_BYTES:
-        raise ValueError(f"“{place}” is too large")
-    return np.asarray(found[()], dtype=np.float64)
+    Parameters
+    ----------
+    loss : object
+        As Keras writes it: a name, a description, or one of them for each output.
+    output : str
+        The output that answers.
+    outputs : sequence of str
+        All of them.
+    """
+    if isinstance(loss, dict) and output in loss:
+        loss = loss[output]
+    elif isinstance(loss, list):
+        place = outputs.index(output) if output in outputs else 0
+        loss = loss[place] if place < len(loss) else None
+    settings: object = None
+    if isinstance(loss, dict):
+        settings = loss.get("config")
+        loss = settings if loss.get("class_name") == "function" else loss.get("class_name")
+    name = loss.replace("_", "").lower() if isinstance(loss, str) else ""
+    if name in _OF_VALUES:
+        return "values"
+    if name == _OF_TWO and isinstance(settings, dict) and settings.get("from_logits") is True:
+        return "log-odds"
+    return ""
 
 
 def _described(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -209,60 +173,65 @@ def _described(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     inner = config["config"]
     layers = inner if isinstance(inner, list) else inner.get("layers", [])
+    if len(layers) > MOST_LAYERS:
+        raise ValueError(f"it has {len(layers):,} layers")
     return [layer for layer in layers if isinstance(layer, dict)]
 
 
-def _refuse_programs(part: object) -> None:
-    """Refuse, by name, what would run code or read other files, wherever it stands."""
-    if isinstance(part, dict):
-        name = part.get("class_name")
-        if isinstance(name, str) and name in PROGRAMS:
-            raise ModelError(
-                f"The model has a layer “{name}”, which {PROGRAMS[name]}.",
-                why="FairDesk does not run code that comes inside a Keras file.",
-                remedy="Ask for the model without this layer, or exported as ONNX.",
-            )
-        for value in part.values():
-            _refuse_programs(value)
-    elif isinstance(part, list):
-        for value in part:
-            _refuse_programs(value)
+def _outputs(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """Name the layers that answer, of a functional model."""
+    if config.get("class_name") not in ("Functional", "Model"):
+        return ()
+    places = config["config"]["output_layers"]
+    return tuple(_histories(list(places.values()) if isinstance(places, dict) else [places]))
 
 
-def _chain(
-    config: Mapping[str, Any], described: Sequence[dict[str, Any]], weights: Weights
-) -> list[KerasLayer]:
-    """Give the layers in the order in which they compute.
+def _plain(
+    parts: KerasParts, described: Sequence[dict[str, Any]], output: str, learnt: Learnt
+) -> tuple[Plain, tuple[str, ...]]:
+    """Read a network as dense layers; give it with the names of its inputs, if it has several.
 
     Raises
     ------
     NotPlainError
-        When they are no chain from one input to one output.
+        When it is something else.
     """
-    kind = config.get("class_name")
+    kind = parts.config.get("class_name")
     if kind not in ("Sequential", "Functional", "Model"):
         raise NotPlainError(f"a model of the class “{kind}”")
+    layers = _layers(described, parts)
+    if kind == "Sequential":
+        return plain(list(layers.values()), learnt), ()
+    way = _way(described, layers, output)
+    trunk = [layers[name] for name in way.trunk]
+    if not way.branches:
+        return plain(trunk, learnt), ()
+    for branch in way.branches:
+        settings = layers[branch[0]].config
+        shape = settings.get("batch_shape", settings.get("batch_input_shape"))
+        if shape is None or list(shape[1:]) != [1]:
+            raise NotPlainError("inputs of several columns that are joined")
+    joined = side_by_side([[layers[name] for name in branch] for branch in way.branches])
+    inputs = tuple(branch[0] for branch in way.branches)
+    return plain(trunk, learnt, chain=joined), inputs
+
+
+def _layers(described: Sequence[dict[str, Any]], parts: KerasParts) -> dict[str, KerasLayer]:
+    """Give the layers by their names, in the order of the file."""
     places: Counter[str] = Counter()
     layers = {}
     for layer in described:
-        kind_of_layer, settings = str(layer["class_name"]), layer["config"]
-        place = _snake_case(kind_of_layer)
+        kind, settings = str(layer["class_name"]), layer["config"]
+        place = _snake_case(kind)
         number = places[place]
         places[place] += 1
         name = str(settings.get("name", ""))
         where = f"{place}_{number}" if number else place
-        layers[name] = KerasLayer(
-            kind_of_layer,
-            name,
-            settings,
-            partial(weights, name, where),
-        )
-        _refuse_other_shapes(kind_of_layer, settings)
+        layers[name] = KerasLayer(kind, name, settings, partial(parts.weights, name, where))
+        _refuse_other_shapes(kind, settings)
     if len(layers) != len(described):
         raise NotPlainError("layers without names of their own")
-    if kind == "Sequential":
-        return list(layers.values())
-    return [layers[name] for name in _order(config["config"], described)]
+    return layers
 
 
 def _refuse_other_shapes(kind: str, settings: Mapping[str, Any]) -> None:
@@ -272,27 +241,53 @@ def _refuse_other_shapes(kind: str, settings: Mapping[str, Any]) -> None:
         raise NotPlainError(f"an input of the shape {tuple(shape)} at the layer “{kind}”")
 
 
-def _order(config: Mapping[str, Any], described: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Follow a functional model from its output to its input."""
-    before = {}
-    for layer in described:
-        found = list(_histories(layer.get("inbound_nodes", [])))
-        if len(layer.get("inbound_nodes", [])) > 1 or len(found) > 1:
-            raise NotPlainError("layers that are used or joined more than once")
-        before[str(layer["config"]["name"])] = found[0] if found else None
-    outputs = list(_histories([config["output_layers"]]))
-    if len(outputs) != 1:
-        raise NotPlainError("several outputs")
-    order: list[str] = []
-    name: str | None = outputs[0]
-    while name is not None:
-        if name in order or name not in before:
-            raise NotPlainError("layers in a loop")
-        order.append(name)
-        name = before[name]
-    if len(order) != len(before):
-        raise NotPlainError("branches")
-    return order[::-1]
+@dataclass(frozen=True)
+class _Way:
+    """The layers before an output, in the order in which they compute.
+
+    Attributes
+    ----------
+    trunk : list of str
+        From the one input on, or from where several were joined.
+    branches : list of list of str
+        Of each of several inputs, from it on until they are joined.
+    """
+
+    trunk: list[str]
+    branches: list[list[str]]
+
+
+def _way(
+    described: Sequence[Mapping[str, Any]], layers: Mapping[str, KerasLayer], output: str
+) -> _Way:
+    """Follow a functional model from one of its outputs to its inputs."""
+    before = {str(layer["config"]["name"]): layer.get("inbound_nodes", []) for layer in described}
+
+    def back(name: str) -> tuple[list[str], list[str]]:
+        """Give the layers up to a name without branches, and what the first of them joins."""
+        way: list[str] = []
+        while True:
+            if name not in before or len(way) > len(before):
+                raise NotPlainError("layers in a loop")
+            way.append(name)
+            found = list(_histories(before[name]))
+            if len(before[name]) > 1:
+                raise NotPlainError("layers that are used more than once")
+            if len(found) != 1:
+                return way[::-1], found
+            name = found[0]
+
+    trunk, joined = back(output)
+    if not joined:
+        return _Way(trunk, [])
+    join = layers[trunk[0]]
+    if join.kind != "Concatenate" or join.config.get("axis", -1) not in (-1, 1):
+        raise NotPlainError("layers that are joined")
+    branches = [back(name) for name in joined]
+    inputs = {branch[0] for branch, _ in branches}
+    if any(more for _, more in branches) or len(inputs) != len(branches):
+        raise NotPlainError("layers that are joined more than once")
+    return _Way(trunk[1:], [branch for branch, _ in branches])
 
 
 def _histories(part: object) -> Iterator[str]:

@@ -265,6 +265,11 @@ def open_onnx(path: Path, *, output: str = "") -> OnnxModel:
         When it is damaged, refers to other files, needs operations of others, or does not take
         rows of a table and answer classes or a number.
     """
+    if path.name == "saved_model.pb":
+        raise ModelError(
+            f"“{path.name}” is one part of a model of TensorFlow, not the whole.",
+            remedy=f"Choose the folder that it lies in, “{path.parent.name}”.",
+        )
     if path.stat().st_size > MOST_BYTES:
         raise ModelError(
             f"“{path.name}” is too large for an ONNX file of a table's model.",
@@ -356,7 +361,7 @@ def _session(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
     while True:
         try:
             session = onnxruntime.InferenceSession(
-                data, options, providers=["CPUExecutionProvider"]
+                data, options, providers=["CPUExecutionProvider"], enable_fallback=0
             )
         except Exception as error:
             # any kind: ONNX Runtime has a dozen without a common base
