@@ -2,6 +2,7 @@ import os
 import shutil
 import sqlite3
 import threading
+from contextlib import closing
 from datetime import datetime
 
 import msgspec
@@ -15,6 +16,8 @@ from fairdesk.audit import store as store_module
 from fairdesk.audit.schema import plain_error, release
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import PairQuery, Store
+from fairdesk.data.determined import Determined
+from fairdesk.data.domain import Domain
 from fairdesk.errors import StoreError
 from fairdesk.events import Progress
 
@@ -65,6 +68,44 @@ def test_findings_come_back_exactly(store, findings):
     (record,) = store.runs()
     assert record.found == len(found.rows) == store.count(PairQuery(run=run))
     assert record.alone == (len(found.rows),)
+
+
+def test_partners_come_back_with_what_follows_their_protected_values(
+    tmp_path, spec, table, findings
+):
+    learned = Determined("income", "sex", ((0.0, 3.0), (1.0, 7.0)))
+    domain = Domain(
+        spec.domain.attributes, ("income is determined by sex", "age >= 18"), (learned,)
+    )
+    found = findings(9)
+    for rows in (found.rows, found.partners):
+        domain.settle(rows)
+    path = tmp_path / "following.fairdesk"
+    with Store.create(path, msgspec.structs.replace(spec, domain=domain), table) as store:
+        store.add(store.begin_run(RunSpec("maft")), found)
+    with Store.open(path) as again:
+        assert again.spec.domain == domain
+        pairs = list(again.each_pair(PairQuery()))
+    np.testing.assert_array_equal(np.array([pair.row for pair in pairs]), found.rows)
+    np.testing.assert_array_equal(np.array([pair.partner for pair in pairs]), found.partners)
+    assert (found.rows[:, 2] != found.partners[:, 2]).all()
+
+
+def test_an_audit_of_before_there_were_constraints_opens(tmp_path, store, spec, findings):
+    store.add(store.begin_run(RunSpec("maft")), findings(3))
+    later = {"constraints", "determined", "unknown", "step"}
+
+    def earlier(part):
+        if isinstance(part, dict):
+            return {key: earlier(each) for key, each in part.items() if key not in later}
+        return [earlier(each) for each in part] if isinstance(part, list) else part
+
+    old = msgspec.json.encode(earlier(msgspec.to_builtins(spec))).decode()
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute("UPDATE audit SET spec = ?", (old,))
+    with Store.open(store.path) as again:
+        assert again.spec == spec
+        assert len(again.pairs(PairQuery(), 0, 9)) == 3
 
 
 def test_the_score_is_that_of_the_favourable_class(tmp_path, spec, table, findings):

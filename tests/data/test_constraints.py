@@ -182,7 +182,7 @@ said = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(said)
 def test_what_is_written_is_read_as_the_same(formula):
     constraint = Constraint(formula, EVERYTHING)
