@@ -183,7 +183,7 @@ def _inputs(estimator: Any, path: Path) -> tuple[Takes, tuple[str, ...], bool]: 
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
         return Takes.COLUMNS, tuple(str(name) for name in names), True
-    count = getattr(estimator, "n_features_in_", None)
+    count = getattr(estimator, "n_features_in_", getattr(_first(estimator), "n_features_in_", None))
     if not isinstance(count, int | np.integer):
         raise ModelError(
             f"“{path.name}” does not say how many inputs it takes.",

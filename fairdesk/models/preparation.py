@@ -28,6 +28,14 @@ _PART_WORDS = frozenset(
         *("drop", "scaled", "scale"),
     )
 )
+#: Words in the names of what is about the model and not about its inputs.
+_NOTE_WORDS = frozenset(
+    (
+        *("metric", "metrics", "score", "scores", "param", "params", "parameters", "config"),
+        *("hyperparameters", "settings", "performance", "importance", "importances", "report"),
+        *("info", "metadata", "meta", "results", "options", "version", "versions"),
+    )
+)
 #: Steps of scikit-learn's scalers: the attribute, what is done with it, and what switches it off.
 _SCALERS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "StandardScaler": (("mean_", "subtract", "with_mean"), ("scale_", "divide", "with_std")),
@@ -268,9 +276,12 @@ class Preparation:
         column = _column_of(name)
         of_target = not column or column == self.target or column.casefold() in _TARGET_WORDS
         if of_target:
-            if not (self.numbered and len(classes) == self.classes):
+            if len(classes) != self.classes:
                 return False
-            self._classes(classes, name)
+            if self.numbered:
+                self._classes(classes, name)
+            else:
+                self.told.append(f"“{name}” names classes that the model has names for itself.")
             return True
         self._codes(column, {text: float(i) for i, text in enumerate(classes)}, name)
         return True
@@ -333,7 +344,9 @@ class Preparation:
             return False
         if all(_is_number(value) for value in given.values()):
             column = _column_of(name)
-            if not column or _words(name) & _PART_WORDS:
+            if not column or _words(name) & (_PART_WORDS | _NOTE_WORDS):
+                return False
+            if len(given) < 2 or not all(float(value).is_integer() for value in given.values()):
                 return False
             if column.casefold() in _TARGET_WORDS or column == self.target:
                 return self._numbered_classes(name, given)

@@ -99,11 +99,25 @@ def latin_bytes(text: str, encoding: str) -> bytes:
     return text.encode(encoding)
 
 
-def instance(kind: Token, base: type, state: object) -> object:
-    """Make an empty instance, as the oldest pickles ask for it."""
-    if base not in (object, dict, list, tuple, set, str, int, float) or state not in (None, ()):
+def instance(kind: Token | type[Lifeless], base: type, state: object = None) -> object:
+    """Make an instance as the oldest pickles ask for it, with what its base class holds."""
+    if not isinstance(kind, Token):
+        return _record(kind)
+    if base is object:
+        return kind.make()
+    if base is tuple and isinstance(state, tuple):
+        return kind.make(*state)
+    if base is dict and isinstance(state, dict):
+        made = kind.make()
+        dict.update(made, state)
+        return made
+    raise RefusedError("copyreg._reconstructor")
+
+
+def _record(kind: object) -> Lifeless:
+    if not (isinstance(kind, type) and issubclass(kind, Lifeless)):
         raise RefusedError("copyreg._reconstructor")
-    return kind.make()
+    return kind()
 
 
 def new(kind: Token) -> object:
