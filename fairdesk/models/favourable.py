@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from fairdesk.data.outcomes import comparison, several, spelt_as
+from fairdesk.data.outcomes import comparison, meaning, several, spelt_as
 from fairdesk.data.table import Table
 from fairdesk.errors import ModelError
 from fairdesk.models.decision import VALUES, names_around, names_of_groups
@@ -85,6 +85,12 @@ def answer_of(
         answer = of_estimate(sign, limit, _spread(table, label, limit))
         return msgspec.structs.replace(answer, clear=compared is not None)
     places = _places(card, favourable, model_favourable)
+    if (
+        len(card.classes) > 2
+        and model_favourable is None
+        and isinstance(meaning(favourable), float)
+    ):
+        _refuse_other_numbers(card, table, label, favourable)
     answer = of_classes(card, places or (1,), threshold)
     return msgspec.structs.replace(answer, clear=bool(places))
 
@@ -150,6 +156,17 @@ def _spread(table: Table, label: str, threshold: float) -> float:
         if 0 < spread < np.inf:
             return spread
     return max(abs(threshold) / 10, 1.0)
+
+
+def _refuse_other_numbers(card: ModelCard, table: Table, label: str, favourable: str) -> None:
+    """Refuse to take a number for a class's name where label and model count different things."""
+    values = tuple(table.counts(label))
+    if len(values) != len(card.classes) or any(spelt_as(v, card.classes) is None for v in values):
+        raise ModelError(
+            f"The model has {len(card.classes)} classes and the label {len(values)} values, all "
+            f"numbers: “{favourable}” may mean something else to the model.",
+            remedy=f"Choose one or several of its classes: {', '.join(card.classes)}.",
+        )
 
 
 def _places(card: ModelCard, favourable: str, model_favourable: str | None) -> tuple[int, ...]:

@@ -272,6 +272,7 @@ class _Proposer:
         exact = {column.name: column for column in self.table.columns}
         loosely = {loose(c.name): c for c in self.table.columns if counted[loose(c.name)] == 1}
         columns = {name: exact.get(name) or loosely.get(loose(name)) for name in names}
+        columns.update(self._only_text(names, columns))
         rest = [name for name, column in columns.items() if column is None]
         # what transformers put before a column's name, as “num__age”
         for name in rest:
@@ -300,6 +301,25 @@ class _Proposer:
                 else "No column is left over."
             )
         return inputs
+
+    def _only_text(
+        self, names: Sequence[str], columns: dict[str, Column | None]
+    ) -> dict[str, Column]:
+        """Give the only text that people wrote to the only input that takes text and has none."""
+        texts = [column for column in self._offered if column.kind is Kind.TEXT]
+        left = [column for column in texts if column not in columns.values()]
+        wanting = [
+            name
+            for i, name in enumerate(names)
+            if columns[name] is None and self._accepts(i) == "text"
+        ]
+        if len(left) != 1 or len(wanting) != 1:
+            return {}
+        self.notes.append(
+            f"The model's input “{wanting[0]}” takes text, and is made from the only column of "
+            f"text, “{left[0].name}”."
+        )
+        return {wanting[0]: left[0]}
 
     def _made(self, name: str, column: Column | None, place: Place | None, at: int) -> Input | None:
         if place is not None:

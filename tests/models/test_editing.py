@@ -182,3 +182,21 @@ def test_text_that_people_wrote_goes_in_as_it_is():
 def test_numbers_go_as_text_where_the_model_takes_text():
     model = card("age", accepts=("text",))
     assert match(model, ROWS, "paid", "yes").inputs[0].how is How.LABEL
+
+
+def test_the_only_text_goes_to_the_only_input_for_text():
+    model = card("review", "age", accepts=("text", "number"))
+    proposal = propose(model, ROWS, "paid", "yes")
+    assert proposal.inputs[0] == Input("review", "note", How.LABEL)
+    assert "the only column of text" in proposal.notes[0]
+    assert propose(card("review"), ROWS, "paid", "yes").inputs == (None,)
+
+
+def test_a_number_is_no_name_where_label_and_model_count_different_things():
+    rows = table(number("age", [1, 2, 3]), number("toxic", [0, 1, 0]))
+    model = card("age", classes=("0", "1", "2"))
+    with pytest.raises(ModelError, match="may mean something else to the model"):
+        answer_of(model, rows, "toxic", "0")
+    assert answer_of(model, rows, "toxic", "0", "2").favourable_class == 2
+    all_three = table(number("age", [1, 2, 3]), number("toxic", [0, 1, 2]))
+    assert answer_of(model, all_three, "toxic", "0").favourable_class == 0
