@@ -139,11 +139,14 @@ class Chain:
         if not self.widths:
             raise NotPlainError("no dense layer")
         classes, scores, warnings = self._answer(learnt)
-        return Plain(
-            layers=tuple(
+        # what overflows answers with no number, and is told as such
+        with np.errstate(over="ignore"):
+            layers = tuple(
                 DenseLayer(weights.astype(np.float32), bias.astype(np.float32), activation)
                 for weights, bias, activation in self.steps
-            ),
+            )
+        return Plain(
+            layers=layers,
             centre=self.centre,
             widths=tuple(self.widths),
             weights=self.weights,

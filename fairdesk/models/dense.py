@@ -68,7 +68,8 @@ class Activation:
             # in double precision, for near 1 an answer has no digits left for what it lacks
             shares = values.astype(np.float64)
             _softmax(shares)
-            return shares * (changes - (changes * shares).sum(axis=1, keepdims=True))
+            back = shares * (changes - (changes * shares).sum(axis=1, keepdims=True))
+            return np.asarray(back, dtype=np.float32)
         slopes: Float32 = SLOPES[self.name](values, answers, self)
         return changes * slopes
 

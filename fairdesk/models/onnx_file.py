@@ -23,7 +23,7 @@ from fairdesk.models.answers import (
     from_probabilities,
     from_values,
 )
-from fairdesk.models.chain import ESTIMATE, NotPlainError, Plain, network_sentence
+from fairdesk.models.chain import ESTIMATE, Learnt, NotPlainError, Plain, network_sentence
 from fairdesk.models.dense import DenseLayer, DenseNetwork, Float32
 from fairdesk.models.locales import lend
 from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes
@@ -579,19 +579,18 @@ def _network(asked: _Asked, graph: Graph, answer: _Answer) -> tuple[Plain | None
     tensors = asked.tensors
     if answer.scores == "labels" or any(tensor.text for tensor in tensors):
         return None, ""
+    names = [tensor.name for tensor in tensors]
+    learnt: Learnt = "values" if answer.scores == "values" else ""
     try:
-        plain, order = dense_part(
-            graph,
-            answer.name,
-            [tensor.name for tensor in tensors],
-            "values" if answer.scores == "values" else "",
-        )
+        plain, order = dense_part(graph, answer.name, names, learnt)
         plain = _in_order(plain, order, tensors)
         # operations in an unusual place have constants of unusual shapes
     except (NotPlainError, IndexError, ValueError):
         return None, ""
-    if plain.classes != len(answer.classes) or not _agree(plain, asked, answer):
-        return None, ""
+    # weights may be too large for what they meet; then both do not agree
+    with np.errstate(all="ignore"):
+        if plain.classes != len(answer.classes) or not _agree(plain, asked, answer):
+            return None, ""
     return plain, f" {network_sentence(plain.widths, plain.weights)}"
 
 
