@@ -16,7 +16,7 @@ TELLS = 0.95
 FEWEST = 20
 
 #: So many rows are looked at, evenly spread.
-_ROWS = 200_000
+_ROWS = 100_000
 #: Numbers are cut into at most so many groups of equal size, of at least so many rows.
 _GROUPS, _ROWS_OF_GROUP = 100, 20
 

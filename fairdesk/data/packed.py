@@ -138,5 +138,5 @@ def _packed(mask: Mask) -> pa.BooleanArray:
 
 
 def _unpacked(mask: pa.BooleanArray) -> Mask:
-    unpacked: Mask = mask.to_numpy(zero_copy_only=False)
+    unpacked: Mask = np.array(mask.to_numpy(zero_copy_only=False))
     return unpacked

@@ -243,16 +243,22 @@ def guess_decimal(cells: Cells, delimiter: str, missing: tuple[str, ...]) -> str
     Where a comma is the delimiter, "1,234" (in quotes) is no sign of a decimal comma: it may
     well be a thousand.
     """
-    votes = {".": 0, ",": 0}
-    for column in cells.columns:
-        if not isinstance(column, AnyTexts):
-            continue
-        present = ~column.among({"", *missing})
-        for mark in votes:
-            fractions = column.holding(mark) & present
-            if not fractions.any() or column.numbers(present, mark) is None:
-                continue
-            if mark == "," == delimiter and all(map(_THOUSANDS.fullmatch, column.pick(fractions))):
-                continue
-            votes[mark] += 1
-    return "," if votes[","] > votes["."] else "."
+    texts = [column for column in cells.columns if isinstance(column, AnyTexts)]
+    commas = sum(_votes(column, ",", delimiter, missing) for column in texts)
+    if not commas:
+        return "."
+    points = sum(_votes(column, ".", delimiter, missing) for column in texts)
+    return "," if commas > points else "."
+
+
+def _votes(column: AnyTexts, mark: str, delimiter: str, missing: tuple[str, ...]) -> bool:
+    """Tell whether a column holds numbers, and fractions among them, with a decimal mark."""
+    fractions = column.holding(mark)
+    if not fractions.any():
+        return False
+    present = ~column.among({"", *missing})
+    fractions &= present
+    if not fractions.any() or column.numbers(present, mark) is None:
+        return False
+    thousands = mark == "," == delimiter
+    return not (thousands and all(map(_THOUSANDS.fullmatch, column.pick(fractions))))

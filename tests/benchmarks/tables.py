@@ -35,6 +35,12 @@ read = pandas.read_parquet if sys.argv[1].endswith("parquet") else pandas.read_c
 cells = read(sys.argv[1]).size
 taken, more = perf_counter() - start, ""
 """
+MAKE = """
+import sys
+from pathlib import Path
+from tests.benchmarks.tables import make
+make(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+"""
 AROUND = """
 import resource, sys
 from pathlib import Path
@@ -46,7 +52,7 @@ print(cells, taken, peak, more, sep="|")
 """
 
 
-def make(folder: Path, rows: int, columns: int) -> tuple[Path, Path]:
+def make(folder: Path, rows: int, columns: int) -> None:
     """Write the same table as CSV and as Parquet."""
     import pyarrow as pa
     from pyarrow import csv, parquet
@@ -62,10 +68,8 @@ def make(folder: Path, rows: int, columns: int) -> tuple[Path, Path]:
         lambda: many[rng.integers(0, 5_000, rows)],
     )
     table = pa.table({f"c{i}": make[i % SORTS]() for i in range(columns)})
-    paths = folder / "table.csv", folder / "table.parquet"
-    csv.write_csv(table, paths[0], csv.WriteOptions(quoting_style="needed"))
-    parquet.write_table(table, paths[1])
-    return paths
+    csv.write_csv(table, folder / "table.csv", csv.WriteOptions(quoting_style="needed"))
+    parquet.write_table(table, folder / "table.parquet")
 
 
 def measured(program: str, path: Path) -> tuple[int, float, int, str]:
@@ -84,7 +88,10 @@ def main() -> None:
     arguments = parser.parse_args()
     print("format     rows  columns     MB  FairDesk s  pandas s  ratio  peak MB  pandas peak MB")
     with tempfile.TemporaryDirectory() as folder:
-        for path in make(Path(folder), arguments.rows, arguments.columns):
+        # in a process of its own: peak memory is inherited by those that are started later
+        size = (str(arguments.rows), str(arguments.columns))
+        subprocess.run([sys.executable, "-c", MAKE, folder, *size], check=True)
+        for path in sorted(Path(folder).iterdir()):
             cells, taken, peak, more = measured(FAIRDESK, path)
             assert cells == arguments.rows * arguments.columns
             _, other, other_peak, _ = measured(PANDAS, path)
