@@ -117,8 +117,15 @@ TOLD = frozenset(
         ),
     )
 )
+#: The module of scikit-learn's losses, and how it called itself from 1.5 to 1.7.
+LOSSES, LOSSES_ALSO = "sklearn._loss._loss", "_loss"
+#: Functions that make such a loss begin so.
+LOSS_MAKER = "__pyx_unpickle_Cy"
 #: Classes whose constructor a pickle calls, and that do nothing but keep what they are given.
-CALLED = ("sklearn._loss._loss.", "sklearn.linear_model._sgd_fast.", "sklearn.tree._tree.Tree")
+CALLED = (
+    *(f"{LOSSES}.", f"{LOSSES_ALSO}.Cy"),
+    *("sklearn.linear_model._sgd_fast.", "sklearn.tree._tree.Tree"),
+)
 
 #: The parts of scikit-learn whose estimators may be rebuilt.
 _ESTIMATORS = frozenset(
@@ -137,7 +144,8 @@ _IMBALANCED = frozenset({"combine", "ensemble", "over_sampling", "pipeline", "un
 _NEVER = frozenset({"tests", "conftest", "_testing", "_mocking", "externals", "datasets"})
 #: What estimators keep that is no estimator itself: classes in modules that begin so.
 HELPERS = (
-    *("sklearn._loss.", "sklearn.calibration._CalibratedClassifier", "sklearn.cluster._birch._CF"),
+    *("sklearn._loss.", f"{LOSSES_ALSO}.Cy"),
+    *("sklearn.calibration._CalibratedClassifier", "sklearn.cluster._birch._CF"),
     "sklearn.cluster._bisect_k_means._BisectingTree",
     *("sklearn.compose._column_transformer._RemainderColsList", "sklearn.ensemble._gb_losses."),
     *("sklearn.compose._column_transformer.make_column_selector", "sklearn.ensemble.gb_losses."),
@@ -269,6 +277,7 @@ def is_known(module: str, name: str) -> bool:
         or full in TOLD
         or full in MADE
         or full == JOBLIB_ARRAY
+        or is_loss_maker(module, name)
         or is_elementwise(module, name)
         or is_lifeless(module, name)
         or (_looks_like_class(name) and (is_estimator_home(module) or full.startswith(HELPERS)))
@@ -283,6 +292,11 @@ def is_estimator_home(module: str) -> bool:
     if root == "imblearn":
         return parts[0] in _IMBALANCED
     return root == "sklearn" and parts[0] in _ESTIMATORS
+
+
+def is_loss_maker(module: str, name: str) -> bool:
+    """Tell whether a name is a function that makes a loss of scikit-learn's."""
+    return module in (LOSSES, LOSSES_ALSO) and name.startswith(LOSS_MAKER)
 
 
 def is_elementwise(module: str, name: str) -> bool:

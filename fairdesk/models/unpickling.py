@@ -236,6 +236,8 @@ def resolve(module: str, name: str) -> Thing:
     if full in pickle_names.REBUILT:
         function = getattr(rebuilding, pickle_names.REBUILT[full])
         return Token(full, function, called=True, made=False)
+    if pickle_names.is_loss_maker(module, name):
+        return Token(full, _loss, called=True, made=False)
     if full in pickle_names.BUILTINS:
         old = {"unicode": "str", "long": "int", "xrange": "range"}
         home = "collections" if module == "collections" else "builtins"
@@ -263,7 +265,18 @@ def _from_library(full: str, thing: Thing) -> Thing:
     return Token(full, thing, called=full.startswith(pickle_names.CALLED), made=True)
 
 
+def _loss(kind: Token, checksum: int, state: object) -> Thing:
+    """Make a loss of scikit-learn's by the function that is meant for its class."""
+    home = import_module(pickle_names.LOSSES)
+    loss = kind.meant(object)
+    if loss not in vars(home).values():
+        raise RefusedError(kind.name)
+    return getattr(home, f"__pyx_unpickle_{loss.__name__}")(loss, checksum, state)
+
+
 def _module(name: str) -> Thing:
+    if name == pickle_names.LOSSES_ALSO:
+        return import_module(pickle_names.LOSSES)
     try:
         return import_module(name)
     except ImportError:
