@@ -25,7 +25,8 @@ class Found:
         ``(n, d)``; the instances, each in the domain, unique on the non-protected attributes.
     partners : Rows
         ``(n, d)``; for each the member of its similar set whose score is farthest from its own
-        among those that get another decision. Differs from ``rows`` in protected attributes only.
+        among those that get another decision. Differs from ``rows`` in protected attributes and
+        in what these determine only.
     row_scores, partner_scores : Scores
         ``(n, k)``; what the model answered for both.
     alone : NDArray[np.bool_]

@@ -41,4 +41,6 @@ def class_texts(spec: AuditSpec, table: Table) -> tuple[str, ...]:
 
 def file_text(code: float, attribute: Attribute, column: Column) -> str:
     """Write a code of an attribute as its column's file would, with a decimal point."""
+    if code == attribute.unknown_code:
+        return column.missing_token
     return attribute.values[int(code)] if attribute.values else column.text(code)

@@ -1,0 +1,81 @@
+"""The report tells what everybody fulfils, and the domain file asks the same again."""
+
+from fairdesk.audit.question import domain_of, read_limits
+from fairdesk.audit.store import Store
+from fairdesk.data.domain import Limit, Role, attribute_of
+from fairdesk.data.reading import read_table
+from fairdesk.data.ruling import checked, ruled
+from fairdesk.report import evidence, question
+from fairdesk.report.decisions import file_text
+from fairdesk.report.exports import write_retraining_csv
+from fairdesk.report.gathering import gather
+from fairdesk.report.material import Material
+from tests.report.building import run_into, spec_of, write_people
+
+TEXTS = ("debts = 3 or age < 70", "income is determined by debts", "sex = female implies age <= 70")
+
+
+def audit(folder):
+    table = read_table(write_people(folder / "data.csv"))
+    attributes = [
+        attribute_of(table.column("age"), Role.VARIES, Limit(low=20, high=78, step=2)),
+        attribute_of(table.column("sex"), Role.PROTECTED),
+        attribute_of(table.column("job"), unknown=True),
+        attribute_of(table.column("debts"), Role.FIXED, Limit(values=(1, 3))),
+        attribute_of(table.column("income"), limits=Limit(low=10, high=90)),
+    ]
+    domain = ruled(attributes, TEXTS, table)
+    return table, spec_of(table, "credit", "yes", ("sex",), domain=domain)
+
+
+def material_of(table, spec, folder):
+    with Store.create(folder / "audit.fairdesk", spec, table) as store:
+        return Material(spec, table, store.runs(), {}, gather(store), store.log_entries())
+
+
+def test_the_report_tells_the_domain(tmp_path):
+    table, spec = audit(tmp_path)
+    material = material_of(table, spec, tmp_path)
+    told = str(question.compared(material).blocks) + str(question.data(material).blocks)
+    for text in spec.domain.constraints:
+        assert text in told
+        broken = checked(spec.domain.attributes, table, text).broken
+        assert f"'{text}', '{broken}'" in told
+    for words in (
+        "20 to 78, in steps of 2",
+        "follows debts",
+        "kept as in the data",
+        "job (10 rows, as “Unknown”)",
+        "Combinations that break a constraint",
+    ):
+        assert words in told
+    people = len(spec.domain.people(table))
+    assert f"{people} of 200 rows can be starting points. {200 - people} cannot" in told
+    assert "Constraint broken" in told
+
+
+def test_the_domain_file_makes_the_same_domain(tmp_path):
+    table, spec = audit(tmp_path)
+    path = tmp_path / "domain.json"
+    path.write_text(evidence.domain_file(spec), encoding="utf-8")
+    again = domain_of(
+        table, spec.mapping, "credit", ("sex",), read_limits(path), takes_missing=("job",)
+    )
+    wanted = {each.name: each for each in spec.domain.attributes}
+    assert {each.name: each for each in again.attributes} == wanted
+    assert again.constraints == spec.domain.constraints
+    assert again.determined == spec.domain.determined
+
+
+def test_unknown_is_written_as_the_file_writes_a_missing_cell(tmp_path):
+    table, spec = audit(tmp_path)
+    job = spec.domain.attributes[2]
+    assert file_text(job.unknown_code, job, table.column("job")) == "?"
+    assert file_text(0.0, job, table.column("job")) == "clerk"
+    with Store.create(tmp_path / "audit.fairdesk", spec, table) as store:
+        run_into(
+            store, options={"global_num": 60, "local_num": 60}, weights=[[1], [3], [1], [0], [0]]
+        )
+        assert store.runs()[0].found > 0
+        write_retraining_csv(store, tmp_path / "retraining.csv", share=1.0)
+    assert "Unknown" not in (tmp_path / "retraining.csv").read_text(encoding="utf-8")
