@@ -17,10 +17,11 @@ from typing import NoReturn
 import msgspec
 
 from fairdesk import __version__
+from fairdesk.audit.inspection import Subject, inspect
 from fairdesk.audit.methods import METHODS, parse_options
-from fairdesk.audit.question import read_limits
-from fairdesk.audit.spec import RunSpec
-from fairdesk.audit.store import RunState
+from fairdesk.audit.question import Limits, read_limits
+from fairdesk.audit.spec import AuditSpec, RunSpec
+from fairdesk.audit.store import RunRecord, RunState
 from fairdesk.audit.worker import Worker
 from fairdesk.errors import (
     FairDeskError,
@@ -30,8 +31,8 @@ from fairdesk.errors import (
     WorkerError,
 )
 from fairdesk.files import log_folder
-from fairdesk.headless import AUDIT_FILE, OUTPUTS, Outcome, Question, agreement, audit
-from fairdesk.report import words
+from fairdesk.headless import AUDIT_FILE, OUTPUTS, Outcome, Question, audit
+from fairdesk.report import inspected, words
 from fairdesk.samples import samples
 
 log = logging.getLogger(__name__)
@@ -83,7 +84,7 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
         return open_window(getattr(arguments, "file", None))
     with _log_file() as log_file:
         try:
-            return _audit(arguments)
+            return _inspect(arguments) if arguments.command == "inspect" else _audit(arguments)
         except TrustRequiredError as error:
             _complain(f"{error.what} {error.why} If you trust it, add --trust-model.")
         except FairDeskError as error:
@@ -110,6 +111,16 @@ def _parser() -> argparse.ArgumentParser:
     opening = commands.add_parser("open", help="open the window on an audit file")
     opening.add_argument("file", metavar="FILE", nargs="?", help="an audit (.fairdesk)")
 
+    inspecting = commands.add_parser(
+        "inspect",
+        help="open a table and a model and tell how they fit together",
+        description="Open a table and a model, fit them together, try the model on the rows, and "
+        "tell what came of it. Nothing is audited and nothing is written.",
+        allow_abbrev=False,
+    )
+    _add_subject(inspecting)
+    _add_json(inspecting)
+
     auditing = commands.add_parser(
         "audit",
         help="audit a model without the window",
@@ -117,17 +128,8 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         allow_abbrev=False,
     )
+    _add_subject(auditing)
     add = auditing.add_argument
-    add("--data", metavar="F.csv", type=Path, required=True, help="the table, a CSV file")
-    add("--model", metavar="M", type=Path, required=True, help="Keras, ONNX or scikit-learn")
-    add("--label", metavar="COL", required=True, help="the column with the decision")
-    add("--favourable", metavar="V", required=True, help="its value that is good for the person")
-    add(
-        "--model-favourable",
-        metavar="CLASS",
-        help="the model’s class that means the favourable value; by default the one of that name, "
-        "else class 1 of two",
-    )
     add(
         "--protected",
         metavar="COL",
@@ -139,7 +141,8 @@ def _parser() -> argparse.ArgumentParser:
         "--domain",
         metavar="FILE",
         type=Path,
-        help="JSON: attribute -> [low, high] or a list of values; by default as in the data",
+        help="JSON: attribute -> [low, high] or a list of values; by default as in the data. Or "
+        '{"attributes": {...}, "constraints": ["husband implies sex = Male", ...]}',
     )
     add("--method", choices=METHODS, default="maft", help="how to search (default: maft)")
     add(
@@ -150,12 +153,6 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="parameters of the method by their names in its paper; may be repeated. "
         + "; ".join(f"{key}: {', '.join(_names(key))}" for key in METHODS),
-    )
-    add(
-        "--trust-model",
-        action="store_true",
-        help="open a model file that is a program (pickle, joblib): whatever its author put into "
-        "it runs with your rights",
     )
     _add_common(auditing)
 
@@ -171,11 +168,87 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_subject(parser: argparse.ArgumentParser) -> None:
+    """Add what names the table and the model, and says how they fit together."""
+    add = parser.add_argument
+    add(
+        "--data",
+        metavar="F",
+        type=Path,
+        required=True,
+        help="the table: CSV, TSV, Parquet, Excel or SQLite",
+    )
+    add("--table", metavar="NAME", default="", help="its sheet or table, where it has several")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--model", metavar="M", type=Path, help="Keras, ONNX or scikit-learn")
+    which.add_argument(
+        "--predictions",
+        metavar="COL",
+        default="",
+        help="instead of a model: the column with the decisions that it made",
+    )
+    add("--label", metavar="COL", required=True, help="the column with the decision or the truth")
+    add(
+        "--favourable",
+        metavar="V",
+        action="append",
+        required=True,
+        help="its value that is good for the person; may be repeated; for numbers also “>= 50”",
+    )
+    add(
+        "--model-favourable",
+        metavar="CLASS",
+        action="append",
+        default=[],
+        help="the model’s class that means the favourable value; may be repeated; by default the "
+        "one of that name, else the one that agrees better with the label",
+    )
+    add(
+        "--companion",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="a file beside the model that tells how it is fed: a scaler, encoders, the order of "
+        "its inputs; may be repeated",
+    )
+    add(
+        "--map",
+        metavar="FILE",
+        type=Path,
+        help="JSON: how the model’s inputs are made, where that is not as proposed; in the form "
+        "that “inspect --json” prints as “mapping”",
+    )
+    add("--output", metavar="NAME", default="", help="which output decides, of several")
+    add(
+        "--threshold",
+        metavar="X",
+        type=float,
+        help="where the decision changes: of a score, when not at 0.5; of an estimated number",
+    )
+    add(
+        "--trust-model",
+        action="store_true",
+        help="open a model file, or a file beside it, that is a program: whatever its author put "
+        "into it runs",
+    )
+    add(
+        "--make-environment",
+        action="store_true",
+        help="where the model was saved with other versions: make an environment with them, from "
+        "the package registry, and open it there",
+    )
+
+
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", metavar="N", type=_seed, default=0, help="of all randomness (default: 0)"
     )
     parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help=_OUT_HELP)
+    _add_json(parser)
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object with the figures, nothing else"
     )
@@ -202,26 +275,42 @@ def _question(arguments: argparse.Namespace) -> Question:
     if arguments.command == "demo":
         sample = samples()[0]
         return Question(
-            data=sample.data_path,
-            model=sample.model_path(sample.models[0]),
-            label=sample.label,
-            favourable=sample.favourable,
+            Subject(
+                data=sample.data_path,
+                model=sample.model_path(sample.models[0]),
+                label=sample.label,
+                favourable=sample.favourable,
+            ),
             protected=sample.protected,
             run=RunSpec("maft", sample.options, seed=arguments.seed),
             title=sample.title,
             person=sample.person,
         )
+    asked = arguments.predictions or arguments.model.name
     return Question(
-        data=arguments.data,
-        model=arguments.model,
-        label=arguments.label,
-        favourable=arguments.favourable,
+        _subject(arguments),
         protected=tuple(dict.fromkeys(arguments.protected)),
         run=RunSpec(arguments.method, _options(arguments.method, arguments.option), arguments.seed),
-        title=f"{arguments.model.name} on {arguments.data.name}",
-        model_favourable=arguments.model_favourable,
-        limits=read_limits(arguments.domain) if arguments.domain else {},
+        title=f"{asked} on {arguments.data.name}",
+        limits=read_limits(arguments.domain) if arguments.domain else Limits(),
+    )
+
+
+def _subject(arguments: argparse.Namespace) -> Subject:
+    return Subject(
+        data=arguments.data,
+        label=arguments.label,
+        favourable=" or ".join(arguments.favourable),
+        model=arguments.model,
+        predictions=arguments.predictions,
+        model_favourable=" or ".join(arguments.model_favourable) or None,
+        companions=tuple(arguments.companion),
+        map=arguments.map,
+        table=arguments.table,
+        output=arguments.output,
+        threshold=arguments.threshold,
         trusted=arguments.trust_model,
+        make_environment=arguments.make_environment,
     )
 
 
@@ -236,6 +325,18 @@ def _options(method: str, texts: Sequence[str]) -> dict[str, int | float]:
     return {name: getattr(options, name) for name in raw}
 
 
+def _inspect(arguments: argparse.Namespace) -> int:
+    """Open a table and a model and tell how they fit; gives the exit code."""
+    with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _spinner() as say:
+        found = inspect(worker, _subject(arguments), say)
+        held = worker.confinement()
+    if arguments.json:
+        _say(json.dumps(inspected.figures(found, held)))
+    else:
+        _say(inspected.summary(found, held))
+    return 0
+
+
 def _audit(arguments: argparse.Namespace) -> int:
     """Make the audit, and say what came of it; gives the exit code."""
     question = _question(arguments)
@@ -246,11 +347,12 @@ def _audit(arguments: argparse.Namespace) -> int:
         json.dumps(msgspec.to_builtins(_figures(outcome))) if arguments.json else _summary(outcome)
     )
     # the first trouble tells more than what came of it; a run that is done may have a message too
-    trouble = outcome.run.message if outcome.run.state == "failed" else outcome.trouble
+    run = outcome.run
+    trouble = run.message if run is not None and run.state == "failed" else outcome.trouble
     if trouble:
         _complain(trouble)
         return FAILED
-    return INTERRUPTED if outcome.run.state == "stopped" else 0
+    return INTERRUPTED if run is not None and run.state == "stopped" else 0
 
 
 @contextmanager
@@ -274,6 +376,19 @@ def _stopped_by_ctrl_c(worker: Worker) -> Iterator[None]:
         raise
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _spinner() -> Iterator[Callable[[str], None]]:
+    """Give what shows what goes on: a line on a terminal, else nothing."""
+    if not sys.stderr.isatty():
+        yield lambda _sentence: None
+        return
+    # a tenth of a second that only a terminal needs
+    from rich.console import Console  # noqa: PLC0415
+
+    with Console(stderr=True).status("Reading the data") as status:
+        yield status.update
 
 
 @contextmanager
@@ -311,7 +426,17 @@ def _progress_bar() -> Iterator[Callable[[RunState], None]]:
 
 def _figures(outcome: Outcome) -> dict[str, object]:
     """Give what ``--json`` prints."""
-    run = outcome.run
+    proof = outcome.found.proof
+    return {
+        **({} if outcome.run is None else _run_figures(outcome, outcome.run)),
+        "accuracy": None if proof is None else proof.accuracy,
+        "auc": None if proof is None else proof.auc,
+        "warnings": outcome.warnings,
+        "files": outcome.files,
+    }
+
+
+def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
     return {
         "method": run.spec.method,
         "found": run.found,
@@ -325,26 +450,28 @@ def _figures(outcome: Outcome) -> dict[str, object]:
         "seed": run.spec.seed,
         "options": parse_options(run.spec.method, run.spec.options),
         "alone": dict(zip(words.protected_names(outcome.spec.domain), run.alone, strict=True)),
-        "accuracy": outcome.proof.accuracy,
-        "warnings": outcome.warnings,
-        "files": outcome.files,
     }
 
 
 def _summary(outcome: Outcome) -> str:
     """Say what came of an audit, for people."""
-    run = outcome.run
     return "\n".join(
         (
-            words.headline(outcome.spec, run),
-            *words.alone_sentences(outcome.spec, run),
-            *([run.message] if run.state == "done" and run.message else []),
-            f"{_capital(words.effort(run))}.",
-            agreement(outcome.proof),
+            *([] if outcome.run is None else _run_lines(outcome.spec, outcome.run)),
+            inspected.agreement(outcome.found),
             *(f"Warning: {warning}" for warning in outcome.warnings),
             "",
             *outcome.files.values(),
         )
+    )
+
+
+def _run_lines(spec: AuditSpec, run: RunRecord) -> tuple[str, ...]:
+    return (
+        words.headline(spec, run),
+        *words.alone_sentences(spec, run),
+        *([run.message] if run.state == "done" and run.message else []),
+        f"{_capital(words.effort(run))}.",
     )
 
 

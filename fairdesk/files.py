@@ -32,12 +32,20 @@ def environments_folder() -> Path:
 
 
 def sha256(path: Path) -> str:
-    """Fingerprint a file.
+    """Fingerprint a file, or a folder with all that is in it.
 
     Returns
     -------
     str
-        64 lower-case hexadecimal digits.
+        64 lower-case hexadecimal digits. Of a folder: the digest of the sorted lines
+        ``digest  path`` of its files, as `sha256sum` prints them.
     """
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    if not path.is_dir():
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    lines = [
+        f"{sha256(each)}  {each.relative_to(path).as_posix()}\n"
+        for each in sorted(path.rglob("*"))
+        if each.is_file()
+    ]
+    return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()

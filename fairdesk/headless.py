@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import msgspec
 
-from fairdesk.audit.question import Limits, domain_of, favourable_text
+from fairdesk.audit.inspection import Inspection, Subject, inspect
+from fairdesk.audit.question import Limits, domain_of
 from fairdesk.audit.run import run as run_audit
 from fairdesk.audit.schema import release
 from fairdesk.audit.spec import AuditSpec, RunSpec
 from fairdesk.audit.store import RunRecord, RunState, Store
 from fairdesk.audit.worker import Worker
 from fairdesk.data.profile import problems
-from fairdesk.data.reading import retype
-from fairdesk.data.table import Kind, Table
-from fairdesk.errors import DataError, FairDeskError, ReportError
-from fairdesk.files import sha256
-from fairdesk.models.mapping import match
-from fairdesk.models.model import ModelCard
-from fairdesk.models.proof import Proof
-from fairdesk.report import words
+from fairdesk.data.witness import check_admits
+from fairdesk.errors import FairDeskError, ReportError
+from fairdesk.report import inspected
 from fairdesk.report.document import write_pdf
 from fairdesk.report.exports import (
     write_findings_csv,
     write_findings_json,
     write_retraining_csv,
 )
-from fairdesk.samples import is_sample_file
 
 log = logging.getLogger(__name__)
 
@@ -50,35 +44,24 @@ class Question(msgspec.Struct, frozen=True):
 
     Attributes
     ----------
-    data, model : Path
-        The CSV file and the model file.
-    label, favourable : str
-        The column with the decision, and its value that is good for the person.
+    subject : Subject
+        The data and the model.
     protected : tuple[str, ...]
         The columns that are compared.
     run : RunSpec
-        The method, its options and its seed.
+        The method, its options and its seed; not run where there is no model to ask.
     title, person : str
         As in `fairdesk.audit.spec.AuditSpec`.
-    model_favourable : str, optional
-        The model's class that means the favourable value.
-    limits : dict
-        Per attribute ``[low, high]`` or a list of values; the data's own where left out.
-    trusted : bool
-        Whether a model file that is a program may run. FairDesk's own samples always may.
+    limits : Limits
+        What may be asked about, where that is not simply what the data hold.
     """
 
-    data: Path
-    model: Path
-    label: str
-    favourable: str
+    subject: Subject
     protected: tuple[str, ...]
     run: RunSpec
     title: str
     person: str = "person"
-    model_favourable: str | None = None
-    limits: Limits = msgspec.field(default_factory=dict)
-    trusted: bool = False
+    limits: Limits = Limits()
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -88,10 +71,10 @@ class Outcome(msgspec.Struct, frozen=True):
     ----------
     spec : AuditSpec
         What was asked.
-    run : RunRecord
-        What was found.
-    proof : Proof
-        How far the model agrees with the label.
+    found : Inspection
+        The data and the model, and how far they agree.
+    run : RunRecord, optional
+        What was found; none where there is no model to ask.
     files : dict[str, str]
         Name and place of each file that was written.
     trouble : str
@@ -101,8 +84,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """
 
     spec: AuditSpec
-    run: RunRecord
-    proof: Proof
+    found: Inspection
+    run: RunRecord | None
     files: dict[str, str]
     trouble: str
     warnings: tuple[str, ...]
@@ -133,73 +116,58 @@ def audit(
         was found until then; files that cannot be written are told in `Outcome.trouble`.
     """
     _make_folder(folder)
-    spec, table, proof = _ask(worker, question)
+    found = inspect(worker, question.subject, lambda _sentence: None)
+    spec = _spec(question, found)
     _make_room(folder)
-    with Store.create(folder / AUDIT_FILE, spec, table) as store:
-        store.log(agreement(proof))
-        for state in run_audit(worker, store, question.run):
-            watch(state)
+    with Store.create(folder / AUDIT_FILE, spec, found.table) as store:
+        if found.proof is not None:
+            store.log(inspected.agreement(found))
+        state = RunState(0, question.run.method, "done")
+        if not spec.predictions:
+            for state in run_audit(worker, store, question.run):
+                watch(state)
 
         def writing(name: str) -> None:
             watch(msgspec.structs.replace(state, phase=f"writing {name}"))
 
         files, trouble = _write_outputs(store, folder, writing)
-        return Outcome(spec, store.runs()[-1], proof, files, trouble, _warnings(spec, table, proof))
+        run = next(reversed(store.runs()), None)
+        return Outcome(spec, found, run, files, trouble, _warnings(found, spec.domain.names))
 
 
-def agreement(proof: Proof) -> str:
-    """Say how far a model agrees with the label, by which a wrong set-up shows."""
-    return (
-        f"The model agrees with the label on {words.percent(proof.accuracy, 1)} of "
-        f"{words.counted(proof.rows, 'row')}; always guessing the commoner outcome would on "
-        f"{words.percent(proof.majority, 1)}."
+def _warnings(found: Inspection, attributes: Collection[str]) -> tuple[str, ...]:
+    """Gather what looks wrong: with the model, how it is fed, and the columns that it takes."""
+    inputs = [problem.what for problem in problems(found.table) if problem.column in attributes]
+    return (*inspected.warnings(found), *inputs)
+
+
+def _spec(question: Question, found: Inspection) -> AuditSpec:
+    """Freeze the question."""
+    subject, table, card = question.subject, found.table, found.card
+    domain = domain_of(
+        table,
+        found.mapping,
+        subject.label,
+        question.protected,
+        question.limits,
+        takes_missing=() if found.proof is None else found.proof.takes_missing,
+        predictions=subject.predictions,
     )
-
-
-def _warnings(spec: AuditSpec, table: Table, proof: Proof) -> tuple[str, ...]:
-    inputs = [problem.what for problem in problems(table) if problem.column in spec.domain.names]
-    return (*spec.model.warnings, *proof.warnings, *inputs)
-
-
-def _ask(worker: Worker, question: Question) -> tuple[AuditSpec, Table, Proof]:
-    """Read the data, open the model, and fit them together."""
-    table = worker.read_table(question.data)
-    favourable = favourable_text(table, question.label, question.favourable)
-    trusted = question.trusted or (
-        question.model.is_file() and is_sample_file(sha256(question.model))
-    )
-    card = worker.open_model(question.model, trusted=trusted)
-    table = _with_what_it_takes(table, card, question.label)
-    mapping = match(card, table, question.label, favourable, question.model_favourable)
-    spec = AuditSpec(
+    if not subject.predictions:
+        check_admits(domain, domain.people(table))
+    return AuditSpec(
         title=question.title,
         person=question.person,
         data=table.source,
         columns=table.columns,
-        label=question.label,
-        favourable=favourable,
+        label=subject.label,
+        favourable=found.favourable,
         model=card,
-        mapping=mapping,
-        domain=domain_of(table, mapping, question.label, question.protected, question.limits),
-        trusted=trusted and not card.read_as_data,
+        mapping=found.mapping,
+        domain=domain,
+        trusted=card.needed_trust,
+        predictions=subject.predictions,
     )
-    return spec, table, worker.prove(mapping, table, question.label, favourable)
-
-
-def _with_what_it_takes(table: Table, card: ModelCard, label: str) -> Table:
-    """Give ignored columns that the model takes a kind: without a window nobody else can."""
-    if card.named:
-        wanted = set(card.inputs)
-    else:
-        wanted = set(table.names) if len(table.names) == len(card.inputs) + 1 else set()
-    for column in table.columns:
-        if column.kind is not Kind.IGNORED or column.name not in wanted - {label}:
-            continue
-        for kind in (Kind.INTEGER, Kind.REAL, Kind.NOMINAL):
-            with suppress(DataError):  # of another kind; an empty one is told by what follows
-                table = retype(table, column.name, kind)
-                break
-    return table
 
 
 def _write_outputs(

@@ -19,6 +19,10 @@ from fairdesk.models.model import Mapping
 Attributes = dict[str, Limit | tuple[int | float | str, ...]]
 
 
+#: Columns of these kinds tell no people apart.
+_NO_PEOPLE = (Kind.IGNORED, Kind.TEXT)
+
+
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What may be asked about, where that is not simply what the data hold.
 
@@ -109,6 +113,7 @@ def domain_of(
     limits: Limits | None = None,
     *,
     takes_missing: Collection[str] = (),
+    predictions: str = "",
 ) -> Domain:
     """Make the domain of the columns that the model uses.
 
@@ -128,6 +133,9 @@ def domain_of(
         The columns in which the model can be sent a missing cell. Those of them that are names
         and have missing cells get the category “Unknown”; of all others, and of numbers, rows
         with missing cells are set aside.
+    predictions : str
+        The column with the model's decisions, where the model is not at hand: then every other
+        column that tells people apart is an attribute.
 
     Raises
     ------
@@ -139,6 +147,9 @@ def domain_of(
     """
     limits = limits or Limits()
     used = {made.attribute for made in mapping.inputs}
+    if predictions:
+        takes_missing = table.names
+        used = {each.name for each in table.columns if each.kind not in _NO_PEOPLE} - {predictions}
     names = [name for name in table.names if name in used and name != label]
     for name in protected:
         table.index(name)

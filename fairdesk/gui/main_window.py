@@ -204,15 +204,16 @@ class MainWindow(QMainWindow):
         """Offer in the menus what an open audit can do."""
         self._export_menu.clear()
         self._edit_menu.clear()
-        for entry in (self._close, self._again, self._export_menu.menuAction()):
+        for entry in (self._close, self._export_menu.menuAction()):
             entry.setEnabled(workspace is not None)
+        self._again.setEnabled(workspace is not None and not workspace.asks_nobody)
         self._edit_menu.menuAction().setVisible(workspace is not None)
         if workspace is None:
             return
         # it comes with the workspace
         from fairdesk.gui.workspace.report_page import EXPORTS  # noqa: PLC0415
 
-        for export in EXPORTS:
+        for export in EXPORTS[:1] if workspace.asks_nobody else EXPORTS:
             made = action(
                 self._export_menu,
                 f"{export.title}…",
@@ -267,7 +268,7 @@ class MainWindow(QMainWindow):
 
     def _begin(self, plan: Plan, model: Worker) -> None:
         self.open_audit(plan.path)
-        if self.workspace is None:
+        if self.workspace is None or plan.run is None:
             model.close()
         else:
             self.workspace.start_run(model, plan.run)

@@ -21,6 +21,8 @@ from fairdesk.report.material import Material
 def limits(material: Material) -> Section:
     """Say what this audit cannot tell."""
     people, person = material.people, material.spec.person
+    if material.spec.predictions:
+        return Section("Limits", _limits_of_all(), fresh=True)
     return Section(
         "Limits",
         (
@@ -40,29 +42,37 @@ def limits(material: Material) -> Section:
                 "data or lie in the allowed range. Some combinations may hardly occur in life; the "
                 f"distance to the nearest real {person} helps to judge that.",
             ),
-            Text(
-                lead="Only the protected attributes that were marked.",
-                text="Other attributes can stand in for "
-                "them (a postcode for origin); changing a protected attribute alone does not show "
-                "that. What is not in the data cannot be compared.",
-            ),
-            Text(
-                lead="The model, not its use.",
-                text="Whether a person reviews the decisions, for whom the "
-                "system is used, and whether the label itself is fair, is not measured here.",
-            ),
-            Text(
-                lead="The data as they are.",
-                text="Whether they stand for the people whom the system will "
-                "decide on is not known to this audit. Groups with few rows say little.",
-            ),
+            *_limits_of_all(),
         ),
         fresh=True,
     )
 
 
-def formulas() -> Section:
+def _limits_of_all() -> tuple[Text, ...]:
+    return (
+        Text(
+            lead="Only the protected attributes that were marked.",
+            text="Other attributes can stand in for them (a postcode for origin); comparing "
+            "protected attributes alone does not show that. What is not in the data cannot be "
+            "compared.",
+        ),
+        Text(
+            lead="The model, not its use.",
+            text="Whether a person reviews the decisions, for whom the system is used, and "
+            "whether the label itself is fair, is not measured here.",
+        ),
+        Text(
+            lead="The data as they are.",
+            text="Whether they stand for the people whom the system will decide on is not known "
+            "to this audit. Groups with few rows say little.",
+        ),
+    )
+
+
+def formulas(material: Material) -> Section:
     """Define each quantity: formula, what is counted, which way is which, where it comes from."""
+    if material.spec.predictions:
+        return Section("Quantities and formulas", _of_groups(), fresh=True)
     galhotra = (
         "Galhotra, Brun, Meliou: Fairness testing: testing software for discrimination, "
         "ESEC/FSE 2017."
@@ -128,12 +138,27 @@ def formulas() -> Section:
                 "rows of the data is shown. Gower: A general coefficient of similarity and some of "
                 "its properties, Biometrics 27 (1971).",
             ),
-            Formula(
-                "favourable",
-                "Observed share",
-                "r of g equals s of g divided by n of g",
-                "Rows of group g with the favourable label, by rows of group g with a label.",
-            ),
+            *_of_groups(),
+        ),
+    )
+
+
+def _of_groups() -> tuple[Formula, ...]:
+    return (
+        Formula(
+            "favourable",
+            "Observed rate",
+            "r of g equals s of g divided by n of g",
+            "Rows of group g with the favourable outcome, by rows of group g with a known one. Its "
+            "interval is Wilson’s, 95 %. Wilson: Probable inference, JASA 22 (1927).",
+        ),
+        Formula(
+            "impact",
+            "Impact ratio",
+            "the impact ratio of g is r of g divided by the highest rate of any group",
+            "1 for the group that fares best; lower is worse for g. People whose group is unknown "
+            "are counted and not compared. Below 0.8 is the four-fifths screening line "
+            "(29 CFR 1607.4(D)), which is no verdict.",
         ),
     )
 

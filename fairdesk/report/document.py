@@ -91,11 +91,13 @@ def make_report(store: Store) -> tuple[Report, datetime]:
     report = Report(
         title=title,
         header=title if len(title) <= _HEADER else title[: _HEADER - 1].rstrip() + "…",
-        kind="Audit for individual discrimination",
+        kind="Audit of group outcomes"
+        if spec.predictions
+        else "Audit for individual discrimination",
         status="Draft",
         identity=evidence.identity(spec),
         cover=_cover(spec, moment),
-        promise=words.EXAMPLES,
+        promise=words.OBSERVED if spec.predictions else words.EXAMPLES,
         sections=sections(material),
         manifest=evidence.manifest(spec, runs, material.log),
     )
@@ -116,7 +118,9 @@ def printable(value: object) -> object:
 def _cover(spec: AuditSpec, moment: datetime) -> tuple[Fact, ...]:
     model, source = (re.split(r"[/\\]", path)[-1] for path in (spec.model.path, spec.data.path))
     return (
-        Fact("Model", f"{model} ({spec.model.format})"),
+        Fact("Decisions", f"the column {words.quoted(spec.predictions)}; no model was asked")
+        if spec.predictions
+        else Fact("Model", f"{model} ({spec.model.format})"),
         Fact("Data", f"{source}, {words.counted(spec.data.rows, spec.person)}"),
         Fact("Compared by", words.listed(words.protected_names(spec.domain))),
         Fact("Date", evidence.date_text(moment)),

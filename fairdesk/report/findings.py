@@ -10,7 +10,7 @@ from fairdesk.data.domain import Attribute
 from fairdesk.data.nearest import nearest
 from fairdesk.events import Rows
 from fairdesk.models.decision import score_name
-from fairdesk.report import charts, evidence, words
+from fairdesk.report import charts, evidence, groups, words
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -29,6 +29,10 @@ from fairdesk.report.decisions import class_texts
 from fairdesk.report.gathering import difference
 from fairdesk.report.material import Material
 
+_NO_VERDICT = (
+    "This report states what was asked, what was tried and what was found. It gives no verdict on "
+    "whether the model may be used; that is for the people who answer for its use to decide."
+)
 #: Value changes listed per protected attribute.
 _CHANGES_SHOWN = 20
 
@@ -36,6 +40,8 @@ _CHANGES_SHOWN = 20
 def summary(material: Material) -> Section:
     """Say what was found, one sentence per finding with its number first; or how much was tried."""
     spec = material.spec
+    if spec.predictions:
+        return _summary_of_decisions(material)
     blocks: list[Block] = []
     for run in material.runs:
         first, _, rest = words.headline(spec, run).partition(" ")
@@ -55,13 +61,25 @@ def summary(material: Material) -> Section:
         widest = max(material.gathered.shown, key=difference)
         blocks.append(Text(_widest_sentence(material, widest)))
     blocks.append(Callout("Examples, not a rate.", words.EXAMPLES))
+    blocks.append(Text(_NO_VERDICT))
+    return Section("Summary", tuple(blocks), fresh=True)
+
+
+def _summary_of_decisions(material: Material) -> Section:
+    """Say how the groups fared, where the model's decisions are known and not the model."""
+    decided = groups.observed(material.spec, material.table)[0]
+    blocks: list[Block] = [*groups.statements(decided, material.spec.person)]
+    if not blocks:
+        blocks.append(Text("No two groups can be compared: fewer than two have people in them."))
     blocks.append(
-        Text(
-            "This report states what was asked, what was tried and what was found. "
-            "It gives no verdict on whether the model may be used; that is for the people who "
-            "answer for its use to decide."
+        Callout(
+            "No model was asked.",
+            "Only the decisions that it made are known, so this audit can tell how groups of real "
+            "people fared, and not whether one person would have fared otherwise: every search "
+            "for individual discrimination is off.",
         )
     )
+    blocks.append(Text(_NO_VERDICT))
     return Section("Summary", tuple(blocks), fresh=True)
 
 

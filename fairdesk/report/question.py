@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, get_args
 
 import msgspec
-import numpy as np
 
 from fairdesk.audit.methods import METHODS, parse_options
 from fairdesk.audit.spec import AuditSpec
@@ -15,8 +13,8 @@ from fairdesk.audit.store import RunRecord
 from fairdesk.data.domain import Attribute, Domain, Role
 from fairdesk.data.ruling import checked
 from fairdesk.data.table import Column, Dialect, Kind
-from fairdesk.models.model import How, Input
-from fairdesk.report import words
+from fairdesk.models.decision import VALUES
+from fairdesk.report import groups, words
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -182,38 +180,38 @@ def model(material: Material) -> Section:
     spec = material.spec
     card = spec.model
     meanings = class_texts(spec, material.table)
-    classes = ", ".join(
+    decisions = ", ".join(
         name if name == meaning else f"{name} means “{meaning}”"
-        for name, meaning in zip(card.classes, meanings, strict=True)
+        for name, meaning in zip(spec.decisions, meanings, strict=True)
     )
-    if len(card.classes) == 2:
-        rule = "The favourable outcome is decided when the score of class 1 is above 0.5."
-        if spec.mapping.favourable_class == 0:
-            rule = "The favourable outcome is decided when the score of class 1 is at most 0.5."
-        rule = rule.replace("class 1", f"“{card.classes[1]}”")
-    else:
-        rule = "The class with the greatest score is decided."
+    saved = f", saved with {card.saved_with}" if card.saved_with else ""
     facts = [
         Fact("File", card.path, exact=True),
         Fact("SHA-256", card.sha256, exact=True),
-        Fact(
-            "Format", card.format + (f", saved with {card.saved_with}" if card.saved_with else "")
-        ),
+        Fact("Format", card.format + saved),
         Fact("Inside", card.summary),
-        Fact("Classes", classes),
-        Fact("Favourable class", card.classes[spec.mapping.favourable_class]),
-        Fact("Answers", f"{card.scores}. {rule}"),
+        Fact("Decisions", decisions),
+        Fact("Favourable decision", spec.decisions[spec.mapping.favourable_class]),
+        Fact("Answers", f"{card.scores}. {_rule(spec)}"),
+        *([Fact("Output that decides", card.output)] if card.outputs else []),
         Fact("Opened", _opened_sentence(spec)),
     ]
+    for beside in card.companions:
+        facts += [
+            Fact("File beside it", beside.path, exact=True),
+            Fact("SHA-256", beside.sha256, exact=True),
+        ]
     blocks: list[Block] = [Facts(tuple(facts))]
     if spec.trusted and not card.read_as_data:
         blocks.append(
             Callout(
                 "Trusted by the auditor.",
-                "The model file is a program that runs when it is opened. The auditor agreed to "
-                "run the file with the fingerprint above.",
+                "The file is a program that runs when it is opened, and asks for more than the "
+                "list of harmless classes covers. The auditor agreed to run the file with the "
+                "fingerprint above.",
             )
         )
+    blocks.extend(Callout("Fed so.", told) for told in card.hints.told)
     blocks.extend(Callout("Note.", warning) for warning in card.warnings)
     inputs = spec.mapping.inputs
     shown = inputs[:_INPUTS_SHOWN]
@@ -225,7 +223,7 @@ def model(material: Material) -> Section:
         Grid(
             header=("", "Model input", "Made from", "How"),
             rows=tuple(
-                (str(i + 1), one.name, one.attribute, input_sentence(one))
+                (str(i + 1), one.name, one.attribute or "–", words.how_made(one))
                 for i, one in enumerate(shown)
             ),
             widths=(0.2, 1.2, 1.2, 2.2),
@@ -236,27 +234,60 @@ def model(material: Material) -> Section:
     return Section("Model", tuple(blocks), fresh=True)
 
 
+def decisions(material: Material) -> Section:
+    """Describe the decisions that a model made, where the model itself is not at hand."""
+    spec = material.spec
+    counts = material.table.counts(spec.predictions)
+    return Section(
+        "The model’s decisions",
+        (
+            Facts(
+                (
+                    Fact("Column", spec.predictions),
+                    Fact("Favourable decision", spec.decisions[spec.mapping.favourable_class]),
+                    Fact("Values", words.some([f"{v} ({n:,})" for v, n in counts.items()])),
+                )
+            ),
+            Text(
+                "The model was not at hand: what it would have decided about anybody else is not "
+                "known, and no method that asks a model was used."
+            ),
+        ),
+    )
+
+
+def _rule(spec: AuditSpec) -> str:
+    """Say when the favourable outcome is decided."""
+    card, mapping = spec.model, spec.mapping
+    if mapping.together:
+        good = words.joined([card.classes[i] for i in mapping.together], "or")
+        return f"The class with the greatest score is decided; {good} is favourable."
+    if card.scores == VALUES:
+        return f"The number decides: “{spec.decisions[mapping.favourable_class]}” is favourable."
+    if len(card.classes) > 2:
+        return "The class with the greatest score is decided."
+    limit = 0.5 if mapping.threshold is None else mapping.threshold
+    side = "above" if mapping.favourable_class == 1 else "at most"
+    return (
+        f"The favourable outcome is decided when the score of “{card.classes[1]}” is {side} "
+        f"{limit:g}."
+    )
+
+
 def _opened_sentence(spec: AuditSpec) -> str:
     if spec.model.read_as_data:
         return "read as plain numbers; no code of the file was run"
+    if spec.model.environment:
+        return f"in an environment and process of its own: {spec.model.environment}"
     return "with the library it was made with, in a process of its own"
-
-
-def input_sentence(one: Input) -> str:
-    """Say how a model input is made."""
-    if one.how is How.AS_IS:
-        return "the number itself"
-    if one.how is How.LABEL:
-        return "the text as it stands in the data"
-    return "a number for each value: " + _some(
-        [f"{text} = {code:g}" for text, code in one.codes.items()]
-    )
 
 
 def compared(material: Material) -> Section:
     """Say who is compared with whom, and what the search may change."""
     spec = material.spec
     domain = spec.domain
+    if spec.predictions:
+        return Section("Who is compared", tuple(groups.blocks(material)), fresh=True)
     blocks: list[Block] = [
         Text(
             f"Every {spec.person} that the search invents is asked about once for each of the "
@@ -283,14 +314,8 @@ def compared(material: Material) -> Section:
         ),
         *_unknown(material),
         *_constraints(material),
-        Heading("Observed in the data"),
-        Text(
-            f"How often the label is “{spec.favourable}” in each group, in the rows of the data "
-            "(observed). These shares describe the data, not the model, and are no result of the "
-            "search; they help to read it."
-        ),
+        *groups.blocks(material),
     ]
-    blocks.extend(_base_rates(material, domain.attributes[i]) for i in domain.protected.tolist())
     return Section("Who is compared", tuple(blocks), fresh=True)
 
 
@@ -377,44 +402,6 @@ def compared_values(attribute: Attribute) -> str:
         f"{', '.join(texts)}: the middles of {len(texts)} groups of equal width from "
         f"{attribute.low:,.10g} to {attribute.high:,.10g}"
     )
-
-
-def _base_rates(material: Material, attribute: Attribute) -> Grid:
-    """Count the favourable labels in each group of a protected attribute."""
-    spec, table = material.spec, material.table
-    label = table.column(spec.label)
-    labels = table.codes[:, table.index(spec.label)]
-    position = spec.domain.names.index(attribute.name)
-    codes = spec.domain.encode(table)[:, position]
-    known = ~np.isnan(labels) & ~np.isnan(codes)
-    is_favourable = np.zeros(len(labels), dtype=bool)
-    for code in np.unique(labels[~np.isnan(labels)]).tolist():
-        if label.text(code) == spec.favourable:
-            is_favourable |= labels == code
-    group = attribute.nearest_compared(codes)
-    rows = []
-    for i, code in enumerate(attribute.compared[:_GROUPS_SHOWN]):
-        members = known & (group == i)
-        n, k = int(members.sum()), int((members & is_favourable).sum())
-        rows.append((attribute.text(code), words.number(n), words.number(k), words.percent(k, n)))
-    caption = f"Observed: label “{spec.favourable}” by {attribute.name}"
-    if not attribute.values and not _every_value(attribute):
-        caption += "; each row counts with the nearest of the values that are compared"
-    if len(attribute.compared) > _GROUPS_SHOWN:
-        caption += f"; the first {_GROUPS_SHOWN} of {len(attribute.compared)} groups"
-    if unknown := int((~known).sum()):
-        caption += f"; {words.number(unknown)} rows without a value or a label are left out"
-    return Grid(
-        header=(attribute.name, "Rows", "Favourable", "Share"),
-        rows=tuple(rows),
-        widths=(2, 1, 1, 1),
-        right=(1, 2, 3),
-        caption=caption,
-    )
-
-
-def _every_value(attribute: Attribute) -> bool:
-    return all(second - first == 1 for first, second in pairwise(attribute.compared))
 
 
 def method(material: Material) -> Section:

@@ -8,7 +8,17 @@ from fairdesk.report.material import Material
 
 
 def sections(material: Material) -> tuple[Section, ...]:
-    """Make the whole report's sections, in their order."""
+    """Make the whole report's sections, in their order; no search's where no model was asked."""
+    if material.spec.predictions:
+        return (
+            findings.summary(material),
+            question.data(material),
+            question.decisions(material),
+            question.compared(material),
+            background.limits(material),
+            background.formulas(material),
+            background.appendix(material),
+        )
     return (
         findings.summary(material),
         question.data(material),
@@ -18,6 +28,6 @@ def sections(material: Material) -> tuple[Section, ...]:
         findings.results(material),
         findings.pairs(material),
         background.limits(material),
-        background.formulas(),
+        background.formulas(material),
         background.appendix(material),
     )

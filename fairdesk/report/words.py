@@ -20,6 +20,11 @@ EXAMPLES = (
     "invented, and a search goes where it expects to find: the share that it finds among those it "
     "tried is no rate among real people."
 )
+#: What the rows of the data show, and what not.
+OBSERVED = (
+    "What is observed in the data describes the people in them. It shows how groups fared, not "
+    "why, and not how one person would have fared otherwise."
+)
 #: Between a number and its unit: no line break.
 _NBSP = "\u00a0"
 #: Endings with a plural of their own, the longer ones first.
@@ -266,6 +271,13 @@ def how_made(one: Input, most: int = 12) -> str:
             made = "the number itself"
         case How.LABEL:
             made = "the text as it stands in the data"
+        case How.CODE if one.others is not None:
+            counted = [
+                f"{number:g} for “{text}”" if text else f"{number:g} for a missing cell"
+                for text, number in one.codes.items()
+                if number != one.others
+            ]
+            made = f"{some(counted, most) or 'no value of the data'}, else {one.others:g}"
         case How.CODE:
             codes = [f"{text} = {code:g}" for text, code in one.codes.items()]
             made = f"a number for each value: {some(codes, most)}"

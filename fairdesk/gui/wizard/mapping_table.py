@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -28,33 +28,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.data.table import Table
-from fairdesk.gui import theme
+from fairdesk.gui import theme, tips
 from fairdesk.gui.parts import Padded
-from fairdesk.models.model import How, Input, Mapping
+from fairdesk.models.model import Input
+from fairdesk.report.words import how_made
 
 _Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
-_HOW = {
-    How.AS_IS: "the number itself",
-    How.LABEL: "the text itself",
-    How.CODE: "a number for each value",
-}
-#: The column that can be changed.
-MADE_FROM = 1
-
-
-def example(each: Input, table: Table) -> str:
-    """Show what an input makes of the first row that has a value: ``"Male → 1"``."""
-    if each.attribute not in table.names:
-        return ""
-    index = table.index(each.attribute)
-    column = table.columns[index]
-    for code in table.codes[:, index].tolist():
-        if code == code:  # noqa: PLR0124 - a missing cell is "not a number"
-            text = column.text(code)
-            return f"{text} → {each.codes[text]:g}" if text in each.codes else text
-    return ""
+#: What stands where nothing is proposed.
+OPEN = "choose…"
+#: The choice of no column: the same for everybody.
+CONSTANT = "(the same for everybody)"
+#: The column that can be changed, and the one that opens all ways in which an input can be made.
+MADE_FROM, HOW = 1, 2
 
 
 class MappingModel(QAbstractTableModel):
@@ -67,25 +53,37 @@ class MappingModel(QAbstractTableModel):
     """
 
     remade = Signal(int, str)
-    _HEADS = ("Model input", "Made from", "How", "Example")
+    _HEADS = ("Model input", "Made from", "How", "As it is sent")
 
     def __init__(self) -> None:
         super().__init__()
-        self._mapping: Mapping | None = None
-        self._table: Table | None = None
+        self._names: tuple[str, ...] = ()
+        self._inputs: tuple[Input | None, ...] = ()
+        self._sent: tuple[str, ...] = ()
+        self._row = 0
         self.columns: tuple[str, ...] = ()
 
-    def show_mapping(
-        self, mapping: Mapping | None, table: Table | None, columns: tuple[str, ...]
+    def show_inputs(
+        self, names: tuple[str, ...], inputs: tuple[Input | None, ...], columns: tuple[str, ...]
     ) -> None:
-        """Show a mapping over a table, and the columns that can be chosen."""
+        """Show inputs by their names, with gaps, and the columns that can be chosen."""
         self.beginResetModel()
-        self._mapping, self._table, self.columns = mapping, table, columns
+        self._names, self._inputs = names, inputs
+        self._sent = ()
+        self.columns = (*columns, CONSTANT)
         self.endResetModel()
+
+    def show_sent(self, row: int, sent: tuple[str, ...]) -> None:
+        """Show what is sent for a row of the data, counted from 1."""
+        self._row, self._sent = row, sent
+        last = len(self._HEADS) - 1
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, last, last)
+        if self._inputs:
+            self.dataChanged.emit(self.index(0, last), self.index(len(self._inputs) - 1, last))
 
     def rowCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802 - Qt's name
         """Count the inputs."""
-        return 0 if parent.isValid() or self._mapping is None else len(self._mapping.inputs)
+        return 0 if parent.isValid() else len(self._inputs)
 
     def columnCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802 - Qt's name
         """Count what is told of each."""
@@ -97,21 +95,36 @@ class MappingModel(QAbstractTableModel):
         """Give the heads, and the inputs' positions."""
         if role != Qt.ItemDataRole.DisplayRole:
             return None
-        return self._HEADS[section] if orientation == Qt.Orientation.Horizontal else section + 1
+        if orientation == Qt.Orientation.Vertical:
+            return section + 1
+        if section == len(self._HEADS) - 1 and self._sent:
+            return f"Row {self._row:,} as sent"
+        return self._HEADS[section]
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Give a cell's text."""
-        if self._mapping is None or self._table is None or not index.isValid():
+        if not index.isValid():
             return None
-        each = self._mapping.inputs[index.row()]
+        each = self._inputs[index.row()]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
-            return (each.name, each.attribute, _HOW[each.how], example(each, self._table))[
-                index.column()
-            ]
-        if role == Qt.ItemDataRole.ToolTipRole and each.codes:
-            shown = [f"{text} → {code:g}" for text, code in list(each.codes.items())[:12]]
-            return "\n".join(shown + (["…"] if len(each.codes) > len(shown) else []))
+            return self._text(index.row(), index.column(), each)
+        if role == Qt.ItemDataRole.ToolTipRole and each is not None:
+            return tips.plain(how_made(each, 40))
+        if role == Qt.ItemDataRole.ForegroundRole and each is None:
+            return QColor(theme.colours().wrong)
         return None
+
+    def _text(self, row: int, column: int, each: Input | None) -> str:
+        match column:
+            case 0:
+                return self._names[row]
+            case 1 if each is not None:
+                return each.attribute or CONSTANT
+            case 1:
+                return OPEN
+            case 2:
+                return "" if each is None else how_made(each, 4)
+        return self._sent[row] if row < len(self._sent) else ""
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
         """Let the column be edited that an input is made from."""

@@ -1,14 +1,13 @@
-"""Step 2: the model. What the file is, whether it may run, how it is fed, and the proof of it."""
+"""Step 2: the model. What its files are, whether they may run, how it is fed, and the proof."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 
-import msgspec
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QFontDatabase
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -18,15 +17,14 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QPushButton,
     QSizePolicy,
+    QSpinBox,
     QStackedWidget,
     QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from fairdesk import files
-from fairdesk.audit.worker import Worker
-from fairdesk.errors import FairDeskError, ModelError, TrustRequiredError
+from fairdesk.errors import FairDeskError, ModelError
 from fairdesk.gui import theme
 from fairdesk.gui.background import Latest
 from fairdesk.gui.dropping import Sort, filter_of
@@ -35,68 +33,62 @@ from fairdesk.gui.parts import (
     Card,
     DropZone,
     Elided,
+    Fold,
     Words,
     bounded,
+    calm,
     clear,
     heading,
     labelled,
     quiet,
+    scrolled,
     short,
 )
-from fairdesk.gui.settings import Settings
+from fairdesk.gui.wizard.answer_field import AnswerField
+from fairdesk.gui.wizard.companion_row import CompanionRow
+from fairdesk.gui.wizard.input_dialog import Fed, asked_for_input
 from fairdesk.gui.wizard.mapping_table import (
+    CONSTANT,
+    HOW,
     MADE_FROM,
     ChoiceDelegate,
     MappingModel,
     PlainTable,
     grid,
 )
+from fairdesk.gui.wizard.opening import Opened, Stranded, Untrusted, Wish, open_files
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state import Step
-from fairdesk.models.editing import remap
-from fairdesk.models.mapping import match
-from fairdesk.models.model import Mapping, ModelCard
-from fairdesk.models.proof import Proof
-from fairdesk.report.words import percent, score
-from fairdesk.samples import is_sample_file
+from fairdesk.gui.wizard.trust_card import TrustCard, held
+from fairdesk.models import predictions
+from fairdesk.models.checking import problems
+from fairdesk.models.decision import score_name, told_text
+from fairdesk.models.editing import answered, constant, remap
+from fairdesk.models.favourable import answer_of
+from fairdesk.models.mapping import propose
+from fairdesk.models.model import Capability, Mapping, ModelCard
+from fairdesk.models.proof import Proof, SampleRow, settled
+from fairdesk.report.words import percent
 
-_PROGRAM = (
-    "A file of this format is not only numbers: it holds instructions that run on this computer "
-    "as soon as it is opened, with everything that you may do here. No check can tell for sure "
-    "whether they are harmless. Open it only if you know who made it and how it reached you."
-)
 _EMPTY, _TRUST, _OPENED, _OPENING = range(4)
+_CAN = {
+    Capability.SCORES: "scores",
+    Capability.GRADIENTS: "gradients",
+    Capability.LAYERS: "layers",
+    Capability.TREES: "trees",
+    Capability.TEXT: "reads text",
+}
+#: So many problems are shown one by one.
+_PROBLEMS = 6
 
 
 @dataclass(frozen=True)
-class _Untrusted:
-    """A file that is a program, and that the auditor has not agreed to run."""
+class _Tried:
+    """What came of trying the model on the rows."""
 
-    path: Path
-    sha256: str
-
-
-@dataclass(frozen=True)
-class _Opened:
-    card: ModelCard
-    trusted: bool
-
-
-def _open(worker: Worker, settings: Settings, path: Path) -> _Untrusted | _Opened:
-    """Open a model, unless it is a program that nobody vouched for. Runs in the background."""
-    try:
-        digest = files.sha256(path)
-    except OSError as error:
-        raise ModelError(
-            f"The model file “{path.name}” cannot be read.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Check that it is still there and that you may read it, or choose another file.",
-        ) from error
-    trusted = digest in settings.trusted or is_sample_file(digest)
-    try:
-        return _Opened(worker.open_model(path, trusted=trusted), trusted)
-    except TrustRequiredError:
-        return _Untrusted(path, digest)
+    mapping: Mapping
+    proof: Proof
+    note: str
 
 
 class ModelPage(Page):
@@ -121,47 +113,52 @@ class ModelPage(Page):
             "The trained model that decides, or helps to. It is asked many questions, "
             "and never changed.",
         )
-        self._path: Path | None = None
+        self._wish: Wish | None = None
+        self._fed: Fed | None = None
+        self._good: str | None = None
+        self._threshold: float | None = None
+        self._notes: tuple[str, ...] = ()
         self._fresh = False
+        self._stop_making = Event()
+        self._doing = ""
         self._reader = Latest(self)
+        self._shower = Latest(self)
         self._busy = Busy(cancel=True, steady=True)
         self._reader.ended.connect(self._rest)
         self._busy.cancelled.connect(self._cancel)
-        self._empty = DropZone(
-            "Drop a model file here",
-            "&Choose a file…",
-            "Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib)",
-        )
-        self._empty.asked.connect(self._choose)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._trust_part())
-        self._stack.addWidget(self._opened_part())
         self.opening = Busy(cancel=True)
         self.opening.cancelled.connect(self._cancel)
-        self._stack.addWidget(self._opening_part())
+        self._look = QTimer(self)
+        self._look.setInterval(200)
+        self._look.timeout.connect(self._tell_doing)
+        self._trust = TrustCard()
+        self._trust.trusted.connect(self._agree)
+        self._trust.other.connect(self._choose)
+        self.trust_button = self._trust.button
+        self._stack = QStackedWidget()
+        for part in (self._empty_part(), self._trust, self._opened_part(), self._opening_part()):
+            self._stack.addWidget(part)
         self.body.addWidget(self._stack, 1)
         self.body.addWidget(self._busy)
 
     # -- what the wizard asks for -------------------------------------------------------------
 
     def load(self, path: Path) -> None:
-        """Open a model file; a program only when its fingerprint is trusted."""
-        self._path = path
-        self._fresh = True
+        """Open a model file; a program that is not on the list only when it is trusted."""
         self.desk.settings.used("model", path)
-        self.state.clear_model()
-        self.banner.clear()
-        self._stack.setCurrentIndex(_OPENING)
-        worker, settings = self.desk.model, self.desk.settings
-        self._reader.ask(lambda: _open(worker, settings, path), self._opened, self._refuse)
-        self.opening.say(f"Opening {path.name}…")
-        self.changed.emit()
+        self._open(Wish(path))
 
     def enter(self) -> None:
         """Show the answers, and match and try the model when that is due."""
         super().enter()
-        if self.state.card is not None and self.state.proof is None and not self.busy:
+        self._show_columns()
+        if self.state.card is None or self.state.proof is not None or self.busy:
+            return
+        if self.state.predictions:
+            self._take_predictions(self.state.predictions)
+        else:
+            if self.state.mapping is None:
+                self._fed = None
             self.prove()
 
     def first_field(self) -> QWidget:
@@ -174,68 +171,94 @@ class ModelPage(Page):
         return not (self._busy.isHidden() and self.opening.isHidden())
 
     def prove(self) -> None:
-        """Match the inputs where they are not, and try the model on the rows."""
-        state, worker = self.state, self.desk.model
-        card, table, mapping = state.card, state.table, state.mapping
-        if card is None or table is None or not state.favourable:
+        """Propose how inputs are made where that is not known, and try the model on the rows."""
+        state = self.state
+        card, table = state.card, state.table
+        if card is None or table is None or not state.favourable or state.predictions:
             return
-        label, favourable = state.label, state.favourable
-        chosen = self.favourable_class.currentData()
         self.banner.clear()
-        if mapping is None:
-            try:
-                mapping = match(card, table, label, favourable, chosen)
-            except ModelError as error:
-                self._refuse(error)
-                return
-            state.set_mapping(mapping)
+        if self._fed is None:
+            proposal = propose(
+                card, table, state.label, state.favourable, self._good, threshold=self._threshold
+            )
+            self._fed, self._notes = proposal, proposal.notes
+        self._complete()
         self._show_mapping()
-        fixed: Mapping = mapping
-        self._reader.ask(
-            lambda: worker.prove(fixed, table, label, favourable), self._proved, self._refuse
-        )
+        if state.mapping is None:
+            self._take_focus()
+            self.failed.emit()
+            self.changed.emit()
+            return
+        self._try(state.mapping)
+
+    def _complete(self) -> None:
+        """Take what is proposed or chosen as the mapping, if nothing is open in it."""
+        state, fed = self.state, self._fed
+        if fed is None or state.card is None or state.table is None:
+            return
+        wrong = problems(fed, state.card, state.table, state.label)
+        open_still = not isinstance(fed, Mapping) and (fed.answer is None or None in fed.inputs)
+        if wrong or open_still:
+            told = wrong if isinstance(fed, Mapping) else (*fed.problems, *wrong)
+            state.forget_mapping()
+            self._show_problems(tuple(dict.fromkeys(told)))
+            return
+        self._show_problems(())
+        state.set_mapping(fed if isinstance(fed, Mapping) else fed.mapping())
+
+    def _try(self, mapping: Mapping) -> None:
+        state, worker = self.state, self.desk.model
+        table, label, favourable = state.table, state.label, state.favourable
+        if table is None:
+            return
+        unclear = not isinstance(self._fed, Mapping) and self._good is None
+        answer = None if isinstance(self._fed, Mapping) or self._fed is None else self._fed.answer
+        settle = unclear and answer is not None and not answer.clear
+
+        def call() -> _Tried:
+            proof = worker.prove(mapping, table, label, favourable)
+            if not settle:
+                return _Tried(mapping, proof, "")
+            chosen, note = settled(mapping, proof)
+            if chosen != mapping:
+                proof = worker.prove(chosen, table, label, favourable)
+            return _Tried(chosen, proof, note)
+
+        self._reader.ask(call, self._proved, self._refuse)
         self._busy.say(f"Trying the model on {len(table.codes):,} rows…")
         self.changed.emit()
 
     # -- building -----------------------------------------------------------------------------
 
-    def _trust_part(self) -> QWidget:
+    def _empty_part(self) -> QWidget:
+        self._empty = DropZone(
+            "Drop a model file here",
+            "&Choose a file…",
+            "Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops); "
+            "a TensorFlow SavedModel is a folder: drop it",
+        )
+        self._empty.asked.connect(self._choose)
+        self.column = bounded(QComboBox(), 20)
+        self.column.setPlaceholderText("Choose a column…")
+        self.column.activated.connect(lambda: self._take_predictions(self.column.currentText()))
+        self._without = Card(margin=theme.GAP)
+        row = QHBoxLayout()
+        row.setSpacing(theme.WIDE)
+        row.addWidget(
+            quiet(
+                "Only its decisions are at hand? Then groups can be compared, and the report be "
+                "made; every search needs the model itself."
+            ),
+            1,
+        )
+        row.addLayout(labelled("Its &decisions stand in", self.column))
+        self._without.body.addLayout(row)
         part = QWidget()
         column = QVBoxLayout(part)
         column.setContentsMargins(0, 0, 0, 0)
-        card = Card(tone="notice")
-        card.body.setSpacing(theme.GAP)
-        self._trust_title = heading("")
-        card.body.addWidget(self._trust_title)
-        card.body.addWidget(Words(_PROGRAM))
-        card.body.addWidget(quiet("Its fingerprint (SHA-256), to compare with the sender’s:"))
-        self._sha256 = Words()
-        self._sha256.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        self._sha256.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse
-            | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
-        self._sha256.setAccessibleName("SHA-256 of the model file")
-        card.body.addWidget(self._sha256)
-        card.body.addWidget(
-            quiet(
-                "Your answer is remembered for exactly this file and noted in the report. "
-                "The model runs in a process of its own; that keeps FairDesk from crashing "
-                "with it, and is no protection against a harmful file."
-            )
-        )
-        row = QHBoxLayout()
-        self.trust_button = QPushButton("I &trust this file")
-        self.trust_button.setAutoDefault(False)
-        self.trust_button.clicked.connect(self._trust)
-        self._trust_other = QPushButton("&Choose another file…")
-        self._trust_other.clicked.connect(self._choose)
-        row.addWidget(self.trust_button)
-        row.addWidget(self._trust_other)
-        row.addStretch(1)
-        card.body.addLayout(row)
-        column.addWidget(card)
-        column.addStretch(1)
+        column.setSpacing(theme.GAP)
+        column.addWidget(self._empty, 1)
+        column.addWidget(self._without)
         return part
 
     def _opening_part(self) -> QWidget:
@@ -249,46 +272,101 @@ class ModelPage(Page):
         part.body.addStretch(1)
         return part
 
-    def _rest(self) -> None:
-        """Say nothing: no work is under way."""
-        self._busy.say("")
-        self.opening.say("")
-
     def _opened_part(self) -> QWidget:
-        part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, theme.TIGHT, 0)
         column.setSpacing(theme.GAP)
+        column.addLayout(self._file_row())
+        self._problems = Card(tone="notice", margin=theme.GAP)
+        column.addWidget(self._problems)
+        column.addWidget(self._proof_card())
+        column.addWidget(self._tabs(), 1)
+        column.addWidget(self._isolation())
+        column.addStretch(0)  # takes the room while there are no tabs
+        return scrolled(inside)
+
+    def _file_row(self) -> QVBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(theme.GAP)
         names = QVBoxLayout()
-        names.setSpacing(0)
+        names.setSpacing(theme.TIGHT)
         self._name = Elided(strong=True)
         self._about = quiet()
         names.addWidget(self._name)
         names.addWidget(self._about)
-        other = QPushButton("&Choose another file…")
-        other.clicked.connect(self._choose)
+        self._other = QPushButton("&Choose another file…")
+        self._other.clicked.connect(self._choose)
         row.addLayout(names, 1)
-        row.addWidget(other, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._other, 0, Qt.AlignmentFlag.AlignTop)
+        self._files = CompanionRow()
+        self._files.wanted.connect(self._choose_companion)
+        self._files.added.connect(self._add_companion)
+        self._files.removed.connect(self._remove_companion)
+        self.output = bounded(QComboBox(), 16)
+        self.output.activated.connect(self._choose_output)
+        self._outputs = QWidget()
+        choice = labelled("Which of its &outputs decides?", self.output)
+        choice.setContentsMargins(0, 0, 0, 0)
+        self._outputs.setLayout(choice)
+        column = QVBoxLayout()
+        column.setSpacing(theme.NEAR)
         column.addLayout(row)
-        column.addWidget(self._proof_card())
+        column.addWidget(self._files)
+        column.addWidget(self._outputs)
+        return column
+
+    def _tabs(self) -> QTabWidget:
         self._mapping = MappingModel()
         self._mapping.remade.connect(self._remap)
         self.mapping_view = grid(self._mapping, "How the model’s inputs are made")
         self.mapping_view.setItemDelegateForColumn(MADE_FROM, ChoiceDelegate(self.mapping_view))
         self.mapping_view.setEditTriggers(QAbstractItemView.EditTrigger.AllEditTriggers)
-        self.mapping_view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        head = self.mapping_view.horizontalHeader()
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        for place, share in ((0, 150), (MADE_FROM, 170), (HOW + 1, 140)):
+            head.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
+            head.resizeSection(place, share)
         self.mapping_view.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 14)
+        self.mapping_view.doubleClicked.connect(
+            lambda index: self._change(index.row()) if index.column() >= HOW else None
+        )
+        self.mapping_view.setMinimumHeight(7 * (self.fontMetrics().height() + 14))
+        self.change_button = QPushButton("C&hange this input…")
+        self.change_button.setAutoDefault(False)
+        self.change_button.clicked.connect(
+            lambda: self._change(self.mapping_view.currentIndex().row())
+        )
+        self.row = QSpinBox()
+        self.row.setMinimum(1)
+        self.row.setKeyboardTracking(False)
+        self.row.setMaximumWidth(130)
+        calm(self.row)
+        self.row.valueChanged.connect(self._show_row)
+        self._row_answer = quiet()
+        foot = QHBoxLayout()
+        foot.setSpacing(theme.GAP)
+        foot.addWidget(self.change_button, 0, Qt.AlignmentFlag.AlignBottom)
+        foot.addStretch(1)
+        foot.addWidget(self._row_answer, 0, Qt.AlignmentFlag.AlignBottom)
+        foot.addLayout(labelled("&Row of the data to show", self.row))
+        made = QWidget()
+        column = QVBoxLayout(made)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        column.addWidget(self.mapping_view, 1)
+        column.addLayout(foot)
         self._rows = PlainTable()
         self.rows_view = grid(self._rows, "The first rows with the model’s answers")
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
-        self.tabs.addTab(self.mapping_view, "How &inputs are made")
+        self.tabs.addTab(made, "How &inputs are made")
         self.tabs.addTab(self.rows_view, "The &first rows")
-        column.addWidget(self.tabs, 1)
-        column.addStretch(0)  # takes the room while there are no tabs
-        return part
+        return self.tabs
+
+    def _isolation(self) -> Fold:
+        self._held = Fold("What its &process cannot do on this computer")
+        return self._held
 
     def _proof_card(self) -> Card:
         card = Card(margin=theme.GAP)
@@ -299,14 +377,12 @@ class ModelPage(Page):
         left.setSpacing(theme.NEAR)
         self._proof = Words(size=1.08)
         self._proof_more = quiet()
-        self.favourable_class = bounded(QComboBox())
-        self.favourable_class.setPlaceholderText("Choose an answer…")
-        self.favourable_class.activated.connect(self._choose_class)
+        self.answer = AnswerField()
+        self.answer.chosen.connect(self._choose_answer)
+        self.favourable_class = self.answer.combo
         left.addWidget(self._proof)
         left.addWidget(self._proof_more)
-        left.addLayout(
-            labelled("Which of the model’s answers is the &good one?", self.favourable_class)
-        )
+        left.addWidget(self.answer)
         left.addStretch(1)
         across.addLayout(left, 1)
         self._confusion_box = QWidget()
@@ -332,12 +408,44 @@ class ModelPage(Page):
         if name:
             self.load(Path(name))
 
-    def _trust(self) -> None:
-        self.desk.settings.trust(self._sha256.text())
-        if self._path is not None:
-            self.load(self._path)
+    def _open(self, wish: Wish) -> None:
+        self._wish = wish
+        self._fresh = True
+        self._fed, self._good, self._threshold = None, None, None
+        self.state.clear_model()
+        self.banner.clear()
+        self._stack.setCurrentIndex(_OPENING)
+        self._stop_making = stop = Event()
+        worker, trusted = self.desk.model, tuple(self.desk.settings.trusted)
+
+        def say(sentence: str) -> None:
+            # only this: the window looks at it by itself
+            self._doing = sentence
+
+        say(f"Opening {wish.path.name}")
+        self._reader.ask(
+            lambda: open_files(worker, trusted, wish, say, stop.is_set), self._opened, self._refuse
+        )
+        self._tell_doing()
+        self._look.start()
+        self.changed.emit()
+
+    def _tell_doing(self) -> None:
+        self.opening.say(f"{self._doing}…")
+
+    def _rest(self) -> None:
+        """Say nothing: no work is under way."""
+        self._look.stop()
+        self._busy.say("")
+        self.opening.say("")
+
+    def _agree(self, sha256: str) -> None:
+        self.desk.settings.trust(sha256)
+        if self._wish is not None:
+            self._open(self._wish)
 
     def _cancel(self) -> None:
+        self._stop_making.set()
         self._reader.drop()
         self.desk.model.stop()
         self._rest()
@@ -353,30 +461,62 @@ class ModelPage(Page):
 
     def _ways_on(self) -> list[tuple[str, Callable[[], object]]]:
         again: list[tuple[str, Callable[[], object]]] = (
-            [("Try &again", self._try_again)] if self._path is not None else []
+            [("Try &again", self._try_again)] if self._wish is not None else []
         )
         return [*again, ("Choose another &file…", self._choose)]
 
     def _try_again(self) -> None:
-        if self.state.card is None and self._path is not None:
-            self.load(self._path)
+        if self.state.card is None and self._wish is not None:
+            self._open(self._wish)
         else:
             self.prove()
 
-    def _opened(self, result: _Untrusted | _Opened) -> None:
-        if isinstance(result, _Untrusted):
-            self._trust_title.setText(f"“{result.path.name}” is a program")
-            self._sha256.setText(result.sha256)
+    def _opened(self, result: Untrusted | Stranded | Opened) -> None:
+        if isinstance(result, Untrusted):
+            self._trust.show_file(result)
             self._stack.setCurrentIndex(_TRUST)
-            self._take_focus(self._trust_other)
+            self._take_focus(self._trust.choose)
             self.failed.emit()
             self.changed.emit()
             return
-        self.state.set_model(result.card, trusted=result.trusted)
-        self._show_card(result.card)
+        if isinstance(result, Stranded):
+            self._offer_environment(result)
+            return
+        state, card = self.state, result.card
+        state.set_model(card, trusted=card.needed_trust)
+        state.companions = list(card.companions)
+        state.output, state.environment = card.output, card.environment
+        self._show_card(result)
         self._stack.setCurrentIndex(_OPENED)
         self.changed.emit()
         self.prove()
+        if result.better is not None and not result.better.obstacle:
+            self.banner.say(
+                result.better.mismatch,
+                "It opened all the same, but may answer differently than it did. FairDesk can "
+                "open it with the right versions, in an environment of its own (some hundred "
+                "megabytes from the package registry).",
+                [(f"Open with {result.better.title}…", self._make_environment)],
+            )
+
+    def _offer_environment(self, result: Stranded) -> None:
+        self._refuse(result.error)
+        self.banner.tell(
+            ModelError(
+                result.error.what,
+                why=result.needed.mismatch,
+                remedy="FairDesk can open it with the right versions, in an environment of its "
+                "own: some hundred megabytes from the package registry, made once.",
+            ),
+            [
+                (f"&Make one with {result.needed.title}", self._make_environment),
+                ("Choose another &file…", self._choose),
+            ],
+        )
+
+    def _make_environment(self) -> None:
+        if self._wish is not None:
+            self._open(replace(self._wish, make_environment=True))
 
     def _refuse(self, error: FairDeskError) -> None:
         self.banner.tell(error, self._ways_on())
@@ -386,33 +526,125 @@ class ModelPage(Page):
         self.failed.emit()
         self.changed.emit()
 
-    def _proved(self, proof: Proof) -> None:
-        self.state.set_proof(proof)
-        self._show_proof()
+    def _proved(self, tried: _Tried) -> None:
+        state = self.state
+        if tried.note:
+            self._notes = (*self._notes, tried.note)
+        # from here on the answers mean what they were found to mean
+        self._fed = tried.mapping
+        state.set_mapping(tried.mapping)
+        state.set_proof(tried.proof)
+        self._show_mapping()
+        self._show_row()
         self._take_focus()
         self.proved.emit()
         self.changed.emit()
 
+    # -- files beside it ----------------------------------------------------------------------
+
+    def _choose_companion(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self,
+            "Choose a file beside the model",
+            self.desk.settings.folder("model"),
+            "Scalers, encoders, lists (*.pkl *.joblib *.skops *.json *.txt *.csv);;All files (*)",
+        )
+        if name:
+            self._add_companion(Path(name))
+
+    def _add_companion(self, path: Path) -> None:
+        if self._wish is not None and path not in self._wish.companions:
+            companions = (*self._wish.companions, path)
+            self._open(replace(self._wish, companions=companions))
+
+    def _remove_companion(self, path: Path) -> None:
+        if self._wish is not None:
+            companions = tuple(each for each in self._wish.companions if each != path)
+            self._open(replace(self._wish, companions=companions))
+
+    def _choose_output(self) -> None:
+        if self._wish is not None:
+            self._open(replace(self._wish, output=self.output.currentText()))
+
+    # -- without a model ----------------------------------------------------------------------
+
+    def _take_predictions(self, column: str) -> None:
+        state = self.state
+        if state.table is None or not column:
+            return
+        self.banner.clear()
+        self._wish = None
+        try:
+            proof = predictions.check(
+                state.table, column, state.favourable, state.label, state.favourable
+            )
+            card = predictions.card_of(state.table, column)
+        except FairDeskError as error:
+            self.banner.tell(error)
+            self.failed.emit()
+            return
+        state.set_predictions(column, card, predictions.mapping_of(state.favourable))
+        state.set_proof(proof)
+        self._fed = state.mapping
+        self._fresh = True
+        self._name.say(f"No model  ·  its decisions in “{column}”")
+        self._about.setText(
+            "Groups can be compared by these decisions. Searches are off: nobody can be asked."
+        )
+        self._stack.setCurrentIndex(_OPENED)
+        self._show_problems(())
+        self._show_mapping()
+        self._take_focus(self._other)
+        self.proved.emit()
+        self.changed.emit()
+
+    def _show_columns(self) -> None:
+        table = self.state.table
+        self._without.setVisible(table is not None and bool(self.state.favourable))
+        self.column.clear()
+        if table is not None:
+            self.column.addItems(list(self.state.label_candidates()))
+            self.column.setCurrentIndex(-1)
+
     # -- answering ----------------------------------------------------------------------------
 
     def _remap(self, position: int, attribute: str) -> None:
-        mapping, table, card = self.state.mapping, self.state.table, self.state.card
-        if mapping is None or table is None or card is None:
+        card, table, fed = self.state.card, self.state.table, self._fed
+        if card is None or table is None or fed is None:
             return
         try:
-            self.state.set_mapping(remap(mapping, position, attribute, table, card))
+            if attribute == CONSTANT:
+                self._fed = constant(fed, position, 0.0, card)
+            else:
+                self._fed = remap(fed, position, attribute, table, card)
         except FairDeskError as error:
             self.banner.tell(error)
             return
         self.prove()
 
-    def _choose_class(self) -> None:
-        if self.state.mapping is not None:
-            self.state.set_mapping(
-                msgspec.structs.replace(
-                    self.state.mapping, favourable_class=self.favourable_class.currentIndex()
-                )
+    def _change(self, position: int) -> None:
+        card, table, fed = self.state.card, self.state.table, self._fed
+        if card is None or table is None or fed is None or not 0 <= position < len(fed.inputs):
+            return
+        changed = asked_for_input(fed, position, card, table, self._columns(), self)
+        if changed is not None and changed != fed:
+            self._fed = changed
+            self.prove()
+            self.mapping_view.selectRow(position)
+
+    def _choose_answer(self, good: str, threshold: float | None) -> None:
+        state, fed = self.state, self._fed
+        if state.card is None or state.table is None or fed is None:
+            return
+        self._good, self._threshold = good, threshold
+        try:
+            answer = answer_of(
+                state.card, state.table, state.label, state.favourable, good, threshold
             )
+        except FairDeskError as error:
+            self.banner.tell(error)
+            return
+        self._fed = answered(fed, answer)
         self.prove()
 
     def _take_focus(self, field: QWidget | None = None) -> None:
@@ -427,40 +659,108 @@ class ModelPage(Page):
 
     # -- showing ------------------------------------------------------------------------------
 
-    def _show_card(self, card: ModelCard) -> None:
+    def _show_card(self, result: Opened) -> None:
+        card = result.card
         self._name.say(f"{Path(card.path).name}  ·  {card.format}")
         self._name.setToolTip(card.path)
         parts = [f"{card.summary.rstrip('.')}."]
         if card.saved_with:
             parts.append(f"Saved with {card.saved_with}.")
-        parts.append(
-            "Read as plain numbers: nothing in the file runs."
-            if card.read_as_data
-            else "Runs in a process of its own."
-        )
+        parts.append(_opened_sentence(card))
+        if can := [words for each, words in _CAN.items() if each in card.can]:
+            parts.append(f"It has: {', '.join(can)}.")
         self._about.setText(" ".join(parts))
-        blocked = QSignalBlocker(self.favourable_class)
-        self.favourable_class.clear()
-        for name in card.classes:
-            self.favourable_class.addItem(name, name)
-        self.favourable_class.setCurrentIndex(-1)
-        del blocked
+        self._files.show_files(tuple(Path(each.path) for each in card.companions))
+        self._outputs.setVisible(bool(card.outputs))
+        self.output.clear()
+        self.output.addItems(list(card.outputs))
+        self.output.setCurrentText(card.output)
+        clear(self._held.body)
+        for line in held(result.confinement):
+            self._held.body.addWidget(line)
+
+    def _show_problems(self, told: tuple[str, ...]) -> None:
+        clear(self._problems.body)
+        self._problems.setVisible(bool(told))
+        if not told:
+            return
+        self._problems.body.addWidget(heading("Not yet: the model is not fed as it must be"))
+        for sentence in told[:_PROBLEMS]:
+            self._problems.body.addWidget(Words(f"!  {sentence}"))
+        if len(told) > _PROBLEMS:
+            self._problems.body.addWidget(quiet(f"and {len(told) - _PROBLEMS} more"))
+        self._problems.body.addWidget(
+            quiet(
+                "Choose below what each input is made from, or add the file beside the model that "
+                "tells."
+            )
+        )
+        self._problems.setAccessibleName(" ".join(told))
+
+    def _columns(self) -> tuple[str, ...]:
+        state = self.state
+        if state.table is None:
+            return ()
+        return tuple(name for name in state.table.names if name != state.label)
 
     def _show_mapping(self) -> None:
-        state = self.state
-        columns: tuple[str, ...] = ()
+        state, fed = self.state, self._fed
+        shown = fed is not None and state.card is not None and not state.predictions
+        names = state.card.inputs if state.card is not None else ()
+        inputs = () if fed is None or not shown else fed.inputs
+        self._mapping.show_inputs(names, inputs, self._columns())
+        # without a model that is fed there is nothing to show below
+        self.tabs.setVisible(shown)
+        for widget in (self._files, self._held):
+            widget.setVisible(not state.predictions)
+        self.answer.setVisible(not state.predictions)
+        if state.card is not None and not state.predictions:
+            mapping = state.mapping
+            if mapping is None and isinstance(fed, Mapping):
+                mapping = fed
+            self.answer.show_answers(state.card, mapping)
         if state.table is not None:
-            columns = tuple(name for name in state.table.names if name != state.label)
-        self._mapping.show_mapping(state.mapping, state.table, columns)
-        if state.mapping is not None:
-            self.favourable_class.setCurrentIndex(state.mapping.favourable_class)
+            self.row.setMaximum(len(state.table.codes))
         self._show_proof()
+
+    def _show_row(self) -> None:
+        """Show what is sent for the chosen row."""
+        state, worker = self.state, self.desk.model
+        mapping, table, label = state.mapping, state.table, state.label
+        if mapping is None or table is None or state.proof is None or state.predictions:
+            return
+        row = self.row.value()
+        first = next((each for each in state.proof.sample if each.row == row), None)
+        if first is not None:
+            self._show_sent(first)
+            return
+        self._shower.ask(
+            lambda: worker.show(mapping, table, label, (row,))[0],
+            self._show_sent,
+            lambda error: self._row_answer.setText(error.what),
+        )
+
+    def _show_sent(self, sample: SampleRow) -> None:
+        state = self.state
+        if state.card is None or state.mapping is None:
+            return
+        self._mapping.show_sent(sample.row, tuple(_sent(value) for value in sample.sent))
+        self._row_answer.setText(self._row_sentence(sample))
+
+    def _row_sentence(self, sample: SampleRow) -> str:
+        state = self.state
+        if state.card is None or state.mapping is None or sample.score is None:
+            return "The model refuses this row."
+        number = told_text(sample.score, state.mapping, state.card)
+        name = score_name(state.card).lower()
+        return f"It answers “{short(sample.prediction)}” ({name} {number})."
 
     def _show_proof(self) -> None:
         state, proof = self.state, self.state.proof
         clear(self._warnings)
         clear(self._confusion)
         warnings = list(state.card.warnings) if state.card else []
+        notes = [*(state.card.hints.told if state.card else ()), *self._notes]
         if proof is None:
             self._rows.show_cells((), ())
         else:
@@ -468,10 +768,11 @@ class ModelPage(Page):
             warnings += proof.warnings
         for widget in (self._proof, self._proof_more, self._confusion_box):
             widget.setVisible(proof is not None)
-        # without a mapping the message above says what does not fit: nothing to show below it
-        self.tabs.setVisible(state.mapping is not None)
         for warning in warnings:
             self._warnings.addWidget(Words(f"!  {warning}", tone="wrong"))
+        if not state.predictions:
+            for note in notes:
+                self._warnings.addWidget(Words(f"·  {note}", tone="quiet"))
 
     def _show_figures(self, proof: Proof) -> None:
         state = self.state
@@ -479,10 +780,7 @@ class ModelPage(Page):
             f"On {proof.rows:,} of your rows the model agrees with “{state.label}” "
             f"in {percent(proof.accuracy, 1)}."
         )
-        more = f"Always guessing the commonest value would give {percent(proof.majority, 1)}."
-        if proof.left_out:
-            more += f" {proof.left_out:,} rows were left out: they have missing cells."
-        self._proof_more.setText(more)
+        self._proof_more.setText(" ".join(_more(proof)))
         good = short(state.favourable, 14)
         for position, words in enumerate((f"model says {good}", "model says other")):
             self._cell(0, position + 1, words, tone="quiet")
@@ -490,15 +788,19 @@ class ModelPage(Page):
             self._cell(row + 1, 0, words, tone="quiet")
             for column, count in enumerate(proof.confusion[row]):
                 self._cell(row + 1, column + 1, f"{count:,}", strong=row == column)
+        card, mapping = state.card, state.mapping
+        if card is None or mapping is None:
+            return
+        decided = mapping.decisions(card)[mapping.favourable_class]
         self._rows.show_cells(
-            (
-                state.label,
-                "Model says",
-                f"Score of “{self.favourable_class.currentText()}”",
-                *proof.inputs,
-            ),
+            (state.label, "Model says", f"{score_name(card)} of “{decided}”", *proof.inputs),
             [
-                (row.label, row.prediction, score(row.score), *map(_sent, row.sent))
+                (
+                    row.label,
+                    row.prediction,
+                    "–" if row.score is None else told_text(row.score, mapping, card),
+                    *map(_sent, row.sent),
+                )
                 for row in proof.sample
             ],
         )
@@ -510,6 +812,38 @@ class ModelPage(Page):
         words = Words(text, tone=tone, strong=strong, wrap=False)
         side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
         self._confusion.addWidget(words, row, column, side)
+
+
+def _opened_sentence(card: ModelCard) -> str:
+    if card.read_as_data:
+        return "Read as plain numbers: nothing in the file runs."
+    where = f"in an environment of its own ({card.environment})" if card.environment else ""
+    runs = f"Runs in a process of its own{', ' + where if where else ''}"
+    return f"{runs}; you agreed to run its code." if card.needed_trust else f"{runs}."
+
+
+def _more(proof: Proof) -> list[str]:
+    """Say what else is known of how the model fares."""
+    told = [f"Always guessing the commonest value would give {percent(proof.majority, 1)}."]
+    if proof.auc is not None:
+        told.append(f"The area under the ROC curve is {proof.auc:.3f}.")
+    if proof.predictions:
+        shares = ", ".join(
+            f"“{short(name)}” {percent(count, proof.rows)}" for name, count in proof.predictions
+        )
+        told.append(f"Decided: {shares}.")
+    if proof.left_out:
+        told.append(f"{proof.left_out:,} rows were left out: {_lacking(proof)}.")
+    if proof.checked_against and proof.said_alike is not None:
+        told.append(
+            f"It says the same as “{proof.checked_against}” in {percent(proof.said_alike, 1)}."
+        )
+    return told
+
+
+def _lacking(proof: Proof) -> str:
+    parts = [f"{count:,} lack “{name}”" for name, count in proof.set_aside.items() if count]
+    return ", ".join(parts[:4]) or "they have missing cells"
 
 
 def _sent(value: float | str | None) -> str:

@@ -176,7 +176,8 @@ class WizardState:
     path: Path | None = None
     redo: dict[Step, str] = field(default_factory=dict)
     _answered: set[Step] = field(default_factory=set)
-    _labelled: tuple[Table, str, dict[str, int]] | None = None
+    _labelled: tuple[Table, str, tuple[str, ...]] | None = None
+    _outcome: tuple[Table, tuple[str, str], tuple[int, int]] | None = None
     _constraints_before: list[tuple[str, ...]] = field(default_factory=list)
     _examined: Examined | None = None
     _refused: tuple[Domain, str] | None = None
@@ -192,7 +193,7 @@ class WizardState:
         self.table = table
         if self.label not in self.label_candidates():
             self.label = ""
-        if not self._known(self.favourable):
+        if self.favourable and not self._has_outcome():
             self.favourable = ""
         if before is None:
             return
@@ -247,16 +248,11 @@ class WizardState:
 
     def label_values(self) -> tuple[str, ...]:
         """Give the label's values as the file writes them; none of a number with many."""
-        counts = self.label_counts()
-        return tuple(counts) if len(counts) <= MOST_LABEL_VALUES else ()
-
-    def label_counts(self) -> dict[str, int]:
-        """Count the label's values as the file writes them."""
         if self.table is None or not self.label:
-            return {}
+            return ()
         known = self._labelled
         if known is None or known[0] is not self.table or known[1] != self.label:
-            known = (self.table, self.label, self.table.counts(self.label))
+            known = (self.table, self.label, _values(self.table, self.table.index(self.label)))
             self._labelled = known
         return known[2]
 
@@ -268,8 +264,13 @@ class WizardState:
         FairDeskError
             When nothing is chosen yet, or the column has no such outcome.
         """
-        good, known = favourable_rows(self._table(), self.label, self.favourable)
-        return int(np.count_nonzero(good)), int(np.count_nonzero(known))
+        table, asked = self._table(), (self.label, self.favourable)
+        known = self._outcome
+        if known is None or known[0] is not table or known[1] != asked:
+            good, decided = favourable_rows(table, *asked)
+            counts = (int(np.count_nonzero(good)), int(np.count_nonzero(decided)))
+            known = self._outcome = (table, asked, counts)
+        return known[2]
 
     # -- the model --------------------------------------------------------------------------
 
@@ -394,10 +395,16 @@ class WizardState:
 
     def determined_by(self) -> dict[str, str]:
         """Tell which attributes follow which others, as the constraints say."""
-        found = {}
+        found: dict[str, str] = {}
+        if not self.constraints:
+            return found
+        try:
+            attributes = self.attributes()
+        except SpecError:
+            return found
         for text in self.constraints:
             try:
-                said = parse(text, self.attributes())
+                said = parse(text, attributes)
             except SpecError:
                 continue
             if isinstance(said, Dependence):
@@ -717,12 +724,10 @@ class WizardState:
             return f"There is already a file “{self.path.name}”: choose another name."
         return ""
 
-    def _known(self, favourable: str) -> bool:
-        """Tell whether the label still has an outcome."""
-        if not self.label or not favourable:
-            return False
+    def _has_outcome(self) -> bool:
+        """Tell whether the label still has the favourable outcome."""
         try:
-            favourable_rows(self._table(), self.label, favourable)
+            self.outcome()
         except FairDeskError:
             return False
         return True
@@ -788,6 +793,20 @@ def compared_text(attribute: Attribute) -> str:
     if attribute.values or count == _count(attribute):
         return f"each of its {count} values"
     return f"{count} values across its range"
+
+
+def _values(table: Table, index: int) -> tuple[str, ...]:
+    """Give a column's values as text; for a number those that occur, none if they are many."""
+    column = table.columns[index]
+    if not column.kind.is_number:
+        return column.values
+    codes = table.codes[:, index]
+    # most columns of numbers show on a few rows that they hold too many
+    for some in (codes[:1000], codes):
+        found = np.unique(some[~np.isnan(some)])
+        if len(found) > MOST_LABEL_VALUES:
+            return ()
+    return tuple(column.text(code) for code in found.tolist())
 
 
 def _same_column(name: str, before: Table, after: Table) -> bool:

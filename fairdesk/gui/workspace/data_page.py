@@ -6,19 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFormLayout,
-    QHeaderView,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFormLayout, QVBoxLayout, QWidget
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Attribute, Role
-from fairdesk.gui import parts, theme, tips
+from fairdesk.gui import parts, theme
+from fairdesk.gui.workspace.short_table import short_table
 from fairdesk.report import words
 
 _ROLES = {
@@ -116,7 +109,7 @@ class DataPage(QWidget):
         column.addWidget(_facts(f"Data: {Path(spec.data.path).name}", data_facts(spec)))
         column.addWidget(parts.heading("Attributes of a person"))
         column.addWidget(
-            _table(
+            short_table(
                 "Attributes of a person",
                 ("Attribute", "Kind", "Role", "Values or range", "Compared"),
                 [
@@ -146,7 +139,7 @@ class DataPage(QWidget):
             column.addWidget(banner)
         column.addWidget(parts.heading("How columns become model inputs"))
         column.addWidget(
-            _table(
+            short_table(
                 "How columns become model inputs",
                 ("Model input", "Made from", "How"),
                 [
@@ -179,35 +172,3 @@ def _facts(name: str, facts: Sequence[tuple[str, str]]) -> parts.Card:
         form.addRow(parts.Words(label, tone="quiet", wrap=False), said)
     card.body.addLayout(form)
     return card
-
-
-def _table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> QTableWidget:
-    """Make a short table that is as high as its rows: the page scrolls, not the table."""
-    table = QTableWidget(len(rows), len(header))
-    table.setAccessibleName(name)
-    table.setHorizontalHeaderLabels(list(header))
-    table.verticalHeader().hide()
-    table.setShowGrid(False)
-    table.setAlternatingRowColors(True)
-    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setTabKeyNavigation(False)
-    table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    for row, texts in enumerate(rows):
-        for place, text in enumerate(texts):
-            item = QTableWidgetItem(text)
-            item.setToolTip(tips.plain(text))
-            table.setItem(row, place, item)
-    line = table.fontMetrics().height() + 9
-    table.verticalHeader().setDefaultSectionSize(line)
-    head = table.horizontalHeader()
-    head.setHighlightSections(False)
-    head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    head.setSectionResizeMode(min(3, len(header) - 1), QHeaderView.ResizeMode.Stretch)
-    if rows:
-        table.setCurrentCell(0, 0)
-        table.clearSelection()
-    table.setFixedHeight(line * len(rows) + head.sizeHint().height() + 2 * table.frameWidth() + 2)
-    return table

@@ -15,6 +15,7 @@ from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.runs_table import RunsTable
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report import words
+from fairdesk.report.groups import Observed, observed, sentences
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,19 @@ class _Statement(parts.Card):
         super().__init__()
         row = QHBoxLayout()
         row.setSpacing(theme.NEAR)
-        sign = parts.Words(mark, tone="accent", size=1.12, wrap=False)
-        row.addWidget(sign)
-        row.addWidget(parts.heading(kind), 1)
+        self._mark = parts.Words(mark, tone="accent", size=1.12, wrap=False)
+        self._kind = parts.heading(kind)
+        row.addWidget(self._mark)
+        row.addWidget(self._kind, 1)
         self.body.addLayout(row)
         self.said = parts.Words()
         self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.body.addWidget(self.said)
+
+    def name(self, mark: str, kind: str) -> None:
+        """Say that it is of another kind."""
+        self._mark.setText(mark)
+        self._kind.setText(kind)
 
 
 class OverviewPage(QWidget):
@@ -146,6 +153,9 @@ class OverviewPage(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(parts.scrolled(inside))
         self._following: Callable[[], None] = self.start.emit
+        if spec.predictions:
+            self._tell_observed()
+            return
         session.runs_changed.connect(self._tell)
         session.live_changed.connect(self._go_on)
         self._tell()
@@ -153,7 +163,8 @@ class OverviewPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Tell what has changed while the page was hidden."""
         super().showEvent(event)
-        self._tell()
+        if not self._session.spec.predictions:
+            self._tell()
 
     def _go_on(self, _state: RunState) -> None:
         if self.isVisible():
@@ -214,6 +225,30 @@ class OverviewPage(QWidget):
         self._following = (
             (lambda: self.go.emit(following.page)) if following.page else self.start.emit
         )
+
+    def _tell_observed(self) -> None:
+        """Tell of an audit without a model: how groups fared by the decisions that it made."""
+        spec = self._session.spec
+        self._shown.name("○", "Observed in the data")
+        self._shown.said.setText("Counting…")
+        self._unknown.said.setText(
+            f"{words.OBSERVED}\n\nThere is no model to ask, only its decisions in "
+            f"“{spec.predictions}”, so every search for individual discrimination is off."
+        )
+        self._next.said.setText(
+            "Look at the groups, then export the report. With the model file itself FairDesk "
+            "could also search for people who are treated differently: begin a new audit with it."
+        )
+        self._button.setText("See the groups")
+        self._following = lambda: self.go.emit("Groups")
+        for widget in (self._effort, self._ranked, self._ranked_words, self._runs):
+            widget.hide()
+        self._runs_title.hide()
+        self._session.store.ask(lambda store: observed(spec, store.table()), self._show_observed)
+
+    def _show_observed(self, found: tuple[Observed, ...]) -> None:
+        said = sentences(found[0], self._session.spec.person)
+        self._shown.said.setText("\n\n".join(said) or "No two groups can be compared.")
 
     def _not_known(self) -> str:
         names = words.protected_names(self._session.spec.domain)

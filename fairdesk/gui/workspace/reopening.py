@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fairdesk.audit import environments
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.worker import Worker
 from fairdesk.errors import ModelError
@@ -14,8 +15,8 @@ class MovedError(ModelError):
     """The model file is not where the audit had it, or is another one by now."""
 
 
-def check_same(spec: AuditSpec, path: Path) -> None:
-    """Make sure that a file is the audited model, by its fingerprint.
+def check_same(fingerprint: str, path: Path) -> None:
+    """Make sure that a file is the audited one, by its fingerprint.
 
     Raises
     ------
@@ -36,7 +37,7 @@ def check_same(spec: AuditSpec, path: Path) -> None:
             why=f"The system says about “{path}”: {error.strerror or error}.",
             remedy="Show a copy of it; the earlier results do not need it.",
         ) from error
-    if found != spec.model.sha256:
+    if found != fingerprint:
         raise MovedError(
             "This is not the model that was audited.",
             why=f"The fingerprint (SHA-256) of “{path}” differs from the audited one: the file "
@@ -66,5 +67,29 @@ def reopen(spec: AuditSpec, path: Path, worker: Worker) -> None:
     FairDeskError
         When it cannot be opened.
     """
-    check_same(spec, path)
-    worker.open_model(path, trusted=spec.trusted)
+    check_same(spec.model.sha256, path)
+    for each in spec.model.companions:
+        check_same(each.sha256, Path(each.path))
+    worker.open_model(
+        path,
+        trusted=spec.trusted,
+        output=spec.model.output,
+        companions=spec.model.companions,
+        command=_command(spec, path, worker),
+    )
+
+
+def _command(spec: AuditSpec, path: Path, worker: Worker) -> tuple[str, ...] | None:
+    """Give the guest of the environment that the model was audited in; none for FairDesk's own."""
+    if not spec.model.environment:
+        return None
+    needed = environments.needed(worker.look_into(path))
+    there = None if needed is None else environments.find(needed)
+    if there is None:
+        raise ModelError(
+            f"The environment that the model ran in is gone: {spec.model.environment}.",
+            why="Environments are kept in FairDesk’s cache, and somebody may have emptied it.",
+            remedy="Begin a new audit with this model: it makes the environment again. The earlier "
+            "results do not need it.",
+        )
+    return environments.command(there)

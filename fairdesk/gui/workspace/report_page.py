@@ -154,7 +154,8 @@ class ReportPage(QWidget):
         column.addWidget(self._banner)
         column.addWidget(self._saved)
         column.addWidget(self._busy)
-        for export in EXPORTS:
+        # without a model there are no findings to export, only the report
+        for export in EXPORTS[:1] if session.spec.predictions else EXPORTS:
             column.addWidget(self._card(export))
         column.addStretch(1)
         outer = QVBoxLayout(self)
@@ -218,7 +219,7 @@ class ReportPage(QWidget):
         running = self._session.live is not None
         if running:
             text = "A run is under way. What is exported now holds what was found so far."
-        elif not self._session.runs:
+        elif not self._session.runs and not self._session.spec.predictions:
             text = "No run was made yet: a report would only hold the question."
         else:
             text = "Everything is made from the audit file, and can be made again from it alone."

@@ -26,6 +26,7 @@ from fairdesk.gui.keys import shortcut
 from fairdesk.gui.workspace.again_dialog import AgainDialog
 from fairdesk.gui.workspace.data_page import DataPage
 from fairdesk.gui.workspace.examples_page import ExamplesPage
+from fairdesk.gui.workspace.groups_page import GroupsPage
 from fairdesk.gui.workspace.log_page import LogPage
 from fairdesk.gui.workspace.overview_page import OverviewPage
 from fairdesk.gui.workspace.reopening import MovedError, reopen
@@ -35,8 +36,9 @@ from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.steps import OF_STATE, Sign, Standing, Steps
 from fairdesk.report import words
 
-OVERVIEW, DATA, EXAMPLES, REPORT, LOG = "Overview", "Data and model", "Examples", "Report", "Log"
-NAMES = (OVERVIEW, DATA, EXAMPLES, REPORT, LOG)
+OVERVIEW, DATA, EXAMPLES, GROUPS = "Overview", "Data and model", "Examples", "Groups"
+REPORT, LOG = "Report", "Log"
+NAMES = (OVERVIEW, DATA, EXAMPLES, GROUPS, REPORT, LOG)
 
 
 class Workspace(QWidget):
@@ -71,12 +73,14 @@ class Workspace(QWidget):
         self.overview = OverviewPage(self._session)
         self.data = DataPage(store.spec)
         self.examples = ExamplesPage(self._session)
+        self.groups = GroupsPage(self._session)
         self.report = ReportPage(self._session)
         self.log = LogPage(self._session)
         self.bar = RunBar()
         self._banner = parts.Banner()
         self._pages = QStackedWidget()
-        for page in (self.overview, self.data, self.examples, self.report, self.log):
+        pages = (self.overview, self.data, self.examples, self.groups, self.report, self.log)
+        for page in pages:
             self._pages.addWidget(page)
         self._lay_out()
 
@@ -95,6 +99,9 @@ class Workspace(QWidget):
         self._session.driver.ended.connect(self._end)
         for number, name in enumerate(NAMES, start=1):
             shortcut(self, f"Ctrl+{number}", partial(self.show_page, name))
+        if self.asks_nobody:
+            self.steps.item(NAMES.index(EXAMPLES)).setHidden(True)
+            self.bar.hide()
         self._tell()
         self._session.load()
 
@@ -112,6 +119,11 @@ class Workspace(QWidget):
     def busy(self) -> bool:
         """Whether a run is under way."""
         return self._session.driver.busy
+
+    @property
+    def asks_nobody(self) -> bool:
+        """Whether there is no model to search with, only its decisions in the data."""
+        return bool(self._session.spec.predictions)
 
     @property
     def undo_stack(self) -> QUndoStack:
@@ -144,7 +156,7 @@ class Workspace(QWidget):
 
     def run_again(self) -> None:
         """Ask for another run, and begin it once the model is open."""
-        if self.busy or self._opening is not None:
+        if self.busy or self._opening is not None or self.asks_nobody:
             return
         runs = self._session.runs
         dialog = AgainDialog(runs[-1].spec if runs else None, self)
@@ -294,6 +306,12 @@ class Workspace(QWidget):
         )
         rows = f"{words.number(spec.data.rows)} rows"
         stand(NAMES.index(DATA), Standing(rows, Sign.DONE))
+        stand(NAMES.index(GROUPS), Standing("observed", Sign.DONE))
+        stand(NAMES.index(LOG), Standing("runs and decisions"))
+        if self.asks_nobody:
+            stand(NAMES.index(OVERVIEW), Standing("no model asked", Sign.DONE))
+            stand(NAMES.index(REPORT), Standing("ready to export", Sign.DONE))
+            return
         if self.busy:
             return
         if latest is None:
@@ -309,7 +327,6 @@ class Workspace(QWidget):
             )
             stand(NAMES.index(REPORT), Standing("ready to export", Sign.DONE))
             self.bar.show_record(latest)
-        stand(NAMES.index(LOG), Standing("runs and decisions"))
 
 
 class _Hairline(QWidget):

@@ -1,0 +1,225 @@
+"""Data and model opened and fitted together: what the model page shows, without a window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from fairdesk.audit import environments
+from fairdesk.audit.question import favourable_text
+from fairdesk.audit.worker import Worker
+from fairdesk.data.reading import retype
+from fairdesk.data.table import Kind, Table
+from fairdesk.errors import DataError
+from fairdesk.files import sha256
+from fairdesk.models import mapping_file, predictions
+from fairdesk.models.checking import complete
+from fairdesk.models.contents import Contents
+from fairdesk.models.mapping import propose
+from fairdesk.models.model import Companion, Mapping, ModelCard
+from fairdesk.models.proof import Proof, settled
+from fairdesk.samples import is_sample_file
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """What is to be audited, as somebody names it.
+
+    Attributes
+    ----------
+    data : Path
+        The table's file.
+    label, favourable : str
+        The column with the decision or the truth, and its value that is good for the person.
+    model : Path, optional
+        The model file; without one ``predictions`` names the column with its decisions.
+    predictions : str
+        That column.
+    model_favourable : str, optional
+        The model's class that means the favourable value.
+    companions : tuple[Path, ...]
+        Files beside the model that tell how it is fed.
+    map : Path, optional
+        How the model's inputs are made, where that is not as proposed.
+    table : str
+        The sheet or table, of a data file with several.
+    output : str
+        The output that decides, of a model with several.
+    threshold : float, optional
+        Where the model's decision changes, when not at 0.5.
+    trusted : bool
+        Whether a model file that is a program may run. FairDesk's own samples always may.
+    make_environment : bool
+        Whether an environment with the versions that the model was saved with may be made.
+    """
+
+    data: Path
+    label: str
+    favourable: str
+    model: Path | None = None
+    predictions: str = ""
+    model_favourable: str | None = None
+    companions: tuple[Path, ...] = ()
+    map: Path | None = None
+    table: str = ""
+    output: str = ""
+    threshold: float | None = None
+    trusted: bool = False
+    make_environment: bool = False
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What came of opening them.
+
+    Attributes
+    ----------
+    table : Table
+        The data.
+    favourable : str
+        The favourable value as the label column writes it.
+    card : ModelCard
+        The model.
+    contents : Contents
+        What its file is made of.
+    mapping : Mapping
+        How it is fed.
+    proof : Proof, optional
+        How far it agrees with the label; none where the label is its decision itself.
+    notes : tuple[str, ...]
+        What was assumed while fitting them together, a sentence each.
+    """
+
+    table: Table
+    favourable: str
+    card: ModelCard
+    contents: Contents
+    mapping: Mapping
+    proof: Proof | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def decision(self) -> str:
+        """The favourable decision, as the model calls it."""
+        return self.mapping.decisions(self.card)[self.mapping.favourable_class]
+
+
+def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Inspection:
+    """Read the data, open the model, fit them together, and try the model on the rows.
+
+    Parameters
+    ----------
+    worker : Worker
+        Keeps the model open.
+    subject : Subject
+        What to open.
+    say : callable
+        Told what goes on, a sentence at a time.
+
+    Raises
+    ------
+    FairDeskError
+        When one of it cannot be done.
+    """
+    table = _table(worker, subject)
+    favourable = favourable_text(table, subject.label, subject.favourable)
+    if subject.model is None:
+        return _without_model(subject, table, favourable)
+    contents = worker.look_into(subject.model)
+    card = _open(worker, subject, subject.model, contents, say)
+    table = _with_what_it_takes(table, card, subject.label)
+    proposal = propose(
+        card,
+        table,
+        subject.label,
+        favourable,
+        subject.model_favourable,
+        threshold=subject.threshold,
+    )
+    if subject.map is not None:
+        proposal = mapping_file.apply(mapping_file.read(subject.map), proposal, card, table)
+    mapping = complete(proposal, card, table, subject.label)
+    proof = worker.prove(mapping, table, subject.label, favourable)
+    notes = proposal.notes
+    if proposal.answer is not None and not proposal.answer.clear:
+        chosen, note = settled(mapping, proof)
+        notes = (*notes, note)
+        if chosen != mapping:
+            mapping, proof = chosen, worker.prove(chosen, table, subject.label, favourable)
+    return Inspection(table, favourable, card, contents, mapping, proof, notes)
+
+
+def _table(worker: Worker, subject: Subject) -> Table:
+    table = worker.read_table(subject.data)
+    dialect = table.source.dialect
+    if not subject.table or subject.table == dialect.table:
+        return table
+    return worker.read_table(subject.data, msgspec.structs.replace(dialect, table=subject.table))
+
+
+def _without_model(subject: Subject, table: Table, favourable: str) -> Inspection:
+    column = subject.predictions
+    wanted = subject.model_favourable or subject.favourable
+    decided = favourable_text(table, column, wanted)
+    card = predictions.card_of(table, column)
+    proof = None
+    if column != subject.label:
+        proof = predictions.check(table, column, decided, subject.label, favourable)
+    return Inspection(
+        table, favourable, card, Contents("predictions"), predictions.mapping_of(decided), proof
+    )
+
+
+def _open(
+    worker: Worker,
+    subject: Subject,
+    model: Path,
+    contents: Contents,
+    say: Callable[[str], None],
+) -> ModelCard:
+    """Open the model, in an environment of its own where it needs one that is there."""
+    say(f"Opening {model.name}")
+    trusted = subject.trusted or (model.is_file() and is_sample_file(sha256(model)))
+    environment = _environment(contents, subject, say)
+    card = worker.open_model(
+        model,
+        trusted=trusted,
+        output=subject.output,
+        companions=[Companion(str(path), trusted=subject.trusted) for path in subject.companions],
+        command=environments.command(environment) if environment else None,
+    )
+    if environment is None:
+        return card
+    return msgspec.structs.replace(card, environment=environment.title)
+
+
+def _environment(
+    contents: Contents, subject: Subject, say: Callable[[str], None]
+) -> environments.Environment | None:
+    """Find or make the environment that the file needs, where it needs one."""
+    needed = environments.needed(contents)
+    if needed is None:
+        return None
+    there = environments.find(needed)
+    if there is None and subject.make_environment:
+        return environments.make(needed, say, lambda: False)
+    return there
+
+
+def _with_what_it_takes(table: Table, card: ModelCard, label: str) -> Table:
+    """Give ignored columns that the model takes a kind: without a window nobody else can."""
+    names = card.inputs if card.named else card.hints.features
+    wanted = set(names)
+    if not names and len(table.names) == len(card.inputs) + 1:
+        wanted = set(table.names)
+    for column in table.columns:
+        if column.kind is not Kind.IGNORED or column.name not in wanted - {label}:
+            continue
+        for kind in (Kind.INTEGER, Kind.REAL, Kind.NOMINAL):
+            with suppress(DataError):  # of another kind; an empty one is told by what follows
+                table = retype(table, column.name, kind)
+                break
+    return table

@@ -1,0 +1,161 @@
+"""How groups of real people fare, as the window and the report tell it: observed, not estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.data.outcomes import favourable_rows
+from fairdesk.data.table import Table
+from fairdesk.groups.outcomes import Group, Outcomes, outcomes
+from fairdesk.report import words
+from fairdesk.report.blocks import Block, Grid, Heading, Statement, Text
+from fairdesk.report.material import Material
+
+#: Groups listed per table of the report.
+_SHOWN = 25
+#: A rate below this share of the highest is worth a look (29 CFR 1607.4(D)): a screening line.
+FOUR_FIFTHS = 0.8
+_SCREENING = (
+    "Observed in the rows of the data; {} the four-fifths screening line, which is no verdict: "
+    "small groups fall below it by chance."
+)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The outcomes in one column, by groups.
+
+    Attributes
+    ----------
+    title, sentence : str
+        What they are, for people.
+    column, favourable : str
+        The column, and its value that is good for the person.
+    outcomes : tuple[Outcomes, ...]
+        Per protected attribute, and of all together.
+    """
+
+    title: str
+    sentence: str
+    column: str
+    favourable: str
+    outcomes: tuple[Outcomes, ...]
+
+
+def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
+    """Count how groups fare: by the label, and by a column of the model's decisions."""
+    found = []
+    if spec.predictions:
+        column, decided = spec.predictions, spec.decisions[spec.mapping.favourable_class]
+        found.append(
+            Observed(
+                "What the model decided",
+                f"How often the decision in the column “{column}” is “{decided}” in each group: "
+                "what the model did to the people in the data (observed), with Wilson’s interval "
+                "(95 %).",
+                column,
+                decided,
+                _count(spec, table, column, decided),
+            )
+        )
+    if spec.label != spec.predictions:
+        found.append(
+            Observed(
+                "Observed in the data",
+                f"How often the label is “{spec.favourable}” in each group, in the rows of the "
+                "data (observed), with Wilson’s interval (95 %). These shares describe the data, "
+                "not the model, and are no result of a search; they help to read it.",
+                spec.label,
+                spec.favourable,
+                _count(spec, table, spec.label, spec.favourable),
+            )
+        )
+    return tuple(found)
+
+
+def _count(spec: AuditSpec, table: Table, column: str, favourable: str) -> tuple[Outcomes, ...]:
+    good, known = favourable_rows(table, column, favourable)
+    return outcomes(spec.domain, table, good, known)
+
+
+def statements(seen: Observed, person: str) -> Iterator[Statement]:
+    """Say for each attribute how the group that fares worst does beside the one that fares best."""
+    for found in seen.outcomes:
+        groups = [group for group in found.groups if group.impact_ratio is not None]
+        if len(groups) < 2:
+            continue
+        worst, best = min(groups, key=_ratio), max(groups, key=_ratio)
+        line = "below" if _ratio(worst) < FOUR_FIFTHS else "not below"
+        yield Statement(
+            f"{_ratio(worst):.2f}",
+            f"is the impact ratio by {words.listed(found.attributes)}: of {_people(worst, person)} "
+            f"{words.percent(worst.favourable, worst.rows)} got “{seen.favourable}”, of "
+            f"{_people(best, person)} {words.percent(best.favourable, best.rows)}.",
+            (_SCREENING.format(line),),
+        )
+
+
+def sentences(seen: Observed, person: str) -> list[str]:
+    """Write `statements` as sentences."""
+    return [f"{one.number} {one.sentence}" for one in statements(seen, person)]
+
+
+def _ratio(group: Group) -> float:
+    return group.impact_ratio or 0.0
+
+
+def _people(group: Group, person: str) -> str:
+    return f"{words.counted(group.rows, person)} ({', '.join(group.values)})"
+
+
+def heads(found: Outcomes) -> tuple[str, ...]:
+    """Name the columns of `cells`."""
+    return (*found.attributes, "Rows", "Favourable", "Rate", "95 % interval", "Impact ratio")
+
+
+def cells(group: Group) -> tuple[str, ...]:
+    """Write a group's figures."""
+    return (
+        *group.values,
+        words.number(group.rows),
+        words.number(group.favourable),
+        words.percent(group.favourable, group.rows),
+        f"{100 * group.low:.1f} to {100 * group.high:.1f} %" if group.rows else "–",
+        "–" if group.impact_ratio is None else f"{group.impact_ratio:.2f}",
+    )
+
+
+def left_out(found: Outcomes) -> str:
+    """Say how many rows belong to no group; empty when all do."""
+    if not found.left_out:
+        return ""
+    return f"{words.number(found.left_out)} rows without a value or outcome are left out"
+
+
+def blocks(material: Material) -> list[Block]:
+    """Make the report's tables."""
+    made: list[Block] = []
+    for seen in observed(material.spec, material.table):
+        made += [Heading(seen.title), Text(seen.sentence)]
+        made += [_grid(found, seen) for found in seen.outcomes]
+    return made
+
+
+def _grid(found: Outcomes, seen: Observed) -> Grid:
+    caption = (
+        f"Observed: “{seen.column}” is “{seen.favourable}”, by {words.listed(found.attributes)}"
+    )
+    if len(found.groups) > _SHOWN:
+        caption += f"; the first {_SHOWN} of {len(found.groups)} groups"
+    if missing := left_out(found):
+        caption += f"; {missing}"
+    several = len(found.attributes)
+    return Grid(
+        header=heads(found),
+        rows=tuple(cells(group) for group in found.groups[:_SHOWN]),
+        widths=(*[1.6] * several, 0.8, 0.9, 0.8, 1.2, 0.9),
+        right=tuple(range(several, several + 5)),
+        caption=caption,
+    )

@@ -1,0 +1,107 @@
+"""What came of opening a table and a model, for the command line: figures and sentences."""
+
+from __future__ import annotations
+
+import msgspec
+
+from fairdesk.audit.confinement import Confinement
+from fairdesk.audit.inspection import Inspection
+from fairdesk.data.profile import problems
+from fairdesk.models.mapping_file import written
+from fairdesk.report import words
+
+
+def figures(found: Inspection, confinement: Confinement | None) -> dict[str, object]:
+    """Give what ``inspect --json`` prints: plain data."""
+    card, proof, source = found.card, found.proof, found.table.source
+    told = {
+        "data": {
+            "path": source.path,
+            "sha256": source.sha256,
+            "format": source.dialect.format,
+            "table": source.dialect.table,
+            "rows": source.rows,
+            "columns": len(found.table.columns),
+            "problems": [problem.what for problem in problems(found.table)],
+        },
+        "favourable": found.favourable,
+        "format": card.format,
+        "summary": card.summary,
+        "sha256": card.sha256,
+        "saved_with": card.saved_with,
+        "versions": found.contents.saved_with,
+        "environment": card.environment,
+        "read_as_data": card.read_as_data,
+        "needed_trust": card.needed_trust,
+        "imports": found.contents.imports,
+        "capabilities": card.can,
+        "inputs": card.inputs,
+        "outputs": card.outputs,
+        "output": card.output,
+        "scores": card.scores,
+        "classes": card.classes,
+        "decisions": found.mapping.decisions(card),
+        "favourable_class": found.decision,
+        "companions": card.companions,
+        "matched": found.mapping.matched,
+        "mapping": written(found.mapping, card),
+        "rows": None if proof is None else proof.rows,
+        "left_out": None if proof is None else proof.left_out,
+        "accuracy": None if proof is None else proof.accuracy,
+        "majority": None if proof is None else proof.majority,
+        "auc": None if proof is None else proof.auc,
+        "confusion": None if proof is None else proof.confusion,
+        "predictions": None if proof is None else dict(proof.predictions),
+        "sample": () if proof is None else proof.sample,
+        "isolation": confinement,
+        "warnings": warnings(found),
+    }
+    plain: dict[str, object] = msgspec.to_builtins(told)
+    return plain
+
+
+def warnings(found: Inspection) -> tuple[str, ...]:
+    """Gather what looks wrong with the model and how it is fed, a sentence or two each."""
+    proved = () if found.proof is None else found.proof.warnings
+    return (*found.card.warnings, *found.notes, *proved)
+
+
+def agreement(found: Inspection) -> str:
+    """Say how far the model agrees with the label, by which a wrong set-up shows."""
+    proof = found.proof
+    if proof is None:
+        return "The label is the model’s decision itself, so there is nothing to compare it with."
+    return (
+        f"The model agrees with the label on {words.percent(proof.accuracy, 1)} of "
+        f"{words.counted(proof.rows, 'row')}; always guessing the commoner outcome would on "
+        f"{words.percent(proof.majority, 1)}."
+    )
+
+
+def summary(found: Inspection, confinement: Confinement | None) -> str:
+    """Say what came of it, for people."""
+    card, mapping, source = found.card, found.mapping, found.table.source
+    size = f"{words.number(source.rows)} rows, {len(found.table.columns)} columns"
+    lines = [
+        f"Data: {source.path}: {size}.",
+        f"Model: {card.format}. {card.summary.rstrip('.')}.",
+    ]
+    if card.saved_with:
+        lines.append(f"Saved with {card.saved_with}.")
+    if card.environment:
+        lines.append(f"Opened in an environment of its own: {card.environment}.")
+    lines.append(f"It can: {', '.join(card.can) or 'nothing; it is not there'}.")
+    if mapping.inputs:
+        lines += ["", f"Its inputs, matched {mapping.matched}:"]
+        lines += [
+            f"  {one.name} ← {one.attribute or 'nothing'}: {words.how_made(one)}"
+            for one in mapping.inputs
+        ]
+    lines += ["", f"“{found.decision}” is the favourable decision.", agreement(found)]
+    if found.proof is not None and found.proof.auc is not None:
+        lines.append(f"Area under the ROC curve: {found.proof.auc:.3f}.")
+    if confinement is not None and card.can:
+        held = [one.what for one in confinement.holds if one.holds]
+        lines.append(f"The model’s process is confined: {', '.join(held) or 'not at all'}.")
+    lines += [f"Warning: {warning}" for warning in warnings(found)]
+    return "\n".join(lines)
