@@ -1,5 +1,6 @@
 """The wizard, with real worker processes and a real model."""
 
+import re
 import sqlite3
 import threading
 from contextlib import closing
@@ -9,10 +10,12 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QColor, QDropEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QAbstractSpinBox,
     QCheckBox,
     QComboBox,
     QFileDialog,
+    QLabel,
     QLineEdit,
     QMessageBox,
     QPushButton,
@@ -528,6 +531,24 @@ def test_every_input_has_a_name_for_screen_readers(qtbot, wizard):
     assert "done" in interface.child(0).text(QAccessible.Text.Name)
 
 
+def test_no_two_things_on_a_page_share_a_key(qtbot, wizard):
+    sample = samples()[0]
+    wizard.prefill(sample, sample.models[0])
+    qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
+    for step in Step:
+        wizard.steps.setCurrentRow(step)
+        texts = [
+            each.text()
+            for kind in (QAbstractButton, QLabel)
+            for each in wizard.findChildren(kind)
+            if each.isVisible() and not isinstance(each, Words)
+        ]
+        if step is Step.PEOPLE:
+            texts += [wizard.people.tabs.tabText(tab) for tab in range(2)]
+        keys = [key.lower() for text in texts for key in re.findall("&([^&])", text)]
+        assert len(keys) == len(set(keys)), (step.name, sorted(texts))
+
+
 def test_light_and_dark_have_no_text_that_cannot_be_read(themed):
     def luminance(colour):
         parts = [
@@ -677,7 +698,7 @@ def test_several_values_can_be_good(qtbot, wizard, loans, monkeypatch):
     choose(page.favourable, "Several values…")
     assert wizard.state.favourable == "own or rent"
     assert page.favourable.currentText() == "own or rent"
-    own = wizard.state.label_counts()
+    own = wizard.state.table.counts("housing")
     assert f"{own['own'] + own['rent']:,} of 240" in page._outcome.text()
     page.enter()
     assert page.favourable.currentText() == "own or rent"

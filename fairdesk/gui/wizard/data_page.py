@@ -269,7 +269,7 @@ class DataPage(Page):
         self.missing.setPlaceholderText("empty cells only")
         self.missing.setToolTip("Cells that mean “no value”, separated by commas")
         self.missing.editingFinished.connect(self._reread)
-        self.header = QCheckBox("First row has &names")
+        self.header = QCheckBox("First row &has names")
         self.header.setAccessibleName("First row has names")
         self.header.toggled.connect(self._reread)
         self._table_label = QLabel("Shee&t")
@@ -310,9 +310,14 @@ class DataPage(Page):
         calm(self.person, self.label)
         row = QHBoxLayout()
         row.setSpacing(theme.WIDE)
-        row.addLayout(labelled("What is &one row?", self.person), 2)
-        row.addLayout(labelled("Which column is the decision or the &truth?", self.label), 3)
-        row.addLayout(labelled("What is &good to get?", self.good), 4)
+        for text, field, stretch in (
+            ("What is &one row?", self.person, 2),
+            ("Which column is the decision or the &truth?", self.label, 3),
+            ("What is &good to get?", self.good, 4),
+        ):
+            place = labelled(text, field)
+            place.addStretch(1)  # fields of other heights keep their tops in line
+            row.addLayout(place, stretch)
         self.good.setFocusProxy(self.favourable)
         self.favourable.setAccessibleName(self.good.accessibleName())
         card.body.addLayout(row)

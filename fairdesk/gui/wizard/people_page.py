@@ -100,8 +100,7 @@ class PeoplePage(Page):
         if now[0] is not self._shown[0] or now[1] != self._shown[1]:
             self._shown = now
             self._build()
-        for name in self._names:
-            self._show(name)
+        self._show_all()
         self._look()
 
     def first_field(self) -> QWidget:
@@ -128,9 +127,12 @@ class PeoplePage(Page):
         if table is None:
             return
         for place, head in enumerate(("Attribute", "In the data", "Allowed", "Role", "Compared")):
-            self._rows.addWidget(quiet(head), 0, place)
+            self._rows.addWidget(_line(head), 0, place)
+        # Qt would show, and lay out anew, each of the hundreds of widgets of a visible one by itself
+        self._inside.hide()
         for row, name in enumerate(self.state.attribute_names(), start=1):
             self._add(row, table.column(name))
+        self._inside.show()
         for place, stretch in enumerate((4, 0, 4, 0, 3)):
             self._rows.setColumnStretch(place, stretch)
         self._rows.setRowStretch(self._rows.rowCount(), 1)
@@ -149,14 +151,14 @@ class PeoplePage(Page):
         named = QVBoxLayout()
         named.setSpacing(0)
         named.addWidget(words)
-        self._kinds[name] = quiet()
+        self._kinds[name] = _line()
         named.addWidget(self._kinds[name])
         self._names[name] = words
         self._rows.addLayout(named, row, 0)
         self._rows.addWidget(TinyChart(name, self.desk.histograms.get(name, ())), row, 1)
         if column.kind is Kind.TEXT:
-            self._rows.addWidget(quiet("any text"), row, 2)
-            self._rows.addWidget(quiet("Kept as it is"), row, 3)
+            self._rows.addWidget(_line("any text"), row, 2)
+            self._rows.addWidget(_line("Kept as it is"), row, 3)
             return
         button = QPushButton()
         button.setAutoDefault(False)
@@ -178,7 +180,7 @@ class PeoplePage(Page):
         """Make what says which values are compared: a choice where there is one, else words."""
         place = QVBoxLayout()
         place.setSpacing(0)
-        self._notes[column.name] = quiet()
+        self._notes[column.name] = _line()
         place.addWidget(self._notes[column.name])
         if column.kind.is_number:
             combo = QComboBox()
@@ -237,13 +239,12 @@ class PeoplePage(Page):
 
     def _choose(self, name: str, choice: Choice) -> None:
         self.state.choose(name, choice)
-        self._show(name)
+        self._show(name, self.state.determined_by())
         self._look()
         self.changed.emit()
 
     def _constrained(self) -> None:
-        for name in self._names:
-            self._show(name)
+        self._show_all()
         self._look()
         self.changed.emit()
 
@@ -308,8 +309,13 @@ class PeoplePage(Page):
 
     # -- showing ------------------------------------------------------------------------------
 
-    def _show(self, name: str) -> None:
-        """Show what is decided about one attribute."""
+    def _show_all(self) -> None:
+        follows = self.state.determined_by()
+        for name in self._names:
+            self._show(name, follows)
+
+    def _show(self, name: str, follow: dict[str, str]) -> None:
+        """Show what is decided about one attribute, given which follow which."""
         state, table = self.state, self.state.table
         if table is None:
             return
@@ -324,7 +330,7 @@ class PeoplePage(Page):
         role.setCurrentIndex(role.findData(choice.role.value))
         if (chip := self.chips.get(name)) is not None:
             self._show_chip(chip, name)
-        follows = state.determined_by().get(name, "")
+        follows = follow.get(name, "")
         note, allowed, several, unknown = "", "", False, False
         try:
             attribute = state.attribute(name)
@@ -343,7 +349,8 @@ class PeoplePage(Page):
         button = self.allowed[name]
         button.setText(allowed.replace("&", "&&"))
         button.setAccessibleName(f"Allowed values of {name}: {allowed}")
-        self._notes[name].setText(note)
+        self._notes[name].setText(short(note, 36))
+        self._notes[name].setToolTip(tips.plain(note))
         self._notes[name].setVisible(bool(note))
         if (combo := self.compared.get(name)) is not None:
             combo.setVisible(protected and several and not follows)
@@ -355,6 +362,11 @@ class PeoplePage(Page):
         chip.setChecked(protected)
         del blocked
         chip.setText(f"{'✓' if protected else '+'}  {short(name).replace('&', '&&')}")
+
+
+def _line(text: str = "") -> Words:
+    """Make one quiet line: a hundred rows of words that wrap would take seconds to lay out."""
+    return Words(text, tone="quiet", wrap=False)
 
 
 def _judged(domain: Domain, table: Table) -> SpecError | None:

@@ -73,7 +73,7 @@ class ValueList(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.NEAR)
         if len(values) >= _MANY:
-            column.addLayout(labelled("&Find", self.search))
+            column.addLayout(labelled("F&ind", self.search))
         column.addWidget(self.list, 1)
         row = QHBoxLayout()
         row.addWidget(self.all_button)
