@@ -278,7 +278,7 @@ class Worker:
         columns = tuple(table.columns[i] for i in kept)
         frame = self._answer(
             wire.Show(mapping, table.source, columns, label),
-            (table.codes[np.ix_(places, kept)],),
+            (table.codes[places][:, kept],),
             self._patience.answer,
             "answer for the rows of the table",
         )
