@@ -20,6 +20,7 @@ from fairdesk.models.contents import (
     types_in,
     wanted_environment,
 )
+from fairdesk.models.misread import misread
 from fairdesk.models.pickle_names import stands_for_another
 from fairdesk.models.rebuilding import RefusedError
 from fairdesk.models.unpickling import names_in, rebuild, resolve
@@ -145,7 +146,7 @@ def _pickle(path: Path) -> _Steps:
 
 def _skops(path: Path) -> _Steps:
     # scikit-learn takes seconds to load, and this loads it
-    import skops.io  # type: ignore[import-untyped]  # noqa: PLC0415
+    import skops.io  # noqa: PLC0415
 
     try:
         _refuse_flood(path)
@@ -181,7 +182,9 @@ def _refuse_flood(path: Path) -> None:
 
 def _opened(path: Path, contents: Contents, opening: Callable[[], object]) -> object:
     try:
-        return opening()
+        thing = opening()
+        _refuse_misread(thing, path, contents)
+        return thing  # noqa: TRY300 - what it holds is the file's too: looking at it may fail
     except (RefusedError, ModelError):
         raise
     except ModuleNotFoundError as error:
@@ -250,6 +253,17 @@ def _needs_trust(path: Path, refused: tuple[str, ...]) -> TrustRequiredError:
         "its author put into it, with your rights: it could read, change or send your files.",
         remedy="Open it only if you know where it comes from. Otherwise ask for the model as ONNX.",
     )
+
+
+def _refuse_misread(thing: object, path: Path, contents: Contents) -> None:
+    if wrongly := misread(thing):
+        saved = contents.saved_with.get("scikit-learn", "of another version")
+        raise ModelError(
+            f"“{path.name}” was saved with scikit-learn {saved}, and would answer wrongly with "
+            f"{installed('scikit-learn')}.",
+            why=wrongly,
+            remedy=f"Open it with scikit-learn {saved} in an environment of its own.",
+        )
 
 
 def _unreadable(path: Path, contents: Contents, error: Exception) -> ModelError:

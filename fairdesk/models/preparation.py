@@ -343,20 +343,23 @@ class Preparation:
         if not given or not all(isinstance(key, str | int | float | bool) for key in given):
             return False
         if all(_is_number(value) for value in given.values()):
-            column = _column_of(name)
-            if not column or _words(name) & (_PART_WORDS | _NOTE_WORDS):
-                return False
-            if len(given) < 2 or not all(float(value).is_integer() for value in given.values()):
-                return False
-            if column.casefold() in _TARGET_WORDS or column == self.target:
-                return self._numbered_classes(name, given)
-            self._codes(column, {_text(key): float(value) for key, value in given.items()}, name)
-            return True
+            return self._numbers(name, given)
         if is_turned_round(given):
             turned = {value: float(key) for key, value in given.items()}
             return len(turned) == len(given) and self._mapping(name, turned)
         taken = [self._tells(str(key), value) for key, value in given.items()]
         return any(taken)
+
+    def _numbers(self, name: str, given: dict[Any, Any]) -> bool:
+        """Take codes, of a column's values or of the classes."""
+        column = _column_of(name)
+        whole = all(float(value).is_integer() for value in given.values())
+        if not column or len(given) < 2 or not whole or _words(name) & (_PART_WORDS | _NOTE_WORDS):
+            return False
+        if column.casefold() in _TARGET_WORDS or column == self.target:
+            return self._numbered_classes(name, given)
+        self._codes(column, {_text(key): float(value) for key, value in given.items()}, name)
+        return True
 
     def _numbered_classes(self, name: str, given: dict[Any, Any]) -> bool:
         places = sorted(given, key=lambda key: float(given[key]))

@@ -33,13 +33,6 @@ class Calls:
         return self.reduced
 
 
-class _Named:
-    """A name that only exists in the file."""
-
-    def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
-
-
 def by_name(module: str, name: str, *arguments: Any) -> bytes:
     """Assemble a call of a name, dots and all, that no pickler would write."""
     inner = pickle.dumps(arguments, 4)[2:-1]
@@ -47,7 +40,7 @@ def by_name(module: str, name: str, *arguments: Any) -> bytes:
     inner = inner[9:] if inner[:1] == b"\x95" else inner
     return (
         b"\x80\x04"
-         b"\x8c"
+        b"\x8c"
         + bytes([len(module)])
         + module.encode()
         + b"\x8c"
@@ -81,18 +74,13 @@ def _object_array(thing: Any) -> Any:
     return array
 
 
-def _frozen_distribution(mark: Path) -> Any:
-    """A distribution of SciPy that executes a text of the file when it is filled."""
-    import scipy.stats._continuous_distns as home
+def distribution(mark: Path) -> Any:
+    """A distribution of SciPy, which executes a text that lies in the file when it is filled."""
+    from scipy.stats._continuous_distns import uniform_gen
 
-    frozen = home.uniform_gen(name="uniform")
-    state = frozen.__getstate__()
-    state["_parse_arg_template"] = (
-        f"{_program(mark)}\ndef _parse_args(self): pass\ndef _parse_args_rvs(self): pass\n"
-        "def _parse_args_stats(self): pass\n"
-    )
-
-    return Calls(operator.__class__ and home.uniform_gen.__new__, home.uniform_gen, state=state)
+    made = uniform_gen(name="uniform")
+    made._parse_arg_template = f"{_program(mark)}\n{made._parse_arg_template}"
+    return made
 
 
 KINDS: dict[str, Callable[[Path, Path], Any]] = {

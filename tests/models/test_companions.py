@@ -242,7 +242,7 @@ def test_a_transformer_stands_before_any_model(tmp_path):
     np.testing.assert_allclose(
         opened.scores(given), dense.matrix_scores(columns.transform(people)), atol=1e-6
     )
-    with pytest.raises(ModelError, match="the model takes 9|takes 9"):
+    with pytest.raises(ModelError, match="takes 9"):
         with_companions(network(9), [beside(tmp_path, "prep.joblib", columns)])
 
 

@@ -125,10 +125,8 @@ def test_any_bytes_end_in_contents_or_a_sentence(tmp_path):
 
 def test_keras_and_broken_archives(tmp_path):
     path = tmp_path / "m.keras"
-    config = {
-        "class_name": "Sequential",
-        "config": {"layers": [{"class_name": "Dense", "config": {}}, {"class_name": "Lambda", "config": {}}]},
-    }  # fmt: skip
+    layers = [{"class_name": name, "config": {}} for name in ("Dense", "Lambda")]
+    config = {"class_name": "Sequential", "config": {"layers": layers}}
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("config.json", json.dumps(config))
         archive.writestr("metadata.json", json.dumps({"keras_version": "3.1.0"}))

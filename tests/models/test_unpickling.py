@@ -43,7 +43,7 @@ from fairdesk.models.packed import Bounded, unpacked
 from fairdesk.models.pickle_names import standing
 from fairdesk.models.rebuilding import Lifeless, RefusedError
 from fairdesk.models.unpickling import names_in, rebuild, resolve
-from tests.models.hostile import ASSEMBLED, KINDS
+from tests.models.hostile import ASSEMBLED, KINDS, distribution
 
 RNG = np.random.default_rng(1)
 X = np.abs(RNG.normal(size=(80, 4)))
@@ -114,6 +114,15 @@ def test_a_distribution_of_scipy_is_kept_as_a_record_and_runs_nothing(tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), search.predict_proba(X))
     with pytest.raises(TypeError):
         bool(again.param_distributions["C"])
+
+
+def test_a_distribution_that_would_execute_its_text_does_not(tmp_path):
+    path, mark = tmp_path / "m.pkl", tmp_path / "mark"
+    path.write_bytes(pickle.dumps({"model": LOGISTIC.fit(X, Y), "drawn": distribution(mark)}))
+    assert isinstance(rebuild(path)["drawn"], Lifeless)
+    assert not mark.exists()
+    pickle.loads(path.read_bytes())
+    assert mark.exists()
 
 
 def test_nothing_outside_the_known_libraries_is_imported(tmp_path):
