@@ -1,9 +1,13 @@
 """Models of older versions that would answer wrongly without a word."""
 
+import pickle
+
 import numpy as np
 import pytest
 
+from fairdesk.errors import ModelError
 from fairdesk.models.misread import misread
+from fairdesk.models.open import open_model
 
 ensemble = pytest.importorskip("sklearn.ensemble")
 from sklearn.model_selection import GridSearchCV  # noqa: E402 - as above
@@ -74,3 +78,12 @@ def test_an_adaboost_that_is_no_longer_known_is_found():
 
     old.algorithm = "SAMME"
     assert misread((old, "notes")) == ""
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_they_are_not_opened(tmp_path, trusted):
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps({"model": as_saved_before(tree()), "scaler": None}))
+
+    with pytest.raises(ModelError, match="would answer wrongly"):
+        open_model(path, trusted=trusted)
