@@ -12,10 +12,11 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, distributions, version
+from importlib.metadata import distributions
 from pathlib import Path
 from shutil import rmtree
 from time import time
@@ -24,9 +25,9 @@ import msgspec
 
 from fairdesk.audit import beside, installing
 from fairdesk.audit.worker import Worker
-from fairdesk.errors import ModelError, WorkerError
+from fairdesk.errors import ModelError, TrustRequiredError, WorkerError
 from fairdesk.files import environments_folder
-from fairdesk.models.contents import Contents
+from fairdesk.models.contents import Contents, installed
 
 log = logging.getLogger(__name__)
 
@@ -162,7 +163,7 @@ class _About(msgspec.Struct, frozen=True):
 
 
 def needed(contents: Contents) -> Requirement | None:
-    """Compare the versions that a file was saved with with those that are installed.
+    """Compare what a file was saved with, and asks for, with what is installed.
 
     Returns
     -------
@@ -175,24 +176,31 @@ def needed(contents: Contents) -> Requirement | None:
         name, wanted = _BY_NAME.get(key.lower()), _wanted(text)
         if name and wanted:
             told[name] = wanted
-    others = [name for name, wanted in told.items() if _minor(wanted) != _minor(_installed(name))]
-    if not others:
-        return None
-    mismatch = "; ".join(
-        f"{name} {told[name]}, but {_installed(name) or 'none'} is installed" for name in others
-    )
     roots = {imported.name.partition(".")[0] for imported in contents.imports}
-    packages = {SCIKIT: "", **{_BY_NAME[root]: "" for root in sorted(roots & {*_BY_NAME})}, **told}
+    used = {_BY_NAME[root]: "" for root in sorted(roots & {*_BY_NAME})}
+    mismatches = [
+        f"The model was saved with {name} {wanted}, but {installed(name)} is installed."
+        for name, wanted in told.items()
+        if installed(name) and _minor(wanted) != _minor(installed(name))
+    ]
+    missing = [
+        f"The model needs {name}, which is not installed."
+        for name in used | told
+        if not installed(name)
+    ]
+    if not mismatches and not missing:
+        return None
+    packages = {SCIKIT: "", **used, **told}
     if contents.format == "skops":
         packages["skops"] = ""
-    return _requirement(packages, f"The model was saved with {mismatch}.")
+    return _requirement(packages, " ".join(mismatches + missing))
 
 
 def _requirement(packages: dict[str, str], mismatch: str) -> Requirement:
     if not packages[SCIKIT]:
         boosting = packages.get("xgboost", "")
         goes_with_older = boosting and _numbers(boosting) < _XGBOOST
-        packages[SCIKIT] = _SCIKIT_FOR_XGBOOST if goes_with_older else _installed(SCIKIT)
+        packages[SCIKIT] = _SCIKIT_FOR_XGBOOST if goes_with_older else installed(SCIKIT)
     scikit, obstacle = packages[SCIKIT], ""
     if _numbers(scikit) < _OLDEST[:2]:
         python = _dotted(_OLDEST_PYTHON)
@@ -200,6 +208,26 @@ def _requirement(packages: dict[str, str], mismatch: str) -> Requirement:
     elif _numbers(scikit) < _OLDEST:
         packages[SCIKIT] = _dotted(_OLDEST)
     return Requirement(packages, mismatch, obstacle)
+
+
+@contextmanager
+def way_out(requirement: Requirement | None) -> Iterator[None]:
+    """Let errors of a model that is opened and asked here name the environment that it needs.
+
+    Parameters
+    ----------
+    requirement : Requirement, optional
+        As `needed` gives it; ``None`` where the model is opened in such an environment.
+    """
+    try:
+        yield
+    except TrustRequiredError:
+        raise
+    except ModelError as error:
+        if requirement is None:
+            raise
+        why = error.why if requirement.packages[SCIKIT] in error.what else requirement.mismatch
+        raise ModelError(error.what, why=why, remedy=requirement.remedy) from error
 
 
 def find(requirement: Requirement) -> Environment | None:
@@ -323,7 +351,7 @@ def specifications(requirement: Requirement) -> list[str]:
         *_GUEST_IMPORTS,
         *([_SKOPS] if "skops" in requirement.packages else []),
         # what the same numba has compiled for FairDesk serves here and there
-        f"numba<={_installed('numba')}",
+        f"numba<={installed('numba')}",
         *(needs for before, needs in _NEEDS_OLDER if scikit < before),
     ]
 
@@ -408,14 +436,6 @@ def _python_in(folder: Path) -> Path:
 def _python_version(folder: Path) -> str:
     told = re.search(r"version_info *= *(\d+\.\d+)", (folder / "pyvenv.cfg").read_text())
     return told[1] if told else _dotted(sys.version_info[:2])
-
-
-def _installed(name: str) -> str:
-    """Give the version that FairDesk itself has; empty without."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
 
 
 def _wanted(text: str) -> str:

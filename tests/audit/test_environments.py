@@ -18,7 +18,7 @@ from fairdesk.audit.environments import Requirement, find, made, make, needed, r
 from fairdesk.audit.question import domain_of
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.worker import Worker
-from fairdesk.errors import ModelError
+from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.events import Found
 from fairdesk.models.contents import Contents, ImportedName
 from fairdesk.models.mapping import match
@@ -125,6 +125,40 @@ def test_libraries_that_the_file_uses_come_along():
 
     assert packages == {"scikit-learn": "1.3.2", "imbalanced-learn": "", "xgboost": ""}
     assert "xgboost" in environments.specifications(needed(contents))
+
+
+def test_a_library_that_is_missing_is_named_and_can_be_had(monkeypatch):
+    monkeypatch.setattr(environments, "installed", lambda name: "" if "imb" in name else HERE)
+    contents = saved_with(HERE, "imblearn.pipeline.Pipeline", "sklearn.svm._classes.SVC")
+
+    requirement = needed(contents)
+
+    assert requirement.mismatch == "The model needs imbalanced-learn, which is not installed."
+    assert requirement.packages == {"scikit-learn": HERE, "imbalanced-learn": ""}
+
+
+def test_errors_of_a_model_name_the_way_out():
+    requirement = needed(saved_with("1.3.2"))
+
+    with pytest.raises(ModelError) as caught, environments.way_out(requirement):
+        raise ModelError("The model refused 2,905 rows.", why="It says: x", remedy="Check.")
+    assert caught.value.why == requirement.mismatch
+    assert caught.value.remedy == requirement.remedy
+
+    with pytest.raises(ModelError) as caught, environments.way_out(requirement):
+        raise ModelError("It was saved with scikit-learn 1.3.2.", why="It says: x", remedy="Y.")
+    assert caught.value.why == "It says: x"
+
+    with pytest.raises(ModelError, match="Check") as caught, environments.way_out(None):
+        raise ModelError("The model refused 2,905 rows.", remedy="Check.")
+
+
+def test_the_way_out_never_stands_in_for_consent():
+    error = TrustRequiredError("It is a program.", remedy="Open it only if you know it.")
+
+    with pytest.raises(TrustRequiredError) as caught, environments.way_out(OLD):
+        raise error
+    assert caught.value is error
 
 
 def test_an_old_xgboost_gets_a_scikit_learn_that_it_goes_with():
