@@ -87,9 +87,11 @@ class Lifeless:
         raise TypeError("a thing that was kept as a record only is asked for")
 
 
-def plain(value: object) -> object:
+def plain(value: object) -> str | bytes:
     """Give a description back as it is."""
-    return value
+    if not isinstance(value, str | bytes | bytearray):
+        raise RefusedError("pyarrow.lib of no bytes")
+    return value if isinstance(value, str) else bytes(value)
 
 
 def latin_bytes(text: str, encoding: str) -> bytes:

@@ -168,6 +168,7 @@ ASSEMBLED: dict[str, Callable[[Path], bytes]] = {
         b"\x80\x04cjoblib.numpy_pickle_compat\nNDArrayWrapper\n)\x81}\x8c\x08filename"
         b"\x8c\x0b/etc/passwdsb."
     ),
+    "what is not the file's own": lambda mark: by_name("pyarrow.lib", "py_buffer", np.log1p),
     "hard codec": lambda mark: by_name("_codecs", "encode", "aaaa", "zlib"),
 }
 
