@@ -34,7 +34,7 @@ WAITING_FRAMES = 16
 #: Lines of a child's standard error that are logged; a model that prints at every call has more.
 LOGGED_LINES = 500
 #: Lines of it that are quoted when the child dies.
-LAST_LINES = 20
+LAST_LINES, LAST_LETTERS = 20, 500
 
 #: How often it is looked at what a child has written.
 WATCH_SECONDS = 1.0
@@ -401,7 +401,7 @@ def _log_lines(guest: _Guest, process: subprocess.Popen[bytes]) -> None:
         count = 0
         while line := stream.readline(4096):
             text = line.decode(errors="replace").rstrip()
-            guest.last_lines.append(text)
+            guest.last_lines.append(text[:LAST_LETTERS])
             count += 1
             if count <= LOGGED_LINES:
                 log.info("worker process %d: %s", process.pid, text)

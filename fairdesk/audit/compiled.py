@@ -29,36 +29,35 @@ MODULES = ("fairdesk.individual.kernels",)
 _MOST_SECONDS = 600.0
 
 
-def copy_to(folder: Path, python: str) -> None:
-    """Give a guest what was compiled for its interpreter; have it made when it is missing.
+def copy_to(folder: Path) -> None:
+    """Give a guest what was compiled; have it made when it is missing.
 
     Nothing waits for that: a guest that comes too early compiles for itself.
     """
-    made = _folder(python)
     try:
-        shutil.copytree(made, folder, dirs_exist_ok=True)
+        shutil.copytree(_folder(), folder, dirs_exist_ok=True)
     except OSError:
-        _begin(python)
+        _begin()
 
 
 @functools.cache
-def _begin(python: str) -> None:
+def _begin() -> None:
     """Have it made in the background, once while the app runs."""
-    threading.Thread(target=make, args=(python,), daemon=True).start()
+    threading.Thread(target=make, daemon=True).start()
 
 
-def make(python: str = sys.executable) -> Path:
-    """Compile for an interpreter; gives the folder, complete or not there.
+def make() -> Path:
+    """Compile; gives the folder, complete or not there.
 
     The process that compiles finishes its work also when the app ends meanwhile.
     """
-    made = _folder(python)
+    made = _folder()
     with suppress(OSError, subprocess.SubprocessError):
         made.parent.mkdir(parents=True, exist_ok=True)
         making = tempfile.mkdtemp(dir=made.parent, prefix="making-")
         package_home = str(package_folder().parent)
         subprocess.run(  # noqa: S603 - our own interpreter and module
-            (python, "-P", "-m", "fairdesk.audit.compiled", making, str(made)),
+            (sys.executable, "-P", "-m", "fairdesk.audit.compiled", making, str(made)),
             env=os.environ | {"NUMBA_CACHE_DIR": making, "PYTHONPATH": package_home},
             check=True,
             timeout=_MOST_SECONDS,
@@ -79,16 +78,21 @@ def _compile(making: Path, made: Path) -> None:
         shutil.rmtree(making, ignore_errors=True)
 
 
-def _folder(python: str) -> Path:
+def _folder() -> Path:
     """Name the folder for this interpreter, these sources and this compiler."""
-    told = [python, sys.version, fairdesk.__version__]
+    told = [sys.executable, sys.version, fairdesk.__version__]
     with suppress(metadata.PackageNotFoundError):
         told.append(metadata.version("numba"))
     for module in MODULES:
         source = package_folder().joinpath(*module.split(".")[1:]).with_suffix(".py")
         told += [str(source), str(source.stat().st_mtime_ns)]
     key = hashlib.sha256("\n".join(told).encode()).hexdigest()[:20]
-    return platformdirs.user_cache_path("FairDesk", appauthor=False) / "compiled" / key
+    return compiled_home() / key
+
+
+def compiled_home() -> Path:
+    """Give the folder of what was compiled, for all versions."""
+    return platformdirs.user_cache_path("FairDesk", appauthor=False) / "compiled"
 
 
 if __name__ == "__main__":

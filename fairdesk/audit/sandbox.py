@@ -94,7 +94,7 @@ class Sandbox:
         for name in sorted(set(FOLDERS.values())):
             (self.room.own / name).mkdir(exist_ok=True)
         self.room.private.write_bytes(b"none of a model's business")
-        compiled.copy_to(self.room.own / FOLDERS["NUMBA_CACHE_DIR"], self._command[0])
+        compiled.copy_to(self.room.own / FOLDERS["NUMBA_CACHE_DIR"])
         self._given: dict[str, Given] = {}
         self._count = 0
         self._free = _free_bytes(self.room.folder)

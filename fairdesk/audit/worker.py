@@ -34,6 +34,11 @@ T = TypeVar("T")
 
 #: How often a waiting call looks whether it was paused.
 _LOOK_SECONDS = 0.5
+#: What may come before the answer, by request; anything else would only keep the app waiting.
+_BEFORE: dict[type, tuple[type, ...]] = {
+    wire.ReadTable: (wire.TableProgress,),
+    wire.Search: (wire.SearchFound, wire.SearchProgress),
+}
 #: More of these no card may tell: what is shown is made for people.
 MOST_INPUTS, MOST_CLASSES, MOST_WARNINGS = 100_000, 10_000, 200
 #: Letters of a text that a guest tells.
@@ -286,8 +291,7 @@ class Worker:
         if len(sample) != len(rows):
             raise _nonsense("it shows other rows than were asked for")
         return tuple(
-            msgspec.structs.replace(shown, row=row)
-            for shown, row in zip(sample, rows, strict=True)
+            msgspec.structs.replace(shown, row=row) for shown, row in zip(sample, rows, strict=True)
         )
 
     def predict(self, mapping: Mapping, attributes: tuple[Attribute, ...], rows: Rows) -> Scores:
@@ -463,6 +467,8 @@ class Worker:
                     raise _nonsense("it answers a call that was not made")
                 since = monotonic()
                 over = not isinstance(frame.message, wire.UNDERWAY)
+                if not over and not isinstance(frame.message, _BEFORE.get(type(request), ())):
+                    raise _nonsense(f"{type(frame.message).__name__} is no answer here")
                 if isinstance(frame.message, wire.Failed):
                     raise _error(frame.message, child)
                 yield frame
