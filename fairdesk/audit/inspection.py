@@ -142,7 +142,9 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     if subject.map is not None:
         proposal = mapping_file.apply(mapping_file.read(subject.map), proposal, card, table)
     mapping = complete(proposal, card, table, subject.label)
-    proof = worker.prove(mapping, table, subject.label, favourable)
+    # what opens may still fail when it is asked
+    with environments.way_out(None if card.environment else environments.needed(contents)):
+        proof = worker.prove(mapping, table, subject.label, favourable)
     notes = proposal.notes
     if proposal.answer is not None and not proposal.answer.clear:
         chosen, note = settled(mapping, proof)
@@ -184,13 +186,16 @@ def _open(
     say(f"Opening {model.name}")
     trusted = subject.trusted or (model.is_file() and is_sample_file(sha256(model)))
     environment = _environment(contents, subject, say)
-    card = worker.open_model(
-        model,
-        trusted=trusted,
-        output=subject.output,
-        companions=[Companion(str(path), trusted=subject.trusted) for path in subject.companions],
-        command=environments.command(environment) if environment else None,
-    )
+    with environments.way_out(None if environment else environments.needed(contents)):
+        card = worker.open_model(
+            model,
+            trusted=trusted,
+            output=subject.output,
+            companions=[
+                Companion(str(path), trusted=subject.trusted) for path in subject.companions
+            ],
+            command=environments.command(environment) if environment else None,
+        )
     if environment is None:
         return card
     return msgspec.structs.replace(card, environment=environment.title)

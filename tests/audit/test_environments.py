@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ import pytest
 
 from fairdesk.audit import environments, installing
 from fairdesk.audit.environments import Requirement, find, made, make, needed, remove
+from fairdesk.audit.inspection import Subject, inspect
 from fairdesk.audit.question import domain_of
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.worker import Worker
@@ -435,6 +437,34 @@ def test_the_command_starts_the_real_guest(tmp_path):
         assert worker.look_into(path).format == "text"
     finally:
         worker.close()
+
+
+@pytest.mark.parametrize("lacks", ["_fill_dtype", "statistics_"])
+def test_an_inspection_that_fails_over_versions_names_the_way_out(lacks, tmp_path, monkeypatch):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    from sklearn import base
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(60, 2)).round(3)
+    hired = (numbers[:, 0] > 0).astype(int)
+    rows = [f"{a},{b},{c}" for (a, b), c in zip(numbers, hired, strict=True)]
+    (tmp_path / "data.csv").write_text("\n".join(["a,b,hired", *rows]))
+    model = make_pipeline(SimpleImputer(), linear_model.LogisticRegression()).fit(numbers, hired)
+    del model.steps[0][1].__dict__[lacks]
+    monkeypatch.setattr(base, "__version__", "1.3.2")
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps(model))
+    subject = Subject(tmp_path / "data.csv", "hired", "1", tmp_path / "model.pkl")
+    worker = Worker()
+
+    try:
+        with pytest.raises(ModelError) as caught:
+            inspect(worker, subject, lambda _: None)
+    finally:
+        worker.close()
+    assert "1.3.2" in caught.value.why
+    assert "--make-environment" in caught.value.remedy
 
 
 # -- for real: minutes, hundreds of megabytes, and the package registry ------------------------
