@@ -135,8 +135,10 @@ def open_files(
         held = worker.confinement()
         return Untrusted(path, digests[path], worker.look_into(path), error, held)
     except ModelError as error:
-        if needed is None or there is not None or needed.obstacle:
+        if needed is None or there is not None:
             raise
+        if needed.obstacle:
+            raise ModelError(error.what, why=needed.mismatch, remedy=needed.remedy) from error
         return Stranded(error, needed)
     if there is not None:
         card = msgspec.structs.replace(card, environment=there.title)
