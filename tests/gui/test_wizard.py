@@ -28,14 +28,13 @@ from fairdesk.audit.store import Store
 from fairdesk.data.domain import Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import WorkerError
-from fairdesk.files import sha256
 from fairdesk.gui import theme
+from fairdesk.gui.dropping import Sort, sort_of
 from fairdesk.gui.parts import Words
 from fairdesk.gui.settings import Settings
 from fairdesk.gui.wizard import data_page, state
 from fairdesk.gui.wizard.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.dialog import Wizard
-from fairdesk.gui.wizard.mapping_table import MADE_FROM
 from fairdesk.gui.wizard.state import Choice, Length, Standing, Step
 from fairdesk.gui.wizard.values_dialog import ValuesDialog
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Takes
@@ -245,18 +244,6 @@ def test_the_preview_is_a_sound_model(qtbot, wizard, loans, qtmodeltester):
     assert wizard.data.preview.model().rowCount() == 200
 
 
-def test_a_program_is_opened_only_once_trusted(qtbot, wizard, loans, remembered):
-    answer_data(qtbot, wizard, loans)
-    with qtbot.waitSignal(wizard.model.failed, timeout=SLOW):
-        wizard.model.load(loans / "loans.pkl")
-    assert wizard.model.trust_button.isVisible()
-    assert wizard.state.card is None
-    remembered.trust(sha256(loans / "loans.pkl"))
-    with qtbot.waitSignal(wizard.model.proved, timeout=SLOW):
-        wizard.model.load(loans / "loans.pkl")
-    assert not wizard.model.trust_button.isVisible()
-
-
 def test_a_file_that_is_no_model_is_told_with_a_way_on(qtbot, wizard, loans, monkeypatch, tmp_path):
     answer_data(qtbot, wizard, loans)
     broken = tmp_path / "broken.keras"
@@ -273,7 +260,7 @@ def test_a_file_that_is_no_model_is_told_with_a_way_on(qtbot, wizard, loans, mon
 def test_a_model_that_dies_or_hangs_leaves_a_way_on(qtbot, wizard, loans, worker, monkeypatch):
     answer_data(qtbot, wizard, loans)
 
-    def die(_path, *, trusted=False):
+    def die(_path, **_named):
         raise WorkerError("The model’s process died.", remedy="Try again.")
 
     with monkeypatch.context() as patched:
@@ -281,16 +268,15 @@ def test_a_model_that_dies_or_hangs_leaves_a_way_on(qtbot, wizard, loans, worker
         with qtbot.waitSignal(wizard.model.failed, timeout=SLOW):
             wizard.model.load(loans / "loans.pkl")
     assert "died" in wizard.model.banner.accessibleName()
-    with qtbot.waitSignal(wizard.model.failed, timeout=SLOW):
+    with qtbot.waitSignal(wizard.model.proved, timeout=SLOW):
         wizard.model.load(loans / "loans.pkl")
-    assert wizard.model.trust_button.isVisible()
 
 
 def test_opening_can_be_cancelled(qtbot, wizard, loans, worker, monkeypatch):
     answer_data(qtbot, wizard, loans)
     stopped = threading.Event()
 
-    def hang(_path, *, trusted=False):
+    def hang(_path, **_named):
         stopped.wait(30)
         raise WorkerError("It was stopped.")
 
@@ -307,19 +293,6 @@ def test_opening_can_be_cancelled(qtbot, wizard, loans, worker, monkeypatch):
         assert "It was stopped" not in wizard.model.banner.accessibleName()
 
 
-def test_an_input_can_be_made_from_another_column(qtbot, wizard, loans):
-    answer_data(qtbot, wizard, loans)
-    answer_model(qtbot, wizard, loans)
-    wizard.back.click()
-    before = wizard.state.proof.accuracy
-    model = wizard.model.mapping_view.model()
-    rows = [model.index(row, 0).data() for row in range(model.rowCount())]
-    with qtbot.waitSignal(wizard.model.proved, timeout=SLOW):
-        model.setData(model.index(rows.index("income"), MADE_FROM), "age")
-    assert wizard.state.proof.accuracy < before
-    assert wizard.state.attribute_names() == ("sex", "age", "housing")
-
-
 def test_the_good_answer_can_be_turned_round(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     answer_model(qtbot, wizard, loans)
@@ -329,22 +302,6 @@ def test_the_good_answer_can_be_turned_round(qtbot, wizard, loans):
     assert wizard.state.mapping.favourable_class == 0
     assert wizard.state.proof.accuracy < 0.5
     assert wizard.state.proof.warnings
-
-
-def test_inputs_that_do_not_fit_are_told(qtbot, wizard, loans, tmp_path):
-    path = tmp_path / "narrow.csv"
-    lines = (loans / "loans.csv").read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join(",".join(line.split(",")[1:]) for line in lines), encoding="utf-8")
-    read(qtbot, wizard, path)
-    choose(wizard.data.label, "approved")
-    choose(wizard.data.favourable, "yes")
-    wizard.next.click()
-    wizard.model.load(loans / "loans.pkl")
-    qtbot.waitUntil(wizard.model.trust_button.isVisible, timeout=SLOW)
-    with qtbot.waitSignal(wizard.model.failed, timeout=SLOW):
-        wizard.model.trust_button.click()
-    assert "sex" in wizard.model.banner.accessibleName()
-    assert not wizard.next.isEnabled()
 
 
 def answered_by(dialog, **kept):
@@ -493,20 +450,36 @@ def test_escape_closes_an_untouched_wizard(qtbot, wizard, monkeypatch):
     assert not wizard.isVisible()
 
 
-def test_files_can_be_dropped_anywhere(qtbot, wizard, loans):
-    for name, signal in (("loans.csv", wizard.data.loaded), ("loans.pkl", wizard.model.failed)):
-        mime = QMimeData()
-        mime.setUrls([QUrl.fromLocalFile(str(loans / name))])
-        event = QDropEvent(
-            QPointF(5, 5),
-            Qt.DropAction.CopyAction,
-            mime,
-            Qt.MouseButton.LeftButton,
-            Qt.KeyboardModifier.NoModifier,
-        )
-        with qtbot.waitSignal(signal, timeout=SLOW):
-            wizard.dropEvent(event)
-        assert event.isAccepted()
+@pytest.mark.parametrize(
+    ("name", "taken"),
+    [
+        ("loans.csv", lambda state: state.table is not None),
+        ("loans.pkl", lambda state: state.card is not None),
+    ],
+)
+def test_files_can_be_dropped_anywhere(qtbot, wizard, loans, name, taken):
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(loans / name))])
+    event = QDropEvent(
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        mime,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    wizard.dropEvent(event)
+    assert event.isAccepted()
+    qtbot.waitUntil(lambda: taken(wizard.state), timeout=SLOW)
+
+
+def test_what_can_be_dropped_is_told_by_its_name(tmp_path):
+    for name in ("a.csv", "a.TSV", "a.parquet", "a.xlsx", "a.sqlite", "a.db"):
+        assert sort_of(tmp_path / name) is Sort.DATA
+    for name in ("a.keras", "a.skops", "a.onnx"):
+        assert sort_of(tmp_path / name) is Sort.MODEL
+    assert sort_of(tmp_path) is None
+    (tmp_path / "saved_model.pb").touch()
+    assert sort_of(tmp_path) is Sort.MODEL
 
 
 def test_every_input_has_a_name_for_screen_readers(qtbot, wizard):

@@ -46,8 +46,8 @@ class AnswerField(QWidget):
         calm(self.combo, self.threshold, self.estimate)
         self._by_score, self._by_estimate = QWidget(), QWidget()
         for box, words, field in (
-            (self._by_score, "Decides a&bove", self.threshold),
-            (self._by_estimate, "T&his number", self.estimate),
+            (self._by_score, "Decides abo&ve", self.threshold),
+            (self._by_estimate, "This n&umber", self.estimate),
         ):
             inside = labelled(words, field)
             inside.setContentsMargins(0, 0, 0, 0)

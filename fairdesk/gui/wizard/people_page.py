@@ -128,7 +128,7 @@ class PeoplePage(Page):
             return
         for place, head in enumerate(("Attribute", "In the data", "Allowed", "Role", "Compared")):
             self._rows.addWidget(_line(head), 0, place)
-        # Qt would show, and lay out anew, each of the hundreds of widgets of a visible one by itself
+        # of what is visible Qt would show, and lay out anew, each of hundreds of parts by itself
         self._inside.hide()
         for row, name in enumerate(self.state.attribute_names(), start=1):
             self._add(row, table.column(name))
