@@ -1,4 +1,4 @@
-"""The searches' compiled loops: made once by a process that never sees a model, copied for guests.
+"""What is compiled for guests, once, by a process that never sees a model: the searches' loops.
 
 A guest may not write where the next one reads: the compiler's cache is made of programs. So the
 user's is filled by ``python -m fairdesk.audit.compiled``, and each guest gets a copy of its own.
@@ -25,6 +25,12 @@ from fairdesk.audit.room import package_folder
 
 #: The modules with compiled loops.
 MODULES = ("fairdesk.individual.kernels",)
+#: Libraries that guests import. They could not keep the bytecode of these either, and what compiles
+#: them anew at each start (TensorFlow: for a minute) must not be the guest.
+LIBRARIES = (
+    *("pandas", "pyarrow.parquet", "h5py", "onnxruntime", "lark", "z3"),
+    *("sklearn.ensemble", "sklearn.pipeline", "sklearn.neural_network", "tensorflow"),
+)
 #: Longer than any compiler takes.
 _MOST_SECONDS = 600.0
 
@@ -74,6 +80,12 @@ def _compile(making: Path, made: Path) -> None:
         for name in MODULES:
             import_module(name)
         making.rename(made)
+        if not sys.dont_write_bytecode:
+            if hasattr(os, "nice"):
+                os.nice(10)
+            for name in LIBRARIES:
+                with suppress(ImportError):
+                    import_module(name)
     finally:  # it was renamed, or it failed, or another app was quicker
         shutil.rmtree(making, ignore_errors=True)
 

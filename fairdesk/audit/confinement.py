@@ -1,4 +1,11 @@
-"""What the process that opens model files cannot do: as it was found by trying, not by assuming."""
+"""What the process that opens model files cannot do: as it was found by trying, not by assuming.
+
+What a hostile model can do where everything holds: answer as it likes, and so lie about itself (as
+any model can), also in FairDesk's own name, by writing to the pipe; make its own findings, if they
+are people of the domain; take its share of memory and time until it is stopped; print to the log,
+up to a limit; and read what any program of this computer may know: its libraries, its
+processors, and, outside bubblewrap, which programs run.
+"""
 
 from __future__ import annotations
 

@@ -237,9 +237,14 @@ def _home_of_guests() -> Path:
         with suppress(OSError):
             guests = home / "guests"
             guests.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if os.access(guests, os.W_OK):
+            if os.access(guests, os.W_OK) and _is_ours(guests):
                 return guests
     return Path(tempfile.gettempdir())
+
+
+def _is_ours(folder: Path) -> bool:
+    """Tell whether nobody else has put a folder there before."""
+    return not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
 
 
 def _temporary_home() -> Path:

@@ -59,7 +59,7 @@ def forbid() -> None:
     OSError
         When the kernel does not take the filter.
     """
-    import pyseccomp as seccomp  # type: ignore[import-untyped]  # noqa: PLC0415 - in the guest only
+    import pyseccomp as seccomp  # noqa: PLC0415 - in the guest only
 
     forbidden = seccomp.ERRNO(errno.EPERM)
     calls = seccomp.SyscallFilter(seccomp.ALLOW)

@@ -377,3 +377,19 @@ def test_a_greeting_is_the_first_word_or_it_is_ended(spec):
         worker.predict(spec.mapping, spec.domain.attributes, np.zeros((1, 3)))
     worker.close()
     assert wire.Hello in wire.FromGuest.__args__
+
+
+def test_what_was_compiled_is_complete_or_not_there(caches, monkeypatch, tmp_path):
+    monkeypatch.setattr(compiled, "MODULES", ("json", "no.such.module"))
+    making_, made = tmp_path / "making", tmp_path / "made"
+    making_.mkdir()
+    with pytest.raises(ModuleNotFoundError):
+        compiled._compile(making_, made)
+    assert not made.exists()
+    assert not making_.exists()
+    making_.mkdir()
+    monkeypatch.setattr(compiled, "MODULES", ("json",))
+    monkeypatch.setattr(compiled, "LIBRARIES", ("json",))
+    monkeypatch.setattr(compiled.os, "nice", lambda _: 0)
+    compiled._compile(making_, made)
+    assert made.is_dir()
