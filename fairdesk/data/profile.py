@@ -167,9 +167,9 @@ def _problems_of(column: Column, codes: NDArray[np.float64], decimal: str) -> It
         yield Problem(
             column.name,
             f"In {name} {column.missing:,} of {codes.size:,} values are missing ({missing:.0%}).",
-            "Leave it out, or only the other rows are audited."
+            "Leave it out unless the model needs it."
             if mostly
-            else "Only the other rows are audited while it is in.",
+            else "Such rows are asked about only where the model takes missing cells.",
             Kind.IGNORED if mostly else None,
         )
     if not column.kind.is_number and column.kind is not Kind.TEXT:

@@ -404,6 +404,8 @@ def test_who_is_set_aside_adds_up(answered):
         "1 breaks “shop = a implies age < 33”."
     )
     answered.choose("sex", Choice(role=Role.PROTECTED))
+    assert answered.attribute("sex").values == ("f", "m")
+    answered.set_proof(msgspec.structs.replace(PROOF, takes_missing=("sex",)))
     assert answered.attribute("sex").values == ("f", "m", "Unknown")
     assert answered.people() == 2
     answered.choose("sex", Choice(role=Role.PROTECTED, limits=("m",)))

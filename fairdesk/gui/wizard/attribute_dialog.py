@@ -122,6 +122,8 @@ class AttributeDialog(QDialog):
         The attributes that it may follow.
     follows : str
         The one that it follows; empty when none.
+    takes_missing : bool
+        Whether the model can be asked about missing cells.
     """
 
     def __init__(
@@ -132,10 +134,13 @@ class AttributeDialog(QDialog):
         others: Sequence[str],
         follows: str,
         parent: QWidget,
+        *,
+        takes_missing: bool = True,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(f"What is allowed of {column.name}")
         self._column, self._choice = column, choice
+        self._takes_missing = takes_missing
         self._wrong = Words(tone="wrong")
         body = QVBoxLayout(self)
         body.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
@@ -223,15 +228,17 @@ class AttributeDialog(QDialog):
         body.addWidget(self.ticks, 1)
         if may_be_unknown(column):
             self.unknown = QCheckBox(f"&Unknown: {column.missing:,} rows where it is missing")
-            protected = self._choice.role.value == "protected"
-            wanted = self._choice.unknown
-            self.unknown.setChecked(protected if wanted is None else wanted)
+            self.unknown.setChecked(self._takes_missing and self._choice.unknown is not False)
+            self.unknown.setEnabled(self._takes_missing)
             self.unknown.toggled.connect(self._check)
             body.addWidget(self.unknown)
             body.addWidget(
                 quiet(
                     "Ticked, they are a category of their own and reach the model as missing. "
                     "Else these rows are set aside. Nothing is ever filled in."
+                    if self._takes_missing
+                    else "The model does not take missing cells here, so these rows are set "
+                    "aside. Nothing is ever filled in."
                 )
             )
 

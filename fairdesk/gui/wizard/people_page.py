@@ -231,7 +231,8 @@ class PeoplePage(Page):
         others = [name for name in self.roles if name != column.name]
         counts = _counts(table, column) if column.kind.is_number else []
         choice = state.choice(column.name)
-        dialog = AttributeDialog(column, choice, counts, others, follows, self)
+        takes = state.takes_missing(column.name)
+        dialog = AttributeDialog(column, choice, counts, others, follows, self, takes_missing=takes)
         if dialog.exec():
             state.determine(column.name, dialog.follows.currentData())
             self._choose(column.name, dialog.choice())

@@ -85,8 +85,8 @@ class Choice:
     every_value : bool
         Compare each value of a protected whole number, not the middles of bins.
     unknown : bool, optional
-        Whether missing cells of names are a category of their own; if none, those of what is
-        protected are.
+        Whether missing cells of names are a category of their own; if none, wherever the model
+        takes them.
     """
 
     role: Role = Role.VARIES
@@ -369,7 +369,16 @@ class WizardState:
             When they do not fit.
         """
         column = self._table().column(name)
-        return _attribute(column, self.choice(name))
+        choice, takes = self.choice(name), self.takes_missing(name)
+        return _attribute(column, choice, unknown=takes and choice.unknown is not False)
+
+    def takes_missing(self, name: str) -> bool:
+        """Tell whether missing cells of a column can be a category that is asked about.
+
+        They can where the model really answered for such rows, or nobody is asked at all.
+        """
+        proof = self.proof
+        return bool(self.predictions) or (proof is not None and name in proof.takes_missing)
 
     def attributes(self) -> tuple[Attribute, ...]:
         """Make all attributes; raises like `attribute`."""
@@ -754,18 +763,17 @@ def may_be_unknown(column: Column) -> bool:
     return column.kind in (Kind.NOMINAL, Kind.ORDINAL) and column.missing > 0
 
 
-def _attribute(column: Column, choice: Choice) -> Attribute:
+def _attribute(column: Column, choice: Choice, *, unknown: bool) -> Attribute:
     """Make an attribute from its column and what is decided about it."""
-    wanted = choice.role is Role.PROTECTED if choice.unknown is None else choice.unknown
-    with_unknown = may_be_unknown(column) and wanted
+    with_unknown = may_be_unknown(column) and unknown
     limits = None
     if column.kind.is_number:
         low, high = choice.limits or (column.low, column.high)
         if choice.limits or choice.step:
             limits = Limit(low=float(low), high=float(high), step=choice.step)
     elif choice.limits:
-        unknown = next(each for each in UNKNOWN_NAMES if each not in column.values)
-        limits = Limit(values=(*choice.limits, unknown) if with_unknown else choice.limits)
+        missing = next(each for each in UNKNOWN_NAMES if each not in column.values)
+        limits = Limit(values=(*choice.limits, missing) if with_unknown else choice.limits)
     return attribute_of(
         column,
         Role.FIXED if column.kind is Kind.TEXT else choice.role,
