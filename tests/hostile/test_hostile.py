@@ -33,7 +33,7 @@ LOUD = {
     "asks to end when opened": "",
     "crashes when asked": "crashed inside the model",
     "exhausts descriptors when opened": "",
-    "takes all memory when asked": "memory",
+    "takes all memory when asked": "Unable to allocate",
     "takes all shared memory when opened": "",
     "fills the disk when asked": "wrote more to the disk",
     "sets a trap for the clean-up when opened": "",
