@@ -31,8 +31,9 @@ prepare() {
   find_uv
   say "Setting up FairDesk in $venv (about 2 GB the first time) ..."
   "$uv" venv --quiet --clear --python "$python" "$venv"
-  # Wheels only: no code of any package runs while it is installed.
-  "$uv" pip sync --quiet --python "$venv" --require-hashes --only-binary :all: "$lock"
+  # Wheels only: no code of any package runs while it is installed. Compiled at once: the process
+  # that holds the model may write nothing, and would compile TensorFlow anew each time.
+  "$uv" pip sync --quiet --compile-bytecode --python "$venv" --require-hashes --only-binary :all: "$lock"
   "$uv" pip install --quiet --python "$venv" --no-deps --no-build-isolation --editable "$repo"
   cat "$repo/pyproject.toml" "$repo/packaging/requirements.txt" | cksum >"$venv/.locked-run"
   printf '%s\n' "$state" >"$venv/.locked-$kind"

@@ -43,7 +43,7 @@ function Initialize-FairDesk([string] $Lock) {
     }
     Write-Host "Setting up FairDesk in $Venv (about 2 GB the first time) ..."
     Invoke-Checked $uv venv --quiet --clear --python $python $Venv
-    Invoke-Checked $uv pip sync --quiet --python $Venv --require-hashes --only-binary :all: $lockFile
+    Invoke-Checked $uv pip sync --quiet --compile-bytecode --python $Venv --require-hashes --only-binary :all: $lockFile
     Invoke-Checked $uv pip install --quiet --python $Venv --no-deps --no-build-isolation --editable $Repo
     Set-Content $stamp $state
 }

@@ -282,7 +282,8 @@ class Guest:
                     send(wire.TableProgress(share), ())
 
                 table = read_table(Path(path), dialect, watch)
-                send(wire.TableRead(table.source, table.columns), (table.codes,))
+                # by columns, as they lie in memory: a copy of a large table would take seconds
+                send(wire.TableRead(table.source, table.columns), (table.codes.T,))
             case wire.LookInto(path):
                 from fairdesk.models.contents import look_into  # noqa: PLC0415
 

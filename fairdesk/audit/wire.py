@@ -126,7 +126,7 @@ class LookedInto(msgspec.Struct, frozen=True, tag=True):
 
 
 class TableRead(msgspec.Struct, frozen=True, tag=True):
-    """The table; its codes are the frame's array."""
+    """The table; its codes are the frame's array, a row per column of the table."""
 
     source: Source
     columns: tuple[Column, ...]

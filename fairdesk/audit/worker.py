@@ -198,11 +198,11 @@ class Worker:
             finally:
                 child.take("table")
         message = _expect(frame, wire.TableRead)
-        (codes,) = _arrays(frame, (None, len(message.columns)))
+        (codes,) = _arrays(frame, (len(message.columns), None))
         source = msgspec.structs.replace(
             message.source, path=original, sha256=digest or message.source.sha256
         )
-        return Table(source, message.columns, codes)
+        return Table(source, message.columns, codes.T)
 
     def look_into(self, path: Path) -> Contents:
         """Tell what a model file is made of, without running anything of it.

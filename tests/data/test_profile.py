@@ -77,7 +77,7 @@ def test_every_name_is_in_one_bar(codes, bins):
 def only_problem(table, column="a"):
     (problem,) = (problem for problem in problems(table) if problem.column == column)
     for sentence in (problem.what, problem.remedy):
-        assert sentence[0] in "“ILMCWIO"
+        assert sentence[0] in "“ILMCWIOS"
         assert sentence.endswith(".")
     return problem
 
