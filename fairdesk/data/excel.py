@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, BinaryIO
 from xml.parsers import expat
@@ -40,6 +40,8 @@ MOST_BYTES = 1 << 31
 RATIO_FROM = 1 << 24
 MOST_RATIO = 200
 
+#: A heading and two people.
+_TABLE_ROWS = 3
 _CELLS_AT_ONCE = 200_000
 _SAMPLE_ROWS = 1_000
 _BLOCK = 1 << 20
@@ -51,7 +53,7 @@ _LONGEST_PLACE = 40
 def read_excel(
     path: Path, dialect: Dialect | None, watch: Watch
 ) -> tuple[Cells, Dialect, tuple[str, ...]]:
-    """Read one sheet of a workbook: the one that the dialect names, or the first with rows.
+    """Read one sheet of a workbook: the one that the dialect names, or the first with rows enough.
 
     Formulas are never evaluated: the values that were saved with them are read. Empty rows are
     skipped.
@@ -68,9 +70,10 @@ def read_excel(
         tables = tuple(book.sheet_names)
         asked = dialect.table if dialect is not None else ""
         names = (table_named(asked, tables, path),) if asked else tables
-        for name in names:
+        # a page of notes before the data has a row or two
+        for least, name in product((_TABLE_ROWS, 1), names):
             sheet = book.get_sheet_by_name(name)
-            if sheet.height:
+            if sheet.height >= least:
                 break
         else:
             raise DataError(

@@ -25,6 +25,10 @@ from fairdesk.files import sha256
 _TELL_SECONDS = 0.2
 #: This share of the time goes to splitting a file into cells, the rest to what they mean.
 _SPLITTING = 0.6
+#: What files with several tables begin with.
+_WORKBOOK = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+_DATABASE = b"SQLite format 3\0"
+_WITH_TABLES = (*_WORKBOOK, _DATABASE)
 
 #: Gives a file's cells, how it is written, and the names of the tables in it.
 Reader = Callable[[Path, Dialect | None, Watch], tuple[Cells, Dialect, tuple[str, ...]]]
@@ -65,9 +69,16 @@ def read_table(
         )
     watching = _Watching(watch)
     with readable(path), path.open("rb") as stream:
-        read = _reader_of(stream.read(16))
+        head = stream.read(16)
+    if dialect is not None and dialect.table and not head.startswith(_WITH_TABLES):
+        raise DataError(
+            f"There is no table “{dialect.table}” in “{path.name}”.",
+            why="The file is one table itself.",
+            remedy="Leave the table's name away.",
+        )
+    read = _reader_of(head)
     cells, dialect, tables = read(path, dialect, watching.part(0.0, _SPLITTING))
-    _check_rows(path, cells, dialect)
+    _check_rows(path, cells, dialect, tables)
     fingerprint, rows = cells.sha256, cells.rows
     if not fingerprint:
         with readable(path):
@@ -85,11 +96,11 @@ def _reader_of(head: bytes) -> Reader:
         from fairdesk.data.parquet import read_parquet  # noqa: PLC0415 - it loads Arrow
 
         return read_parquet
-    if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")):
+    if head.startswith(_WORKBOOK):
         from fairdesk.data.excel import read_excel  # noqa: PLC0415 - it loads Arrow
 
         return read_excel
-    if head.startswith(b"SQLite format 3\0"):
+    if head.startswith(_DATABASE):
         from fairdesk.data.sqlite import read_sqlite  # noqa: PLC0415 - it loads Arrow
 
         return read_sqlite
@@ -154,7 +165,7 @@ class _Watching:
             self._watch(share)
 
 
-def _check_rows(path: Path, cells: Cells, dialect: Dialect) -> None:
+def _check_rows(path: Path, cells: Cells, dialect: Dialect, tables: tuple[str, ...]) -> None:
     """Refuse a table in which nobody can be compared with anybody."""
     if cells.rows >= 2:
         return
@@ -162,10 +173,16 @@ def _check_rows(path: Path, cells: Cells, dialect: Dialect) -> None:
         "only one row of data" if cells.rows else "no rows of data, only the names of its columns"
     )
     why = "The first line is taken for the names of the columns." if dialect.header else ""
+    others = [f"“{name[:80]}”" for name in tables if name != dialect.table]
     raise DataError(
-        f"The file “{path.name}” has {found}; an audit needs at least two rows.",
+        f"The table “{dialect.table}” in “{path.name}” has {found}; an audit needs at least two "
+        "rows."
+        if others
+        else f"The file “{path.name}” has {found}; an audit needs at least two rows.",
         why=why,
-        remedy="Choose a file with one row per person.",
+        remedy=f"Choose another of its tables: {', '.join(others[:20])}."
+        if others
+        else "Choose a file with one row per person.",
     )
 
 

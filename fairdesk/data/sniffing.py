@@ -84,8 +84,11 @@ def guess_content(layout: Dialect, cells: Cells) -> Dialect:
 
 
 def with_content(how: Dialect, asked: Dialect | None, cells: Cells) -> Dialect:
-    """Complete the dialect of a file that is no text: as asked, else by what its cells hold."""
-    if asked is None:
+    """Complete the dialect of a file that is no text: as asked, else by what its cells hold.
+
+    One that names a table, of a file whose format was not known, tells no more than that name.
+    """
+    if asked is None or (asked.table and asked.format != how.format):
         return guess_content(how, cells)
     return msgspec.structs.replace(how, decimal=asked.decimal, missing=asked.missing)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import product
 from pathlib import Path
 from time import monotonic
 
@@ -37,7 +38,7 @@ _PATIENCE = 60.0
 def read_sqlite(
     path: Path, dialect: Dialect | None, watch: Watch
 ) -> tuple[Cells, Dialect, tuple[str, ...]]:
-    """Read one table of a database: the one that the dialect names, or the first with rows.
+    """Read one table of a database: the one that the dialect names, or the first with some.
 
     Only tables that are stored are offered: views and virtual tables are programs.
 
@@ -154,8 +155,10 @@ def _chosen(
 ) -> str:
     if dialect is not None and dialect.table:
         return table_named(dialect.table, tables, path)
-    for name in tables:
-        if database.execute(f"SELECT 1 FROM {_quoted(name)} LIMIT 1").fetchone():  # noqa: S608 - the name is quoted
+    # a table of the database's own version has a row
+    for least, name in product((2, 1), tables):
+        query = f"SELECT 1 FROM {_quoted(name)} LIMIT {least}"  # noqa: S608 - the name is quoted
+        if len(database.execute(query).fetchall()) == least:
             return name
     raise DataError(
         f"The database “{path.name}” has no table with rows.",

@@ -89,11 +89,39 @@ def test_one_of_several_tables_is_chosen(tmp_path):
         assert first.source.tables == ("none", "x", "y")
         assert (first.source.dialect.table, first.names) == ("x", ("a",))
         assert read_table(path, Dialect(format=sort, table="y")).names == ("b",)
+        unknown_format = read_table(path, Dialect(table="y"))
+        assert (unknown_format.names, unknown_format.source.dialect.header) == (("b",), True)
         with pytest.raises(DataError, match="no table “z”") as caught:
             read_table(path, Dialect(format=sort, table="z"))
         assert "“none”, “x”, “y”" in caught.value.remedy
         with pytest.raises(DataError):
             read_table(path, Dialect(format=sort, table="none"))
+
+
+def test_notes_before_the_data_are_no_table(tmp_path):
+    people = [["age", "paid"], [30, "?"], [40, "yes"], [50, "no"]]
+    book = making.workbook(tmp_path / "a.xlsx", {"notes": [["made by"], ["me"]], "people": people})
+    assert read_table(book).source.dialect.table == "people"
+    asked = read_table(book, Dialect(table="people"))
+    assert asked.column("paid").missing == 1
+    base = making.database(
+        tmp_path / "b",
+        *("CREATE TABLE version (a)", "CREATE TABLE people (b)"),
+        rows={"version": [(1,)], "people": [(1,), (2,)]},
+    )
+    assert read_table(base).source.dialect.table == "people"
+    with pytest.raises(DataError, match="has only one row") as caught:
+        read_table(book, Dialect(table="notes"))
+    assert "table “notes” in “a.xlsx”" in caught.value.what
+    assert caught.value.remedy == "Choose another of its tables: “people”."
+
+
+@pytest.mark.parametrize("sort", ["csv", "parquet"])
+def test_a_file_that_is_one_table_has_none_of_another_name(tmp_path, sort):
+    path = people(tmp_path / "table", sort)
+    with pytest.raises(DataError, match="no table “x” in") as caught:
+        read_table(path, Dialect(table="x"))
+    assert caught.value.why == "The file is one table itself."
 
 
 VALUES = st.one_of(
