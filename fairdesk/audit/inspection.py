@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +12,15 @@ import msgspec
 from fairdesk.audit import environments
 from fairdesk.audit.question import favourable_text
 from fairdesk.audit.worker import Worker
+from fairdesk.data.outcomes import comparison
 from fairdesk.data.reading import retype
-from fairdesk.data.table import Kind, Table
+from fairdesk.data.table import Dialect, Kind, Table
 from fairdesk.errors import DataError
 from fairdesk.files import sha256
 from fairdesk.models import mapping_file, predictions
 from fairdesk.models.checking import complete
 from fairdesk.models.contents import Contents
-from fairdesk.models.mapping import propose
+from fairdesk.models.mapping import listing, propose
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof, settled
 from fairdesk.samples import is_sample_file
@@ -145,7 +146,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     # what opens may still fail when it is asked
     with environments.way_out(None if card.environment else environments.needed(contents)):
         proof = worker.prove(mapping, table, subject.label, favourable)
-    notes = proposal.notes
+    notes = (*_several_outputs(card, subject), *proposal.notes)
     if proposal.answer is not None and not proposal.answer.clear:
         chosen, note = settled(mapping, proof)
         notes = (*notes, note)
@@ -155,16 +156,34 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
 
 
 def _table(worker: Worker, subject: Subject) -> Table:
+    if subject.table:
+        return worker.read_table(subject.data, Dialect(table=subject.table))
     table = worker.read_table(subject.data)
-    dialect = table.source.dialect
-    if not subject.table or subject.table == dialect.table:
-        return table
-    return worker.read_table(subject.data, msgspec.structs.replace(dialect, table=subject.table))
+    others = [name for name in table.source.tables if name != table.source.dialect.table]
+    if others and subject.label not in table.names:
+        raise DataError(
+            f"There is no column “{subject.label}” in the table “{table.source.dialect.table}”, "
+            "which was read.",
+            remedy=f"Name another with --table: {listing(others)}.",
+        )
+    return table
+
+
+def _several_outputs(card: ModelCard, subject: Subject) -> Iterator[str]:
+    """Say which output decides where nobody chose one of several."""
+    if len(card.outputs) > 1 and not subject.output:
+        yield (
+            f"The model has several outputs: {listing(card.outputs)}. “{card.output}” was taken: "
+            "check it."
+        )
 
 
 def _without_model(subject: Subject, table: Table, favourable: str) -> Inspection:
     column = subject.predictions
     wanted = subject.model_favourable or subject.favourable
+    if subject.threshold is not None:
+        sign = (comparison(wanted) or (">=",))[0]
+        wanted = f"{sign} {subject.threshold!r}"
     decided = favourable_text(table, column, wanted)
     card = predictions.card_of(table, column)
     proof = None

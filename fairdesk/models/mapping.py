@@ -277,8 +277,11 @@ class _Proposer:
         # what transformers put before a column's name, as “num__age”
         for name in rest:
             columns[name] = exact.get(name.partition("__")[2])
+        # “workclass_?” is spelt loosely like “workclass”, and is its value “?”
+        unlike = [name for name, column in columns.items() if column and name != column.name]
         rest = [name for name in rest if columns[name] is None]
-        ones = recognise(rest, self.table, self._others)
+        ones = recognise([*rest, *self._signs(unlike, columns)], self.table, self._others)
+        columns.update(dict.fromkeys(ones.places))
         self.problems += ones.problems
         self._refuse(columns.values(), ones.places.values())
         inputs = [
@@ -301,6 +304,19 @@ class _Proposer:
                 else "No column is left over."
             )
         return inputs
+
+    def _signs(self, names: Sequence[str], columns: dict[str, Column | None]) -> list[str]:
+        """Give the inputs that are called like their column and a value that is all signs."""
+        return [
+            name
+            for name in names
+            if (column := columns[name]) is not None
+            and any(
+                name.endswith(value) and not column.name.endswith(value)
+                for value in (column.missing_token, *column.values)
+                if value and not loose(value)
+            )
+        ]
 
     def _only_text(
         self, names: Sequence[str], columns: dict[str, Column | None]
@@ -434,17 +450,26 @@ class _Proposer:
     def _tell_groups(self, places: dict[str, Place]) -> None:
         """Say which values of one-hot columns the model does not tell apart, and which are new."""
         groups: dict[str, set[str | None]] = {}
+        strangers = [name for name, place in places.items() if place.value is None]
+        misspelt = {places[name].column for name in strangers}
         for place in places.values():
             groups.setdefault(place.column, set()).add(place.value)
         for name, covered in groups.items():
             values = values_of(self.table, self.table.column(name))
             left = [value for value in values if value not in covered]
-            if len(left) > 1 and self.table.column(name).values:
+            if not self.table.column(name).values:
+                continue
+            if len(left) > 1:
                 self.notes.append(
                     f"The model has no inputs for {listing(left)} of “{name}”, and cannot tell "
                     "them apart."
                 )
-        strangers = [name for name, place in places.items() if place.value is None]
+            elif left and name in misspelt:
+                # who drops the first value leaves one too, but then the others are known
+                self.notes.append(
+                    f"The model has no input for “{left[0]}” of “{name}”, but one for a value that "
+                    "the data do not have: perhaps it is spelt otherwise."
+                )
         if strangers:
             self.notes.append(
                 f"Inputs for values that the data do not have, always 0: {listing(strangers)}."

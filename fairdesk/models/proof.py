@@ -24,8 +24,8 @@ from fairdesk.models.recorded import compared
 
 #: So many rows are shown as they were sent.
 SAMPLE = 20
-#: An AUC closer than this to one half tells nothing about which class is favourable.
-_NO_AUC = 0.02
+#: An AUC closer than this to one half tells less than decisions do about which is favourable.
+_NO_AUC = 0.1
 #: From so many rows on, agreement on all of them is suspicious.
 _MANY = 100
 #: Other ways to feed the model are tried on so many rows, and so many ways at most.
@@ -267,15 +267,19 @@ def settled(mapping: Mapping, proof: Proof) -> tuple[Mapping, str]:
     note : str
         What was chosen and why, for people.
     """
-    better = proof.accuracy >= 0.5
+    agrees = better = proof.accuracy >= 0.5
     if proof.auc is not None and abs(proof.auc - 0.5) > _NO_AUC:
         better = proof.auc > 0.5
     names = [name for name, _ in proof.predictions]
     chosen = mapping if better else flipped(mapping)
+    why = (
+        "which agrees better with the label"
+        if agrees == better
+        else "whose scores agree better with the label, though its decisions do not"
+    )
     return chosen, (
         "No name tells which of the model's answers is the favourable one. "
-        f"“{names[chosen.favourable_class]}” was taken, which agrees better with the label: check "
-        "it."
+        f"“{names[chosen.favourable_class]}” was taken, {why}: check it."
     )
 
 

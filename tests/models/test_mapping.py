@@ -3,7 +3,7 @@ import pytest
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
 from fairdesk.models.editing import remap
-from fairdesk.models.mapping import match
+from fairdesk.models.mapping import match, propose
 from fairdesk.models.model import How, ModelCard, Takes
 from tests.models.tables import names, number, table
 
@@ -45,6 +45,28 @@ def test_names_are_matched_without_regard_to_their_spelling():
     rows = table(number("Monthly income", [1, 2]), names("Paid", ["n", "y"]))
     mapping = match(card("monthly_Income"), rows, "Paid", "y")
     assert mapping.inputs[0].attribute == "Monthly income"
+
+
+def test_a_value_of_signs_is_not_taken_for_its_column():
+    rows = table(
+        names("job", ["clerk", None, "cook"], token="?"), names("paid", ["no", "yes", "no"])
+    )
+    mapping = match(card("job_?", "job_clerk", "job_cook"), rows, "paid", "yes")
+    assert [item.codes for item in mapping.inputs] == [
+        {"": 1.0},
+        {"": 0.0, "clerk": 1.0},
+        {"": 0.0, "cook": 1.0},
+    ]
+
+
+def test_a_value_without_an_input_beside_a_strange_one_is_told():
+    rows = table(names("grade", ["< 1", "4 up", "1 to 4"]), names("paid", ["no", "yes", "no"]))
+    inputs = card("grade_lt 1", "grade_4 up", "grade_1 to 4")
+    first, second = propose(inputs, rows, "paid", "yes").notes
+    assert "no input for “< 1” of “grade”" in first
+    assert "always 0: “grade_lt 1”" in second
+    dropped = propose(card("grade_4 up", "grade_1 to 4"), rows, "paid", "yes")
+    assert not dropped.notes
 
 
 def test_two_columns_of_the_same_loose_name_are_told_apart_or_refused():

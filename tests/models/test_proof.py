@@ -239,6 +239,30 @@ def test_which_of_two_decisions_is_favourable_is_settled_by_the_label():
     assert check(model, rows, chosen, "paid", "yes").accuracy > 0.8
 
 
+@pytest.mark.parametrize(
+    ("auc", "taken", "why"),
+    [
+        (0.45, "2", "which agrees better with the label"),
+        (0.2, "1", "whose scores agree better with the label, though its decisions do not"),
+    ],
+)
+def test_scores_settle_it_against_the_decisions_only_where_they_are_clear(auc, taken, why):
+    rows = long_table()
+    model = Rule(1, lambda m: np.zeros(len(m)), classes=("1", "2"))
+    proof = Proof(
+        rows=100,
+        left_out=0,
+        accuracy=0.7,
+        majority=0.7,
+        auc=auc,
+        confusion=((0, 30), (0, 70)),
+        warnings=(),
+        predictions=(("1", 100), ("2", 0)),
+    )
+    _, note = settled(propose(model.card, rows, "paid", "yes").mapping(), proof)
+    assert f"“{taken}” was taken, {why}: check it." in note
+
+
 def test_any_rows_are_shown_as_they_are_sent_and_refused_ones_without_an_answer():
     rows = table(number("age", [20, np.nan, 60]), names("paid", ["no", "yes", None]))
     model = Rule(1, lambda m: m[:, 0] / 100)

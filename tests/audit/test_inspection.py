@@ -1,0 +1,83 @@
+"""Data and model opened and fitted together, with a worker that opens them in this process."""
+
+import pytest
+
+from fairdesk.audit.inspection import Subject, inspect
+from fairdesk.data.reading import read_table
+from fairdesk.errors import DataError, SpecError
+from fairdesk.models.contents import look_into
+from fairdesk.models.open import open_model
+from fairdesk.models.proof import check
+from tests.data import making
+
+
+class Here:
+    """Does in this process what a worker asks of its guest."""
+
+    def read_table(self, path, dialect=None):
+        return read_table(path, dialect)
+
+    def look_into(self, path):
+        return look_into(path)
+
+    def open_model(self, path, *, trusted, output, companions, command):
+        assert command is None
+        self.opened = open_model(path, trusted=trusted, output=output, companions=companions)
+        return self.opened.card
+
+    def prove(self, mapping, table, label, favourable):
+        return check(self.opened, table, mapping, label, favourable)
+
+
+def seen(**subject):
+    return inspect(Here(), Subject(**subject), lambda _sentence: None)
+
+
+def scored(path):
+    rows = [(i % 2, i / 20, "yes" if i >= 10 else "no") for i in range(20)]
+    lines = ["sex,score,paid", *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_column_of_scores_becomes_decisions_at_a_threshold(tmp_path):
+    subject = {"data": scored(tmp_path / "t.csv"), "label": "paid", "favourable": "yes"}
+    exact = seen(**subject, predictions="score", threshold=0.5)
+    assert (exact.decision, exact.proof.accuracy) == (">= 0.5", 1.0)
+    assert seen(**subject, predictions="score", threshold=0.75).proof.accuracy == 0.75
+    below = seen(**subject, predictions="score", threshold=0.5, model_favourable="< 0.1")
+    assert (below.decision, below.proof.accuracy) == ("< 0.5", 0.0)
+
+
+def test_a_threshold_of_decisions_by_name_is_refused(tmp_path):
+    with pytest.raises(SpecError, match="has no value"):
+        seen(
+            data=scored(tmp_path / "t.csv"),
+            label="sex",
+            favourable="1",
+            predictions="paid",
+            threshold=0.5,
+        )
+
+
+def test_the_sheet_that_is_named_is_read_though_the_first_is_no_table(tmp_path):
+    people = [["age", "paid", "said"], [30, "no", "no"], [40, "yes", "yes"], [50, "yes", "no"]]
+    other = [["a", "b"], [1, 2], [3, 4], [5, 6]]
+    book = making.workbook(tmp_path / "b.xlsx", {"other": other, "people": people})
+    subject = {"data": book, "label": "paid", "favourable": "yes", "predictions": "said"}
+    assert seen(**subject, table="people").proof.rows == 3
+    with pytest.raises(DataError, match="in the table “other”") as caught:
+        seen(**subject)
+    assert caught.value.remedy == "Name another with --table: “people”."
+
+
+def test_it_is_told_which_of_several_outputs_was_taken(tmp_path):
+    keras = pytest.importorskip("keras")
+    given = keras.Input((2,))
+    heads = [keras.layers.Dense(1, "sigmoid", name=name)(given) for name in ("pay", "leave")]
+    model = tmp_path / "m.keras"
+    keras.Model(given, heads).save(model)
+    subject = {"data": scored(tmp_path / "t.csv"), "label": "paid", "favourable": "yes"}
+    told = seen(**subject, model=model).notes[0]
+    assert told == "The model has several outputs: “pay”, “leave”. “pay” was taken: check it."
+    assert "several outputs" not in " ".join(seen(**subject, model=model, output="leave").notes)
