@@ -305,7 +305,11 @@ def make(
             _try_guest(_guest(Path(python)), left_out)
             environment = _settle(half, requirement)
     except WorkerError as error:
-        raise ModelError(what, why=f"{error.what} {error.why}", remedy=error.remedy) from error
+        raise ModelError(
+            what,
+            why="The process that holds models does not start in it.",
+            remedy="The log file tells more. Ask for the model as ONNX meanwhile.",
+        ) from error
     except OSError as error:
         raise ModelError(
             what,

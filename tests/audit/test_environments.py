@@ -20,7 +20,7 @@ from fairdesk.audit.inspection import Subject, inspect
 from fairdesk.audit.question import domain_of
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.worker import Worker
-from fairdesk.errors import ModelError, TrustRequiredError
+from fairdesk.errors import ModelError, TrustRequiredError, WorkerError
 from fairdesk.events import Found
 from fairdesk.models.contents import Contents, ImportedName
 from fairdesk.models.mapping import match
@@ -350,6 +350,18 @@ def test_an_environment_in_which_the_libraries_do_not_start_is_not_kept(installe
     (tmp_path / "interpreter").write_text("#!/bin/sh\necho numpy.core.multiarray failed\nexit 1\n")
 
     assert "multiarray" in refusal().why
+    assert list(home.iterdir()) == []
+
+
+def test_an_environment_in_which_the_guest_does_not_start_is_not_kept(installer, home, monkeypatch):
+    def ended(*_):
+        raise WorkerError("It has ended.", remedy="Ask who made the model.")
+
+    monkeypatch.setattr(environments, "_try_guest", ended)
+
+    error = refusal()
+    assert "does not start" in error.why
+    assert "who made" not in error.remedy
     assert list(home.iterdir()) == []
 
 
