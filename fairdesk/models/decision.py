@@ -89,15 +89,28 @@ def told(score: float, mapping: Mapping, card: ModelCard) -> float:
 
 
 def told_text(score: float, mapping: Mapping, card: ModelCard) -> str:
-    """Write what `told` gives: an estimated number so exactly that its side of the border shows.
+    """Write what `told` gives of a favourable score; as `own_text`."""
+    second = (score > 0.5) == (mapping.favourable_class == 1)
+    return own_text(told(score, mapping, card), mapping, card, second=second)
+
+
+def own_text(own: float, mapping: Mapping, card: ModelCard, *, second: bool) -> str:
+    """Write the model's own number: an estimate so exactly that its side of the border shows.
 
     Scores in 0..1 have three decimals, or more where those would show 0, 1 or the border for
     what is not.
+
+    Parameters
+    ----------
+    own : float
+        As `told` gives it.
+    mapping, card
+        Of the model.
+    second : bool
+        Whether the second of the two decisions was made.
     """
-    own = told(score, mapping, card)
     if card.scores == VALUES:
         # a number at the threshold may be shown as that only on the side where it belongs
-        second = (score > 0.5) == (mapping.favourable_class == 1)
         misleading = {_threshold(mapping)} if second == mapping.beyond else set()
         ways = [f",.{digits}g" for digits in (5, 7, 9, 12)]
     else:

@@ -6,6 +6,21 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Attribute
 from fairdesk.data.outcomes import spelt_as
 from fairdesk.data.table import Column, Table
+from fairdesk.models.decision import VALUES
+from fairdesk.models.favourable import Answer, sign_of
+from fairdesk.models.model import Mapping, ModelCard
+
+
+def good_answers(card: ModelCard, mapping: Mapping | Answer) -> tuple[str, ...]:
+    """Give the model's answers that are favourable, in its own words, as `favourable` reads them.
+
+    Of a model that estimates a number it is one comparison, ``">= 50"``.
+    """
+    if mapping.together:
+        return tuple(card.classes[place] for place in mapping.together)
+    if card.scores == VALUES:
+        return (f"{sign_of(mapping)} {mapping.threshold!r}",)
+    return ((mapping.outcomes or card.classes)[mapping.favourable_class],)
 
 
 def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:

@@ -12,7 +12,9 @@ from fairdesk.gui.wizard.favourable import COMPARISONS
 from fairdesk.gui.wizard.numbers import NumberField
 from fairdesk.gui.wizard.values_dialog import ValuesDialog
 from fairdesk.models.decision import VALUES
+from fairdesk.models.favourable import Answer, sign_of
 from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.report.decisions import good_answers
 
 _SEVERAL = "Several answers…"
 
@@ -59,8 +61,8 @@ class AnswerField(QWidget):
         for box in (self._by_score, self._by_estimate):
             row.addWidget(box, 0, Qt.AlignmentFlag.AlignBottom)
 
-    def show_answers(self, card: ModelCard, mapping: Mapping | None) -> None:
-        """Show the answers that a model can give, and what they are taken to mean."""
+    def show_answers(self, card: ModelCard, mapping: Mapping | Answer | None) -> None:
+        """Show the answers that a model can give, and what they are taken to mean, if that is."""
         self._card = card
         blocked = [QSignalBlocker(each) for each in (self.combo, self.threshold, self.estimate)]
         self.combo.clear()
@@ -75,27 +77,22 @@ class AnswerField(QWidget):
             for name in card.classes:
                 self.combo.addItem(name, name)
         self.combo.setCurrentIndex(-1)
-        if mapping is not None and values:
-            self._show_estimate(mapping)
-        elif mapping is not None:
-            self._show_class(card, mapping)
+        if mapping is not None:
+            self._show_meaning(card, mapping)
         if len(card.classes) > 2:
             self.combo.addItem(_SEVERAL, _SEVERAL)
         del blocked
 
-    def _show_class(self, card: ModelCard, mapping: Mapping) -> None:
-        good = [card.classes[i] for i in mapping.together or (mapping.favourable_class,)]
-        self._good = OR.join(good)
-        if len(good) > 1:
+    def _show_meaning(self, card: ModelCard, mapping: Mapping | Answer) -> None:
+        if card.scores == VALUES:
+            self.combo.setCurrentIndex(self.combo.findData(sign_of(mapping)))
+            self.estimate.setValue(mapping.threshold or 0.0)
+            return
+        self._good = OR.join(good_answers(card, mapping))
+        if self.combo.findData(self._good) < 0:
             self.combo.addItem(self._good, self._good)
         self.combo.setCurrentIndex(self.combo.findData(self._good))
         self.threshold.setValue(0.5 if mapping.threshold is None else mapping.threshold)
-
-    def _show_estimate(self, mapping: Mapping) -> None:
-        above = mapping.favourable_class == 1
-        sign = (">" if mapping.beyond else ">=") if above else "<=" if mapping.beyond else "<"
-        self.combo.setCurrentIndex(self.combo.findData(sign))
-        self.estimate.setValue(mapping.threshold or 0.0)
 
     def _choose(self) -> None:
         if self._card is None:

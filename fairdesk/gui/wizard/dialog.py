@@ -247,7 +247,7 @@ class Wizard(QDialog):
         if state.table is not None:
             notes[Step.DATA] = Path(state.table.source.path).name
         if state.card is not None:
-            notes[Step.MODEL] = Path(state.card.path).name
+            notes[Step.MODEL] = state.predictions or Path(state.card.path).name
         protected = [n for n in state.attribute_names() if state.choice(n).role is Role.PROTECTED]
         notes[Step.PEOPLE] = ", ".join(protected)
         return notes

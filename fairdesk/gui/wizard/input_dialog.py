@@ -42,6 +42,8 @@ _CONSTANT = "the same for everybody"
 _OPERATIONS = {"subtract": "minus", "divide": "divided by", "multiply": "times", "add": "plus"}
 #: Of so many values each has a line of its own; a column with more is no column of codes.
 _MOST_CODES = 2_000
+#: The dialog's height without and with such lines.
+_LOW, _HIGH = 300, 560
 
 
 class InputDialog(QDialog):
@@ -84,6 +86,7 @@ class InputDialog(QDialog):
         self.column.setPlaceholderText("Choose a column…")
         self.column.activated.connect(self._choose_column)
         self.way = QComboBox()
+        self.way.setPlaceholderText("Choose…")
         for way, words in _WAYS.items():
             self.way.addItem(words, way)
         self.way.addItem(_ONE, _ONE)
@@ -99,6 +102,7 @@ class InputDialog(QDialog):
         self.codes.verticalHeader().hide()
         self.codes.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.codes.itemChanged.connect(self._choose_code)
+        self._more_codes = quiet()
         self._steps = QVBoxLayout()
         self._steps.setSpacing(theme.TIGHT)
         self.add_step = QPushButton("Add a step of &arithmetic")
@@ -134,6 +138,7 @@ class InputDialog(QDialog):
         outer.setSpacing(theme.GAP)
         outer.addLayout(self._form)
         outer.addWidget(self.codes, 1)
+        outer.addWidget(self._more_codes)
         outer.addWidget(self._steps_title)
         outer.addLayout(self._steps)
         row = QHBoxLayout()
@@ -144,7 +149,7 @@ class InputDialog(QDialog):
         outer.addWidget(self._wrong)
         outer.addStretch(0)
         outer.addWidget(buttons)
-        self.resize(560, 560)
+        self.resize(560, _LOW)
 
     # -- answering ----------------------------------------------------------------------------
 
@@ -244,15 +249,20 @@ class InputDialog(QDialog):
             )
         coded = item is not None and item.how is How.CODE and not one
         self.codes.setVisible(coded)
-        if item is not None and coded:
-            self._show_codes(item)
+        codes = item.codes if item is not None else {}
+        if coded:
+            self._show_codes(codes)
+            self.resize(self.width(), max(self.height(), _HIGH))
+        self._more_codes.setVisible(coded and len(codes) > _MOST_CODES)
         numeric = item is not None and not (
             item.how is How.LABEL or (constant and isinstance(item.constant, str))
         )
         self._show_steps()
         self.add_step.setVisible(numeric)
         self._steps_title.setVisible(bool(self._then()))
-        self._told.setText("" if item is None else f"It is given {how_made(item, 6)}.")
+        self._told.setText(
+            "It is made from nothing yet." if item is None else f"It is given {how_made(item, 6)}."
+        )
         self._ok.setEnabled(item is not None)
         self._wrong.setVisible(bool(self._wrong.text()))
         self._filling = False
@@ -263,15 +273,20 @@ class InputDialog(QDialog):
         counted = [text for text, number in item.codes.items() if number != item.others]
         self.value.setCurrentText(counted[0] if counted else "")
 
-    def _show_codes(self, item: Input) -> None:
-        codes = list(item.codes.items())[:_MOST_CODES]
-        self.codes.setRowCount(len(codes))
-        for row, (text, number) in enumerate(codes):
+    def _show_codes(self, codes: dict[str, float]) -> None:
+        shown_codes = list(codes.items())[:_MOST_CODES]
+        self.codes.setRowCount(len(shown_codes))
+        for row, (text, number) in enumerate(shown_codes):
             shown = QTableWidgetItem(text or "(missing)")
             shown.setData(Qt.ItemDataRole.UserRole, text)
             shown.setFlags(shown.flags() & ~Qt.ItemFlag.ItemIsEditable)
             self.codes.setItem(row, 0, shown)
-            self.codes.setItem(row, 1, QTableWidgetItem(f"{number:g}"))
+            written = QTableWidgetItem(f"{number:g}")
+            written.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            self.codes.setItem(row, 1, written)
+        self._more_codes.setText(
+            f"The first {_MOST_CODES:,} of {len(codes):,}; the others stay as they are."
+        )
 
     def _show_steps(self) -> None:
         clear(self._steps)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from PySide6.QtCore import (
     QAbstractItemModel,
     QAbstractTableModel,
+    QEvent,
     QModelIndex,
+    QObject,
     QPersistentModelIndex,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QComboBox,
     QHeaderView,
+    QScrollArea,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionComboBox,
@@ -66,12 +69,20 @@ class MappingModel(QAbstractTableModel):
     def show_inputs(
         self, names: tuple[str, ...], inputs: tuple[Input | None, ...], columns: tuple[str, ...]
     ) -> None:
-        """Show inputs by their names, with gaps, and the columns that can be chosen."""
-        self.beginResetModel()
-        self._names, self._inputs = names, inputs
-        self._sent = ()
-        self.columns = (*columns, CONSTANT)
-        self.endResetModel()
+        """Show inputs by their names, with gaps, and the columns that can be chosen.
+
+        Where the model is the same, the place that the auditor is at is kept.
+        """
+        columns, sent = (*columns, CONSTANT), self._sent
+        if (names, len(inputs), columns) != (self._names, len(self._inputs), self.columns):
+            self.beginResetModel()
+            self._names, self._inputs, self._sent, self.columns = names, inputs, (), columns
+            self.endResetModel()
+        elif inputs != self._inputs or sent:
+            self._inputs, self._sent = inputs, ()
+            last = len(self._HEADS) - 1
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, last, last)
+            self.dataChanged.emit(self.index(0, 0), self.index(len(inputs) - 1, last))
 
     def show_sent(self, row: int, sent: tuple[str, ...]) -> None:
         """Show what is sent for a row of the data, counted from 1."""
@@ -225,6 +236,60 @@ class PlainTable(QAbstractTableModel):
         return None
 
 
+class _PageFirst(QObject):
+    """Lets the wheel scroll the page that a table is in, and the table where the page stops.
+
+    A table that has the keyboard is scrolled first.
+    """
+
+    def __init__(self, view: QTableView) -> None:
+        super().__init__(view)
+        self._view = view
+        view.viewport().installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """Pass the wheel on."""
+        if not isinstance(event, QWheelEvent) or self._view.hasFocus():
+            return False
+        if not self._page_moves(event.angleDelta().y()):
+            return False
+        event.ignore()
+        return True
+
+    def _page_moves(self, turned: int) -> bool:
+        page = self._view.parentWidget()
+        while page is not None and not isinstance(page, QScrollArea):
+            page = page.parentWidget()
+        if page is None:
+            return False
+        bar = page.verticalScrollBar()
+        return bar.value() < bar.maximum() if turned < 0 else bar.value() > bar.minimum()
+
+
+class _Enter(QObject):
+    """Lets Enter open what a table offers at its place, and not press the window's button."""
+
+    def __init__(self, view: QTableView, run: Callable[[QModelIndex], object]) -> None:
+        super().__init__(view)
+        self._view, self._run = view, run
+        view.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """Open it."""
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return False
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            return False
+        if self._view.currentIndex().isValid():
+            self._run(self._view.currentIndex())
+        return True
+
+
+def on_enter(view: QTableView, run: Callable[[QModelIndex], object]) -> None:
+    """Let Enter do something at the current place of a table."""
+    _Enter(view, run)
+
+
 def grid(model: QAbstractTableModel, name: str) -> QTableView:
     """Make a view of a table, named for all readers."""
     view = QTableView()
@@ -244,4 +309,5 @@ def grid(model: QAbstractTableModel, name: str) -> QTableView:
     )
     view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     view.verticalHeader().setDefaultSectionSize(view.fontMetrics().height() + 12)
+    _PageFirst(view)
     return view

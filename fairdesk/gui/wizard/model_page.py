@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QHeaderView,
+    QLabel,
     QPushButton,
-    QSizePolicy,
     QSpinBox,
     QStackedWidget,
     QTabWidget,
@@ -24,8 +24,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.errors import FairDeskError, ModelError
-from fairdesk.gui import theme
+from fairdesk.data.outcomes import favourable_rows
+from fairdesk.data.table import Table
+from fairdesk.errors import DataError, FairDeskError, ModelError
+from fairdesk.gui import theme, tips
 from fairdesk.gui.background import Latest
 from fairdesk.gui.dropping import Sort, filter_of
 from fairdesk.gui.parts import (
@@ -55,6 +57,7 @@ from fairdesk.gui.wizard.mapping_table import (
     MappingModel,
     PlainTable,
     grid,
+    on_enter,
 )
 from fairdesk.gui.wizard.opening import Opened, Stranded, Untrusted, Wish, open_files
 from fairdesk.gui.wizard.page import Desk, Page
@@ -62,24 +65,27 @@ from fairdesk.gui.wizard.state import Step
 from fairdesk.gui.wizard.trust_card import TrustCard, held
 from fairdesk.models import predictions
 from fairdesk.models.checking import problems
-from fairdesk.models.decision import score_name, told_text
+from fairdesk.models.decision import own_text, score_name
 from fairdesk.models.editing import answered, constant, remap
 from fairdesk.models.favourable import answer_of
 from fairdesk.models.mapping import propose
 from fairdesk.models.model import Capability, Mapping, ModelCard
 from fairdesk.models.proof import Proof, SampleRow, settled
-from fairdesk.report.words import percent
+from fairdesk.report.words import listed, percent
 
 _EMPTY, _TRUST, _OPENED, _OPENING = range(4)
-_CAN = {
+_USED = {
     Capability.SCORES: "scores",
     Capability.GRADIENTS: "gradients",
     Capability.LAYERS: "layers",
     Capability.TREES: "trees",
-    Capability.TEXT: "reads text",
 }
-#: So many problems are shown one by one.
-_PROBLEMS = 6
+#: So many problems are shown one by one, each cut after so many letters: names can be long.
+_PROBLEMS, _LETTERS = 6, 400
+#: So many decisions are listed with their shares.
+_DECISIONS = 5
+#: So many inputs are shown at least and at most before their table scrolls by itself.
+_FEWEST, _MOST = 3, 9
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,9 @@ class ModelPage(Page):
         self._fed: Fed | None = None
         self._good: str | None = None
         self._threshold: float | None = None
+        self._asked = ("", "")
+        self._column = ""
+        self._by_hand = False
         self._notes: tuple[str, ...] = ()
         self._fresh = False
         self._stop_making = Event()
@@ -139,7 +148,7 @@ class ModelPage(Page):
         for part in (self._empty_part(), self._trust, self._opened_part(), self._opening_part()):
             self._stack.addWidget(part)
         self.body.addWidget(self._stack, 1)
-        self.body.addWidget(self._busy)
+        self.beside_title.addWidget(self._busy)
 
     # -- what the wizard asks for -------------------------------------------------------------
 
@@ -152,13 +161,17 @@ class ModelPage(Page):
         """Show the answers, and match and try the model when that is due."""
         super().enter()
         self._show_columns()
-        if self.state.card is None or self.state.proof is not None or self.busy:
+        asked = (self.state.label, self.state.favourable)
+        if asked != self._asked:
+            # what the answers were said to mean was said of another outcome
+            self._asked, self._good = asked, None
+        if self.state.proof is not None or self.busy:
             return
-        if self.state.predictions:
-            self._take_predictions(self.state.predictions)
-        else:
+        if self._column:
+            self._take_predictions(self._column)
+        elif self.state.card is not None:
             if self.state.mapping is None:
-                self._fed = None
+                self._fed, self._by_hand = None, False
             self.prove()
 
     def first_field(self) -> QWidget:
@@ -199,12 +212,21 @@ class ModelPage(Page):
         wrong = problems(fed, state.card, state.table, state.label)
         open_still = not isinstance(fed, Mapping) and (fed.answer is None or None in fed.inputs)
         if wrong or open_still:
-            told = wrong if isinstance(fed, Mapping) else (*fed.problems, *wrong)
             state.forget_mapping()
-            self._show_problems(tuple(dict.fromkeys(told)))
+            self._show_problems(self._told(fed, wrong))
             return
         self._show_problems(())
         state.set_mapping(fed if isinstance(fed, Mapping) else fed.mapping())
+
+    def _told(self, fed: Fed, wrong: tuple[str, ...]) -> tuple[str, ...]:
+        """Gather what is to be told: of what is missing once, as long as it is true."""
+        if isinstance(fed, Mapping) or not fed.problems:
+            return wrong
+        gaps = None in fed.inputs
+        if gaps and self._by_hand:
+            # what was missing at first is partly there now
+            return wrong
+        return tuple(dict.fromkeys((*fed.problems, *(wrong[1:] if gaps else wrong))))
 
     def _try(self, mapping: Mapping) -> None:
         state, worker = self.state, self.desk.model
@@ -331,7 +353,14 @@ class ModelPage(Page):
         self.mapping_view.doubleClicked.connect(
             lambda index: self._change(index.row()) if index.column() >= HOW else None
         )
-        self.mapping_view.setMinimumHeight(7 * (self.fontMetrics().height() + 14))
+        on_enter(
+            self.mapping_view,
+            lambda index: (
+                self.mapping_view.edit(index)
+                if index.column() == MADE_FROM
+                else self._change(index.row())
+            ),
+        )
         self.change_button = QPushButton("C&hange this input…")
         self.change_button.setAutoDefault(False)
         self.change_button.clicked.connect(
@@ -343,13 +372,17 @@ class ModelPage(Page):
         self.row.setMaximumWidth(130)
         calm(self.row)
         self.row.valueChanged.connect(self._show_row)
-        self._row_answer = quiet()
+        self._row_answer = Words(tone="quiet", wrap=False)
+        which = QLabel("&Row of the data to show:")
+        which.setBuddy(self.row)
+        self.row.setAccessibleName("Row of the data to show")
         foot = QHBoxLayout()
         foot.setSpacing(theme.GAP)
-        foot.addWidget(self.change_button, 0, Qt.AlignmentFlag.AlignBottom)
+        foot.addWidget(self.change_button)
         foot.addStretch(1)
-        foot.addWidget(self._row_answer, 0, Qt.AlignmentFlag.AlignBottom)
-        foot.addLayout(labelled("&Row of the data to show", self.row))
+        foot.addWidget(which)
+        foot.addWidget(self.row)
+        foot.addWidget(self._row_answer)
         made = QWidget()
         column = QVBoxLayout(made)
         column.setContentsMargins(0, 0, 0, 0)
@@ -370,7 +403,6 @@ class ModelPage(Page):
 
     def _proof_card(self) -> Card:
         card = Card(margin=theme.GAP)
-        card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         across = QHBoxLayout()
         across.setSpacing(theme.PAGE)
         left = QVBoxLayout()
@@ -409,9 +441,10 @@ class ModelPage(Page):
             self.load(Path(name))
 
     def _open(self, wish: Wish) -> None:
-        self._wish = wish
+        self._wish, self._column = wish, ""
         self._fresh = True
         self._fed, self._good, self._threshold = None, None, None
+        self._by_hand = False
         self.state.clear_model()
         self.banner.clear()
         self._stack.setCurrentIndex(_OPENING)
@@ -463,6 +496,9 @@ class ModelPage(Page):
         again: list[tuple[str, Callable[[], object]]] = (
             [("Try &again", self._try_again)] if self._wish is not None else []
         )
+        if self._wish is not None and self.state.card is None and self._wish.companions:
+            last = self._wish.companions[-1]
+            again.append((f"&Without {short(last.name)}", lambda: self._remove_companion(last)))
         return [*again, ("Choose another &file…", self._choose)]
 
     def _try_again(self) -> None:
@@ -569,33 +605,49 @@ class ModelPage(Page):
     # -- without a model ----------------------------------------------------------------------
 
     def _take_predictions(self, column: str) -> None:
-        state = self.state
-        if state.table is None or not column:
+        """Take a column of decisions, once it is known which of them is good."""
+        state, table = self.state, self.state.table
+        if table is None or not column:
             return
         self.banner.clear()
-        self._wish = None
-        try:
-            proof = predictions.check(
-                state.table, column, state.favourable, state.label, state.favourable
-            )
-            card = predictions.card_of(state.table, column)
-        except FairDeskError as error:
-            self.banner.tell(error)
-            self.failed.emit()
-            return
-        state.set_predictions(column, card, predictions.mapping_of(state.favourable))
-        state.set_proof(proof)
-        self._fed = state.mapping
-        self._fresh = True
+        if column != self._column:
+            self._good, self._fresh = None, True
+        self._wish, self._column = None, column
         self._name.say(f"No model  ·  its decisions in “{column}”")
         self._about.setText(
             "Groups can be compared by these decisions. Searches are off: nobody can be asked."
         )
         self._stack.setCurrentIndex(_OPENED)
+        good = state.favourable if self._good is None else self._good
+        try:
+            card = predictions.card_of(table, column)
+            if refused := _not_in(table, column, good):
+                self._ask_for_good(card, refused)
+                return
+            proof = predictions.check(table, column, good, state.label, state.favourable)
+        except FairDeskError as error:
+            state.clear_model()
+            self._column = ""
+            self._refuse(error)
+            return
+        state.set_predictions(column, card, predictions.mapping_of(good))
+        state.set_proof(proof)
+        self._fed = state.mapping
         self._show_problems(())
         self._show_mapping()
-        self._take_focus(self._other)
+        self._take_focus(self.answer.combo)
         self.proved.emit()
+        self.changed.emit()
+
+    def _ask_for_good(self, card: ModelCard, why: str) -> None:
+        """Ask which of a column's decisions is the good one: none is called as the label's."""
+        self.state.clear_model()
+        self._fed = None
+        self._show_problems((f"{why} Choose below which of its values is the good one.",))
+        self._show_mapping()
+        self.answer.show_answers(card, None)
+        self._take_focus(self.answer.combo)
+        self.failed.emit()
         self.changed.emit()
 
     def _show_columns(self) -> None:
@@ -613,6 +665,7 @@ class ModelPage(Page):
         if card is None or table is None or fed is None:
             return
         try:
+            self._by_hand = True
             if attribute == CONSTANT:
                 self._fed = constant(fed, position, 0.0, card)
             else:
@@ -628,12 +681,15 @@ class ModelPage(Page):
             return
         changed = asked_for_input(fed, position, card, table, self._columns(), self)
         if changed is not None and changed != fed:
-            self._fed = changed
+            self._fed, self._by_hand = changed, True
             self.prove()
-            self.mapping_view.selectRow(position)
 
     def _choose_answer(self, good: str, threshold: float | None) -> None:
         state, fed = self.state, self._fed
+        if self._column:
+            self._good = good
+            self._take_predictions(self._column)
+            return
         if state.card is None or state.table is None or fed is None:
             return
         self._good, self._threshold = good, threshold
@@ -667,8 +723,10 @@ class ModelPage(Page):
         if card.saved_with:
             parts.append(f"Saved with {card.saved_with}.")
         parts.append(_opened_sentence(card))
-        if can := [words for each, words in _CAN.items() if each in card.can]:
-            parts.append(f"It has: {', '.join(can)}.")
+        if used := [words for each, words in _USED.items() if each in card.can]:
+            parts.append(f"FairDesk can use its {listed(used)}.")
+        if Capability.TEXT in card.can:
+            parts.append("It reads text.")
         self._about.setText(" ".join(parts))
         self._files.show_files(tuple(Path(each.path) for each in card.companions))
         self._outputs.setVisible(bool(card.outputs))
@@ -686,15 +744,18 @@ class ModelPage(Page):
             return
         self._problems.body.addWidget(heading("Not yet: the model is not fed as it must be"))
         for sentence in told[:_PROBLEMS]:
-            self._problems.body.addWidget(Words(f"!  {sentence}"))
+            shown = Words(f"!  {short(sentence, _LETTERS)}")
+            shown.setToolTip(tips.plain(sentence))
+            self._problems.body.addWidget(shown)
         if len(told) > _PROBLEMS:
             self._problems.body.addWidget(quiet(f"and {len(told) - _PROBLEMS} more"))
-        self._problems.body.addWidget(
-            quiet(
-                "Choose below what each input is made from, or add the file beside the model that "
-                "tells."
+        if not self._column:
+            self._problems.body.addWidget(
+                quiet(
+                    "Choose below what each input is made from, or add the file beside the model "
+                    "that tells."
+                )
             )
-        )
         self._problems.setAccessibleName(" ".join(told))
 
     def _columns(self) -> tuple[str, ...]:
@@ -705,20 +766,22 @@ class ModelPage(Page):
 
     def _show_mapping(self) -> None:
         state, fed = self.state, self._fed
-        shown = fed is not None and state.card is not None and not state.predictions
+        shown = fed is not None and state.card is not None and not self._column
         names = state.card.inputs if state.card is not None else ()
         inputs = () if fed is None or not shown else fed.inputs
         self._mapping.show_inputs(names, inputs, self._columns())
+        lines = min(max(len(inputs), _FEWEST), _MOST) + 1
+        line = self.mapping_view.verticalHeader().defaultSectionSize()
+        self.mapping_view.setMinimumHeight(lines * line)
         # without a model that is fed there is nothing to show below
         self.tabs.setVisible(shown)
         for widget in (self._files, self._held):
-            widget.setVisible(not state.predictions)
-        self.answer.setVisible(not state.predictions)
-        if state.card is not None and not state.predictions:
-            mapping = state.mapping
-            if mapping is None and isinstance(fed, Mapping):
-                mapping = fed
-            self.answer.show_answers(state.card, mapping)
+            widget.setVisible(not self._column)
+        self._outputs.setVisible(not self._column and self.output.count() > 0)
+        if state.card is not None and fed is not None:
+            self.answer.show_answers(
+                state.card, fed.answer if not isinstance(fed, Mapping) else fed
+            )
         if state.table is not None:
             self.row.setMaximum(len(state.table.codes))
         self._show_proof()
@@ -751,7 +814,7 @@ class ModelPage(Page):
         state = self.state
         if state.card is None or state.mapping is None or sample.score is None:
             return "The model refuses this row."
-        number = told_text(sample.score, state.mapping, state.card)
+        number = _number(sample, state.mapping, state.card)
         name = score_name(state.card).lower()
         return f"It answers “{short(sample.prediction)}” ({name} {number})."
 
@@ -770,14 +833,16 @@ class ModelPage(Page):
             widget.setVisible(proof is not None)
         for warning in warnings:
             self._warnings.addWidget(Words(f"!  {warning}", tone="wrong"))
-        if not state.predictions:
+        if not self._column:
             for note in notes:
                 self._warnings.addWidget(Words(f"·  {note}", tone="quiet"))
 
     def _show_figures(self, proof: Proof) -> None:
         state = self.state
         self._proof.setText(
-            f"On {proof.rows:,} of your rows the model agrees with “{state.label}” "
+            "The label is the model’s decision itself: there is nothing to compare it with."
+            if state.predictions == state.label
+            else f"On {proof.rows:,} of your rows the model agrees with “{state.label}” "
             f"in {percent(proof.accuracy, 1)}."
         )
         self._proof_more.setText(" ".join(_more(proof)))
@@ -798,7 +863,7 @@ class ModelPage(Page):
                 (
                     row.label,
                     row.prediction,
-                    "–" if row.score is None else told_text(row.score, mapping, card),
+                    _number(row, mapping, card),
                     *map(_sent, row.sent),
                 )
                 for row in proof.sample
@@ -812,6 +877,23 @@ class ModelPage(Page):
         words = Words(text, tone=tone, strong=strong, wrap=False)
         side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
         self._confusion.addWidget(words, row, column, side)
+
+
+def _not_in(table: Table, column: str, good: str) -> str:
+    """Say that a column has no such value; empty where it has."""
+    try:
+        favourable_rows(table, column, good)
+    except DataError as error:
+        return error.what
+    return ""
+
+
+def _number(sample: SampleRow, mapping: Mapping, card: ModelCard) -> str:
+    """Write the number with which a row was decided."""
+    if sample.score is None:
+        return "–"
+    second = sample.prediction == mapping.decisions(card)[1]
+    return own_text(sample.score, mapping, card, second=second)
 
 
 def _opened_sentence(card: ModelCard) -> str:
@@ -828,10 +910,13 @@ def _more(proof: Proof) -> list[str]:
     if proof.auc is not None:
         told.append(f"The area under the ROC curve is {proof.auc:.3f}.")
     if proof.predictions:
-        shares = ", ".join(
-            f"“{short(name)}” {percent(count, proof.rows)}" for name, count in proof.predictions
-        )
-        told.append(f"Decided: {shares}.")
+        most = sorted(proof.predictions, key=lambda each: -each[1])
+        shares = [
+            f"“{short(name)}” {percent(count, proof.rows)}" for name, count in most[:_DECISIONS]
+        ]
+        if rest := len(most) - len(shares):
+            shares.append(f"{rest} others less often")
+        told.append(f"Decided: {', '.join(shares)}.")
     if proof.left_out:
         told.append(f"{proof.left_out:,} rows were left out: {_lacking(proof)}.")
     if proof.checked_against and proof.said_alike is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from fairdesk.audit.worker import Worker
 from fairdesk.gui import theme
@@ -60,7 +60,10 @@ class Page(QWidget):
         self.banner = Banner()
         head = QVBoxLayout()
         head.setSpacing(theme.TIGHT)
-        head.addWidget(title(name))
+        first = QHBoxLayout()
+        first.addWidget(title(name), 1)
+        self.beside_title = first
+        head.addLayout(first)
         head.addWidget(quiet(sentence))
         self.body.addLayout(head)
         self.body.addWidget(self._redo)

@@ -43,8 +43,7 @@ class TrustCard(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._title = heading("")
-        self._why = Words(strong=True)
+        self._what = heading("")
         self._sha256 = Words()
         self._sha256.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._sha256.setTextInteractionFlags(
@@ -67,8 +66,7 @@ class TrustCard(QWidget):
         row.addStretch(1)
         card = Card(tone="notice")
         card.body.setSpacing(theme.GAP)
-        card.body.addWidget(self._title)
-        card.body.addWidget(self._why)
+        card.body.addWidget(self._what)
         card.body.addWidget(Words(_PROGRAM))
         card.body.addWidget(quiet("Its fingerprint (SHA-256), to compare with the sender’s:"))
         card.body.addWidget(self._sha256)
@@ -92,8 +90,7 @@ class TrustCard(QWidget):
 
     def show_file(self, found: Untrusted) -> None:
         """Show a file and what is known about it."""
-        self._title.setText(f"“{found.path.name}” is a program")
-        self._why.setText(found.why.what)
+        self._what.setText(found.why.what)
         self._sha256.setText(found.sha256)
         clear(self._names)
         imports = sorted(found.contents.imports, key=_badness)
