@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
@@ -211,6 +212,15 @@ def model(material: Material) -> Section:
                 "fingerprint above.",
             )
         )
+    blocks.extend(
+        Callout(
+            "Trusted by the auditor.",
+            f"“{Path(beside.path).name}” is a program too, and was opened only because the auditor "
+            "agreed to run the file with its fingerprint above.",
+        )
+        for beside in card.companions
+        if beside.trusted
+    )
     blocks.extend(Callout("Fed so.", told) for told in card.hints.told)
     blocks.extend(Callout("Note.", warning) for warning in card.warnings)
     inputs = spec.mapping.inputs
