@@ -17,6 +17,9 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.material import Material
 
+#: A file that a command reads is printed up to so many characters: about a page.
+_LONGEST_FILE = 4_000
+
 
 def limits(material: Material) -> Section:
     """Say what this audit cannot tell."""
@@ -172,7 +175,11 @@ def appendix(material: Material) -> Section:
                 Fact("Audit", evidence.identity(spec), exact=True),
                 Fact("Created", evidence.date_text(evidence.moment(spec.created))),
                 Fact("Data, SHA-256", spec.data.sha256, exact=True),
-                Fact("Model, SHA-256", spec.model.sha256, exact=True),
+                *(
+                    []
+                    if spec.predictions
+                    else [Fact("Model, SHA-256", spec.model.sha256, exact=True)]
+                ),
                 *(Fact(name, version) for name, version in spec.versions.items()),
             )
         ),
@@ -200,13 +207,8 @@ def appendix(material: Material) -> Section:
                 widths=(0.4, 1.4, 0.6, 1.4, 1.4, 1),
                 right=(0, 2),
             ),
-            Heading("To repeat it"),
         ]
-        for run in material.runs:
-            blocks.append(Code(evidence.command(spec, run.spec)))
-            blocks += [Text(sentence) for sentence in evidence.beyond_command(spec, run.spec)]
-        if domain := evidence.domain_file(spec):
-            blocks += [Text("with a file domain.json that holds:"), Code(domain)]
+    blocks += _to_repeat(material)
     blocks.append(Heading("Log of the auditor’s decisions"))
     if material.log:
         blocks.append(
@@ -219,3 +221,27 @@ def appendix(material: Material) -> Section:
     else:
         blocks.append(Text("The log is empty."))
     return Section("Evidence", tuple(blocks), fresh=True)
+
+
+def _to_repeat(material: Material) -> list[Block]:
+    """Give the commands that ask the same again, with the files that they read."""
+    spec, runs = material.spec, material.runs
+    mapping, domain = evidence.map_file(spec, material.table), evidence.domain_file(spec)
+    asked = evidence.commands(spec, runs, mapped=bool(mapping))
+    if not asked:
+        return []
+    blocks: list[Block] = [Heading("To repeat it"), *map(Code, asked)]
+    beyond = [sentence for run in runs for sentence in evidence.beyond_command(spec, run.spec)]
+    blocks += [Text(sentence) for sentence in dict.fromkeys(beyond)]
+    for name, held in (("mapping.json", mapping), ("domain.json", domain)):
+        blocks += _file(name, held)
+    return blocks
+
+
+def _file(name: str, held: str) -> list[Block]:
+    if not held:
+        return []
+    if len(held) > _LONGEST_FILE:
+        key = "map_file" if name == "mapping.json" else "domain_file"
+        return [Text(f"with a file {name}: it is long, and stands in the manifest as “{key}”.")]
+    return [Text(f"with a file {name} that holds:"), Code(held)]

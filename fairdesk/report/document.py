@@ -99,7 +99,7 @@ def make_report(store: Store) -> tuple[Report, datetime]:
         cover=_cover(spec, moment),
         promise=words.OBSERVED if spec.predictions else words.EXAMPLES,
         sections=sections(material),
-        manifest=evidence.manifest(spec, runs, material.log),
+        manifest=evidence.manifest(material),
     )
     return report, moment
 

@@ -11,9 +11,15 @@ import msgspec
 
 from fairdesk.audit.question import Attributes, Limits
 from fairdesk.audit.spec import AuditSpec, RunSpec
-from fairdesk.audit.store import LogEntry, RunRecord
+from fairdesk.audit.store import RunRecord
 from fairdesk.data.domain import Attribute, Limit, Role, attribute_of
-from fairdesk.data.table import Column, Kind
+from fairdesk.data.table import Column, Kind, Table
+from fairdesk.errors import ModelError
+from fairdesk.models import mapping_file
+from fairdesk.models.decision import VALUES
+from fairdesk.models.mapping import propose
+from fairdesk.report.decisions import good_answers
+from fairdesk.report.material import Material
 from fairdesk.report.words import protected_names
 
 #: In English whatever the system's language is.
@@ -98,36 +104,96 @@ def beyond_command(spec: AuditSpec, run: RunSpec) -> tuple[str, ...]:
     return tuple(said)
 
 
-def command(spec: AuditSpec, run: RunSpec) -> str:
-    """Write the command line that asks the same question again."""
-    domain = domain_file(spec)
+def map_file(spec: AuditSpec, table: Table) -> str:
+    """Give the JSON of ``--map``: how the model is fed. Empty when that is as it is proposed."""
+    if spec.predictions:
+        return ""
+    good, threshold = good_answers(spec.model, spec.mapping), _threshold(spec)
+    proposed = propose(
+        spec.model, table, spec.label, spec.favourable, " or ".join(good), threshold=threshold
+    )
+    try:
+        if proposed.mapping() == spec.mapping:
+            return ""
+    except ModelError:
+        pass  # something was left open, and the auditor has filled it
+    return msgspec.json.encode(mapping_file.written(spec.mapping, spec.model)).decode()
+
+
+def _threshold(spec: AuditSpec) -> float | None:
+    """Give the score at which the decision changes; of an estimated number its answer tells it."""
+    return None if spec.model.scores == VALUES else spec.mapping.threshold
+
+
+def command(spec: AuditSpec, run: RunSpec | None, *, mapped: bool = False) -> str:
+    """Write the command line that asks the same question again.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The question.
+    run : RunSpec, optional
+        The search; none where there is no model to ask.
+    mapped : bool
+        Whether `map_file` has something to say.
+    """
+    model = spec.model
+    limit = _threshold(spec)
+    trusted = spec.trusted or any(beside.trusted for beside in model.companions)
     parts = [
         "fairdesk audit",
-        f"--data {shlex.quote(spec.data.path)}",
-        f"--model {shlex.quote(spec.model.path)}",
-        f"--label {shlex.quote(spec.label)}",
-        f"--favourable {shlex.quote(spec.favourable)}",
-        f"--model-favourable {shlex.quote(spec.decisions[spec.mapping.favourable_class])}",
-        *(f"--protected {shlex.quote(name)}" for name in protected_names(spec.domain)),
-        *(["--domain domain.json"] if domain else []),
-        f"--method {run.method}",
-        *(f"--option {name}={value}" for name, value in sorted(run.options.items())),
-        f"--seed {run.seed}",
+        _flag("data", spec.data.path),
+        *([_flag("table", spec.data.dialect.table)] if spec.data.dialect.table else []),
+        _flag("predictions", spec.predictions) if spec.predictions else _flag("model", model.path),
+        *(_flag("companion", beside.path) for beside in model.companions),
+        *([_flag("output", model.output)] if model.outputs else []),
+        _flag("label", spec.label),
+        _flag("favourable", spec.favourable),
+        *(_flag("model-favourable", answer) for answer in good_answers(spec.model, spec.mapping)),
+        *([_flag("threshold", f"{limit!r}")] if limit is not None else []),
+        *(["--map mapping.json"] if mapped else []),
+        *(_flag("protected", name) for name in protected_names(spec.domain)),
+        *(["--domain domain.json"] if domain_file(spec) else []),
+        *(_searching(run) if run is not None else []),
         "--out repeated",
-        *(["--trust-model"] if spec.trusted else []),
+        *(["--trust-model"] if trusted else []),
+        *(["--make-environment"] if model.environment else []),
     ]
     return " \\\n  ".join(parts)
 
 
-def manifest(spec: AuditSpec, runs: Sequence[RunRecord], log: Sequence[LogEntry]) -> str:
+def _searching(run: RunSpec) -> list[str]:
+    return [
+        f"--method {run.method}",
+        *(f"--option {name}={value}" for name, value in sorted(run.options.items())),
+        f"--seed {run.seed}",
+    ]
+
+
+def _flag(name: str, text: str) -> str:
+    # what begins with a dash would be taken for a flag itself
+    between = "=" if text.startswith("-") else " "
+    return f"--{name}{between}{shlex.quote(text)}"
+
+
+def commands(spec: AuditSpec, runs: Sequence[RunRecord], *, mapped: bool) -> list[str]:
+    """Write the command line of each run; without a model to ask, the one that makes the audit."""
+    asked: list[RunSpec | None] = [None] if spec.predictions else [run.spec for run in runs]
+    return [command(spec, run, mapped=mapped) for run in asked]
+
+
+def manifest(material: Material) -> str:
     """Write the question, the runs and the log as JSON, for machines."""
+    spec, runs = material.spec, material.runs
+    mapping = map_file(spec, material.table)
     content = {
         "audit": identity(spec),
         "spec": spec,
-        "runs": list(runs),
-        "commands": [command(spec, run.spec) for run in runs],
+        "runs": runs,
+        "commands": commands(spec, runs, mapped=bool(mapping)),
         "domain_file": domain_file(spec),
-        "log": list(log),
+        "map_file": mapping,
+        "log": material.log,
     }
     return msgspec.json.format(
         msgspec.json.encode(content, order="deterministic"), indent=1

@@ -251,9 +251,7 @@ def _cells(attributes: Sequence[Attribute], codes: Iterable[float]) -> Iterator[
 
 def _scores(spec: AuditSpec, pair: Pair) -> list[float]:
     """Give the scores of both people as the model's own numbers."""
-    return [
-        told(score, spec.mapping, spec.model) for score in (pair.row_score, pair.partner_score)
-    ]
+    return [told(score, spec.mapping, spec.model) for score in (pair.row_score, pair.partner_score)]
 
 
 def _pair_object(spec: AuditSpec, pair: Pair, decisions: tuple[str, ...]) -> dict[str, Any]:
