@@ -20,6 +20,12 @@ fail() {
 # Fills .venv with the locked packages and FairDesk itself. Quick when that was done before.
 #   prepare run|test
 prepare() {
+  install_locked "$1"
+  # The process that holds the model may write nothing, and would compile all of it at each start.
+  "$venv/bin/python" -m compileall -q "$repo/fairdesk"
+}
+
+install_locked() {
   local kind=$1 lock=$repo/packaging/requirements.txt state
   [ "$kind" = run ] || lock=$repo/packaging/requirements-test.txt
   # The test lock holds all of the run lock, so an environment for tests serves both.
@@ -31,8 +37,7 @@ prepare() {
   find_uv
   say "Setting up FairDesk in $venv (about 2 GB the first time) ..."
   "$uv" venv --quiet --clear --python "$python" "$venv"
-  # Wheels only: no code of any package runs while it is installed. Compiled at once: the process
-  # that holds the model may write nothing, and would compile TensorFlow anew each time.
+  # Wheels only: no code of any package runs while it is installed. Compiled as FairDesk below.
   "$uv" pip sync --quiet --compile-bytecode --python "$venv" --require-hashes --only-binary :all: "$lock"
   "$uv" pip install --quiet --python "$venv" --no-deps --no-build-isolation --editable "$repo"
   cat "$repo/pyproject.toml" "$repo/packaging/requirements.txt" | cksum >"$venv/.locked-run"
