@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,12 +16,12 @@ from fairdesk.audit.worker import Worker
 from fairdesk.data.outcomes import comparison
 from fairdesk.data.reading import retype
 from fairdesk.data.table import Dialect, Kind, Table
-from fairdesk.errors import DataError
+from fairdesk.errors import DataError, ModelError
 from fairdesk.files import sha256
 from fairdesk.models import mapping_file, predictions
 from fairdesk.models.checking import complete
 from fairdesk.models.contents import Contents
-from fairdesk.models.mapping import listing, propose
+from fairdesk.models.mapping import Proposal, input_names, listing, propose
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof, settled
 from fairdesk.samples import is_sample_file
@@ -142,7 +143,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     )
     if subject.map is not None:
         proposal = mapping_file.apply(mapping_file.read(subject.map), proposal, card, table)
-    mapping = complete(proposal, card, table, subject.label)
+    mapping = _completed(proposal, card, table, subject)
     # what opens may still fail when it is asked
     with environments.way_out(None if card.environment else environments.needed(contents)):
         proof = worker.prove(mapping, table, subject.label, favourable)
@@ -167,6 +168,35 @@ def _table(worker: Worker, subject: Subject) -> Table:
             remedy=f"Name another with --table: {listing(others)}.",
         )
     return table
+
+
+def _completed(proposal: Proposal, card: ModelCard, table: Table, subject: Subject) -> Mapping:
+    """Give the mapping; where inputs are open, the error shows how a file says what is missing."""
+    try:
+        return complete(proposal, card, table, subject.label)
+    except ModelError as error:
+        if None not in proposal.inputs:
+            raise
+        place = proposal.inputs.index(None)
+        entry: dict[str, str | float] = {"input": input_names(card)[place]}
+        text = card.accepts[place : place + 1] == ("text",)
+        columns = _left_over(proposal, table, subject.label, text=text)
+        entry.update({"from": columns[0]} if columns else {"value": "" if text else 0})
+        example = json.dumps({"inputs": [entry]}, ensure_ascii=False)
+        raise ModelError(
+            error.what,
+            why=error.why,
+            remedy="Choose the data and the files that belong to this model, or say how each "
+            f"input is made in a file for --map, like {example}.",
+        ) from error
+
+
+def _left_over(proposal: Proposal, table: Table, label: str, *, text: bool) -> list[str]:
+    """Give the columns that no input is made from; only those of text, if any, for an input of it."""
+    used = {item.attribute for item in proposal.inputs if item is not None} | {label}
+    left = [c for c in table.columns if c.kind is not Kind.IGNORED and c.name not in used]
+    prose = [column for column in left if text and column.kind is Kind.TEXT]
+    return [column.name for column in prose or left]
 
 
 def _several_outputs(card: ModelCard, subject: Subject) -> Iterator[str]:

@@ -295,7 +295,7 @@ class _Proposer:
             used = {item.attribute for item in inputs if item is not None}
             unused = [column.name for column in self._others if column.name not in used]
             self.problems.append(
-                f"The model has {len(names)} inputs, and the table has no column for "
+                f"The model has {_inputs(len(names))}, and the table has no column for "
                 f"{listing(missing)}."
             )
             self.problems.append(
@@ -382,7 +382,7 @@ class _Proposer:
                 return spread_out, ONE_HOT
         ignored = len(self._others) - len(self._offered)
         self.problems.append(
-            f"The model has {count} inputs, but the table offers {len(self._offered)} columns"
+            f"The model has {_inputs(count)}, but the table offers {len(self._offered)} columns"
             + (f" (besides {ignored} ignored)" if ignored else "")
             + "."
         )
@@ -591,6 +591,10 @@ def _numbers(values: Iterable[str]) -> list[float] | None:
         if all(isinstance(number, float) for number in numbers)
         else None
     )
+
+
+def _inputs(count: int) -> str:
+    return f"{count} input" if count == 1 else f"{count} inputs"
 
 
 def listing(names: Sequence[str], most: int = 12) -> str:

@@ -18,6 +18,7 @@ from fairdesk.events import Rows, Scores
 from fairdesk.models.decision import told
 from fairdesk.models.favourable import flipped
 from fairdesk.models.feeding import FedModel
+from fairdesk.models.mapping import BY_POSITION
 from fairdesk.models.model import How, Input, Mapping, OpenedModel, Takes, favourable_scores, labels
 from fairdesk.models.one_hot import is_one_hot
 from fairdesk.models.recorded import compared
@@ -26,6 +27,8 @@ from fairdesk.models.recorded import compared
 SAMPLE = 20
 #: An AUC closer than this to one half tells less than decisions do about which is favourable.
 _NO_AUC = 0.1
+#: Agreement that is no further above that of always guessing says little.
+_HARDLY = 0.01
 #: From so many rows on, agreement on all of them is suspicious.
 _MANY = 100
 #: Other ways to feed the model are tried on so many rows, and so many ways at most.
@@ -163,6 +166,7 @@ def check(
     warnings = [
         *_of_label(table, label, favourable),
         *proof.warnings,
+        *_of_order(proof, mapping),
         *_other_ways(proof, asked, rows[kept], scores, good[kept]),
     ]
     if recorded is not None and recorded.equal < 1 - _DIFFERS:
@@ -458,6 +462,17 @@ def _of_agreement(proof: Proof) -> Iterator[str]:
         yield (
             "The model agrees with the label in every row. Perhaps the label is the model's own "
             "decision, or a column gives the answer away."
+        )
+
+
+def _of_order(proof: Proof, mapping: Mapping) -> Iterator[str]:
+    """Say that an order that only was assumed may be wrong, where the model shows no skill."""
+    if mapping.matched == BY_POSITION and 0 <= proof.accuracy - proof.majority < _HARDLY:
+        yield (
+            f"The model agrees with the label in {proof.accuracy:.1%} of the rows, hardly more "
+            f"than always guessing the commoner value ({proof.majority:.1%}), and its inputs are "
+            "made from the columns in their order: check that this is the order that it was "
+            "trained with."
         )
 
 

@@ -1,10 +1,14 @@
 """Data and model opened and fitted together, with a worker that opens them in this process."""
 
+import joblib
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from fairdesk.audit.inspection import Subject, inspect
 from fairdesk.data.reading import read_table
-from fairdesk.errors import DataError, SpecError
+from fairdesk.errors import DataError, ModelError, SpecError
 from fairdesk.models.contents import look_into
 from fairdesk.models.open import open_model
 from fairdesk.models.proof import check
@@ -69,6 +73,21 @@ def test_the_sheet_that_is_named_is_read_though_the_first_is_no_table(tmp_path):
     with pytest.raises(DataError, match="in the table “other”") as caught:
         seen(**subject)
     assert caught.value.remedy == "Name another with --table: “people”."
+
+
+def test_an_open_input_comes_with_an_example_of_how_to_say_it(tmp_path):
+    model = tmp_path / "m.joblib"
+    rows = np.array([[i % 2, i] for i in range(20)], dtype=float)
+    named = pd.DataFrame(rows, columns=["sex", "points"])
+    joblib.dump(LogisticRegression().fit(named, rows[:, 1] >= 10), model)
+    subject = {"data": scored(tmp_path / "t.csv"), "label": "paid", "favourable": "yes"}
+    with pytest.raises(ModelError, match="no column for “points”") as caught:
+        seen(**subject, model=model)
+    example = '{"inputs": [{"input": "points", "from": "score"}]}'
+    assert caught.value.remedy.endswith(f"--map, like {example}.")
+    said = tmp_path / "map.json"
+    said.write_text(example, encoding="utf-8")
+    assert seen(**subject, model=model, map=said).mapping.inputs[1].attribute == "score"
 
 
 def test_it_is_told_which_of_several_outputs_was_taken(tmp_path):

@@ -72,7 +72,7 @@ def test_a_value_without_an_input_beside_a_strange_one_is_told():
 def test_two_columns_of_the_same_loose_name_are_told_apart_or_refused():
     rows = table(number("a b", [1, 2]), number("a_b", [1, 2]), names("paid", ["n", "y"]))
     assert match(card("a_b"), rows, "paid", "y").inputs[0].attribute == "a_b"
-    with pytest.raises(ModelError, match="no column for “A B”"):
+    with pytest.raises(ModelError, match="has 1 input, and the table has no column for “A B”"):
         match(card("A B"), rows, "paid", "y")
 
 

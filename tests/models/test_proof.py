@@ -239,6 +239,18 @@ def test_which_of_two_decisions_is_favourable_is_settled_by_the_label():
     assert check(model, rows, chosen, "paid", "yes").accuracy > 0.8
 
 
+@pytest.mark.parametrize(("matched", "warned"), [("by position", True), ("by name", False)])
+def test_a_model_in_an_assumed_order_that_hardly_beats_guessing_is_told(matched, warned):
+    rows = table(
+        number("age", list(range(1000))),
+        names("paid", ["yes" if i < 705 else "no" for i in range(1000)]),
+    )
+    model = Rule(1, lambda m: np.where(m[:, 0] < 998, 0.9, 0.1))
+    mapping = msgspec.structs.replace(match(model.card, rows, "paid", "yes"), matched=matched)
+    found = [w for w in check(model, rows, mapping, "paid", "yes").warnings if "hardly more" in w]
+    assert bool(found) == warned
+
+
 @pytest.mark.parametrize(
     ("auc", "taken", "why"),
     [
