@@ -1,0 +1,173 @@
+"""The command that a report prints: typed in, it asks the same question again."""
+
+import csv
+import json
+import shlex
+
+import joblib
+import msgspec
+import numpy as np
+import pytest
+
+from fairdesk import cli, headless
+from fairdesk.audit.spec import RunSpec
+from fairdesk.audit.store import PairQuery, Store
+from fairdesk.data.reading import read_table
+from fairdesk.models.model import Companion, Mapping
+from fairdesk.report import evidence
+from fairdesk.report.background import appendix
+from fairdesk.report.document import make_report
+from fairdesk.report.gathering import gather
+from fairdesk.report.material import Material
+from tests.report.building import people_store, run_into, spec_of, write_people
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Write a table, a model that is fed through a scaler, the scaler, and its inputs' names."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(headless, "OUTPUTS", {})
+    rng = np.random.default_rng(2)
+    age, income = rng.integers(18, 80, 200), rng.integers(5, 90, 200)
+    sex = rng.integers(0, 2, 200)
+    good = income + 20 * sex > 55
+    with (tmp_path / "people & co.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["age", "sex", "income", "said", "credit"])
+        for row in zip(age, sex, income, good, strict=True):
+            a, s, i, g = row
+            said = "-" if i < 30 else "+"
+            writer.writerow([a, ("female", "male")[s], i, said, ("no", "yes")[int(g)]])
+    inputs = np.column_stack([age, sex, income]).astype(float)
+    scaler = StandardScaler().fit(inputs)
+    joblib.dump(LogisticRegression().fit(scaler.transform(inputs), good * 1), tmp_path / "m.pkl")
+    joblib.dump(scaler, tmp_path / "scaler.pkl")
+    (tmp_path / "names.json").write_text('["age", "sex_male", "income"]', encoding="utf-8")
+    return tmp_path
+
+
+def repeat(folder, monkeypatch):
+    """Type in what the report of an audit prints; gives the spec and pairs of both."""
+    monkeypatch.chdir(folder)
+    with Store.open(folder / "first" / "audit.fairdesk") as store:
+        spec, table, runs = store.spec, store.table(), store.runs()
+        first = [pair.row.tolist() for pair in store.pairs(PairQuery(), 0, 1_000)]
+    mapping = evidence.map_file(spec, table)
+    (folder / "mapping.json").write_text(mapping, encoding="utf-8")
+    (folder / "domain.json").write_text(evidence.domain_file(spec), encoding="utf-8")
+    (command,) = evidence.commands(spec, runs, mapped=bool(mapping))
+    assert cli.main(shlex.split(command.replace("\\\n", " "))[1:]) == 0
+    with Store.open(folder / "repeated" / "audit.fairdesk") as store:
+        again = [pair.row.tolist() for pair in store.pairs(PairQuery(), 0, 1_000)]
+        return spec, first, store.spec, again, command
+
+
+def same_question(spec, other):
+    """Tell whether two audits have the same id, but for when they were made."""
+    told = msgspec.structs.replace(other, created=spec.created, versions=spec.versions)
+    return evidence.identity(told) == evidence.identity(spec)
+
+
+def test_a_mapping_by_hand_with_files_beside_it_is_repeated(files, monkeypatch):
+    entry = {"input": "income", "from": "income", "then": [["subtract", 40.5], ["divide", 20]]}
+    (files / "by hand.json").write_text(json.dumps({"inputs": [entry]}), encoding="utf-8")
+    asked = [
+        *("audit", "--data", files / "people & co.csv", "--model", files / "m.pkl"),
+        *("--companion", files / "names.json", "--companion", files / "scaler.pkl"),
+        *("--map", files / "by hand.json", "--threshold", "0.4"),
+        *("--label", "credit", "--favourable", "yes", "--model-favourable", "1"),
+        *("--protected", "sex", "--method", "uniform", "--option", "samples=300"),
+        *("--seed", "5", "--out", files / "first"),
+    ]
+    assert cli.main(list(map(str, asked))) == 0
+    spec, first, other, again, command = repeat(files, monkeypatch)
+    assert "--map mapping.json" in command
+    assert "--threshold 0.4" in command
+    assert command.count("--companion") == 2
+    assert same_question(spec, other)
+    assert first
+    assert again == first
+
+
+def test_what_is_proposed_needs_no_file(files, monkeypatch):
+    asked = [
+        *("audit", "--data", files / "people & co.csv", "--model", files / "m.pkl"),
+        *("--companion", files / "names.json", "--companion", files / "scaler.pkl"),
+        *("--label", "credit", "--favourable", "yes", "--protected", "sex"),
+        *("--method", "uniform", "--option", "samples=300", "--out", files / "first"),
+    ]
+    assert cli.main(list(map(str, asked))) == 0
+    with Store.open(files / "first" / "audit.fairdesk") as store:
+        assert evidence.map_file(store.spec, store.table()) == ""
+
+
+def test_decisions_in_a_column_are_repeated(files, monkeypatch):
+    asked = [
+        *("audit", "--data", files / "people & co.csv", "--predictions", "said"),
+        *("--label", "credit", "--favourable", "yes", "--model-favourable=-"),
+        *("--protected", "sex", "--out", files / "first"),
+    ]
+    assert cli.main(list(map(str, asked))) == 0
+    spec, _first, other, _again, command = repeat(files, monkeypatch)
+    assert "--predictions said" in command
+    # what begins with a dash is no flag
+    assert "--model-favourable=-" in command
+    assert "--method" not in command
+    assert same_question(spec, other)
+    with Store.open(files / "first" / "audit.fairdesk") as store:
+        report, _moment = make_report(store)
+    printed = str(msgspec.to_builtins(report.sections))
+    assert "To repeat it" in printed
+    assert "Model, SHA-256" not in printed
+
+
+def test_all_that_was_chosen_is_in_the_command(tmp_path):
+    table = read_table(write_people(tmp_path / "credit.csv"))
+    spec = spec_of(table, "credit", "yes", ("sex",))
+    card = msgspec.structs.replace(
+        spec.model,
+        outputs=("loan", "rate"),
+        output="the rate",
+        environment="scikit-learn 1.3.2, Python 3.11",
+        companions=(Companion("scaler.pkl", "0" * 64, trusted=True),),
+        classes=("bad", "fair", "very good"),
+    )
+    source = msgspec.structs.replace(
+        spec.data, dialect=msgspec.structs.replace(spec.data.dialect, table="Sheet 2")
+    )
+    mapping = Mapping(
+        spec.mapping.inputs, "by hand", 1, ("bad", "fair or very good"), together=(1, 2)
+    )
+    spec = msgspec.structs.replace(spec, model=card, data=source, mapping=mapping)
+    command = evidence.command(spec, RunSpec("uniform"))
+    for flag in (
+        "--table 'Sheet 2'",
+        "--output 'the rate'",
+        "--make-environment",
+        "--trust-model",
+        "--model-favourable fair \\\n  --model-favourable 'very good'",
+    ):
+        assert flag in command
+    assert json.loads(evidence.map_file(spec, table))["favourable"] == ["fair", "very good"]
+
+
+def test_a_long_mapping_is_kept_in_the_manifest(tmp_path):
+    with people_store(tmp_path) as store:
+        codes = {f"value {n}": float(n) for n in range(400)}
+        item = msgspec.structs.replace(store.spec.mapping.inputs[2], codes=codes)
+        run_into(store, "uniform", options={"samples": 50})
+        inputs = (*store.spec.mapping.inputs[:2], item, *store.spec.mapping.inputs[3:])
+        mapping = msgspec.structs.replace(store.spec.mapping, inputs=inputs)
+        spec = msgspec.structs.replace(store.spec, mapping=mapping)
+        material = make_material(store, spec)
+    printed = str(msgspec.to_builtins(appendix(material)))
+    assert "value 399" not in printed
+    assert "map_file" in printed
+    assert "value 399" in json.loads(evidence.manifest(material))["map_file"]
+
+
+def make_material(store, spec):
+    return Material(spec, store.table(), store.runs(), {}, gather(store), store.log_entries())
