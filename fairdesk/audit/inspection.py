@@ -192,7 +192,7 @@ def _completed(proposal: Proposal, card: ModelCard, table: Table, subject: Subje
 
 
 def _left_over(proposal: Proposal, table: Table, label: str, *, text: bool) -> list[str]:
-    """Give the columns that no input is made from; only those of text, if any, for an input of it."""
+    """Give the columns that no input is made from; of text only, where one takes it."""
     used = {item.attribute for item in proposal.inputs if item is not None} | {label}
     left = [c for c in table.columns if c.kind is not Kind.IGNORED and c.name not in used]
     prose = [column for column in left if text and column.kind is Kind.TEXT]
