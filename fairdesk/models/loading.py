@@ -24,6 +24,7 @@ from fairdesk.models.misread import misread
 from fairdesk.models.pickle_names import stands_for_another
 from fairdesk.models.rebuilding import RefusedError
 from fairdesk.models.unpickling import names_in, rebuild, resolve
+from fairdesk.models.vetting import vet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +152,9 @@ def _skops(path: Path) -> _Steps:
     try:
         _refuse_flood(path)
         listed = skops.io.get_untrusted_types(file=path)
-        everything = sorted(set(types_in(schema_of(path))))
+        # what skops would be told to trust too: it has other ways to name things than these
+        also = {tuple(name.rpartition(".")[::2]) for name in listed}
+        everything = sorted({*types_in(schema_of(path)), *also})
     except ModelError:
         raise
     except Exception as error:
@@ -166,7 +169,12 @@ def _skops(path: Path) -> _Steps:
         thing: object = skops.io.load(path, trusted=listed)
         return thing
 
-    return _Steps(everything, opening, opening, real=True)
+    def safely() -> object:
+        thing = opening()
+        vet(thing)
+        return thing
+
+    return _Steps(everything, safely, opening, real=True)
 
 
 def _refuse_flood(path: Path) -> None:

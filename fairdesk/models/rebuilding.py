@@ -276,17 +276,31 @@ def check_state(thing: object, state: object) -> None:
 
     Raises
     ------
-    RefusedError
-        When a reader of texts would open files.
+    ValueError
+        As `check_nodes`.
+    """
+    if isinstance(state, dict) and isinstance(nodes := state.get("nodes"), np.ndarray):
+        check_nodes(thing, nodes)
+        if "left_child" in (nodes.dtype.names or ()) and state.get("node_count") != len(nodes):
+            raise ValueError("a tree's branches are not as many as it says")
+
+
+def check_nodes(thing: object, nodes: object) -> None:
+    """Refuse a tree's nodes that compiled code would follow out of their array, or for ever.
+
+    Parameters
+    ----------
+    thing : object
+        The tree.
+    nodes : object
+        What it is filled with; looked at only when it is an array with the fields of nodes.
+
+    Raises
+    ------
     ValueError
         When a tree's branches lead nowhere, or back: following them would read foreign memory, or
         never end.
     """
-    if not isinstance(state, dict):
-        return
-    if state.get("input") in ("filename", "file") and "token_pattern" in state:
-        raise RefusedError(f"{type(thing).__module__}.{type(thing).__name__} of files")
-    nodes = state.get("nodes")
     if not (isinstance(nodes, np.ndarray) and nodes.dtype.names):
         return
     if {"left_child", "right_child", "feature"} <= set(nodes.dtype.names):
@@ -294,15 +308,14 @@ def check_state(thing: object, state: object) -> None:
         branches = (nodes["left_child"], nodes["right_child"])
         wrong = (nodes["feature"] >= getattr(thing, "n_features", np.inf)) & inner
         wrong |= (nodes["feature"] < 0) & inner
-        count = int(state.get("node_count", len(nodes)))
     elif {"left", "right", "is_leaf"} <= set(nodes.dtype.names):
         inner = nodes["is_leaf"] == 0
         branches = (nodes["left"].astype(np.int64), nodes["right"].astype(np.int64))
-        wrong, count = np.zeros(len(nodes), bool), len(nodes)
+        wrong = np.zeros(len(nodes), bool)
     else:
         return
     place = np.arange(len(nodes))
     for branch in branches:
         wrong |= inner & ((branch <= place) | (branch >= len(nodes)))
-    if wrong.any() or count != len(nodes):
+    if wrong.any():
         raise ValueError("a tree's branches do not lead to its leaves")

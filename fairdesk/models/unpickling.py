@@ -24,6 +24,7 @@ import numpy as np
 from fairdesk.models import pickle_names, rebuilding
 from fairdesk.models.packed import DAMAGED, Bounded, unpacked
 from fairdesk.models.rebuilding import Lifeless, RefusedError, Token
+from fairdesk.models.vetting import vet
 
 #: What joblib aligns its arrays to is told by one byte; a name or a text is not longer.
 _MOST_NAME = 500
@@ -44,13 +45,16 @@ class _Array:
     state: dict[str, Any]
 
 
+#: What Python's machine does at each instruction.
+_PYTHONS: dict[int, Callable[..., None]] = dict(pickle._Unpickler.dispatch)  # noqa: SLF001 - see below
+
+
 class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C its steps cannot be changed
     """Python's machine, whose steps that reach outside are left to its subclasses."""
 
-    dispatch: ClassVar[dict[int, Callable[..., None]]] = dict(
-        pickle._Unpickler.dispatch  # noqa: SLF001 - see above
-    )
+    dispatch: ClassVar[dict[int, Callable[..., None]]] = dict(_PYTHONS)
     stack: list[Thing]
+    metastack: list[list[Thing]]
     memo: dict[int, Thing]
     append: Callable[[Thing], None]
     pop_mark: Callable[[], list[Thing]]
@@ -113,6 +117,33 @@ class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C
             if place is not None:
                 self.memo[place] = filled
 
+    # what a file puts into a thing goes into containers, not into what was looked at before
+    def load_append(self) -> None:
+        self._into(list, 1)
+        _PYTHONS[pickle.APPEND[0]](self)
+
+    def load_appends(self) -> None:
+        self._into(list)
+        _PYTHONS[pickle.APPENDS[0]](self)
+
+    def load_additems(self) -> None:
+        self._into(set)
+        _PYTHONS[pickle.ADDITEMS[0]](self)
+
+    def load_setitem(self) -> None:
+        self._into(dict, 2)
+        _PYTHONS[pickle.SETITEM[0]](self)
+
+    def load_setitems(self) -> None:
+        self._into(dict)
+        _PYTHONS[pickle.SETITEMS[0]](self)
+
+    def _into(self, kind: type, above: int | None = None) -> None:
+        """Refuse any but a container, below what is put into it or below the mark."""
+        there = self.metastack[-1][-1] if above is None else self.stack[-1 - above]
+        if not isinstance(there, kind | Lifeless):
+            raise RefusedError(f"a change of {_name(there)}")
+
     for _step, _code in (
         (load_reduce, pickle.REDUCE),
         (load_newobj, pickle.NEWOBJ),
@@ -120,6 +151,11 @@ class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C
         (load_inst, pickle.INST),
         (load_obj, pickle.OBJ),
         (load_build, pickle.BUILD),
+        (load_append, pickle.APPEND),
+        (load_appends, pickle.APPENDS),
+        (load_additems, pickle.ADDITEMS),
+        (load_setitem, pickle.SETITEM),
+        (load_setitems, pickle.SETITEMS),
     ):
         dispatch[_code[0]] = _step
     del _step, _code
@@ -137,6 +173,7 @@ class _Rebuilder(_Machine):
         super().__init__(stream)
         # what the file made, kept alive so that no other thing gets its number
         self._ours: dict[int, Thing] = {} if ours is None else ours
+        self._filled: set[int] = set()
 
     def find_class(self, module: str, name: str) -> Thing:
         return resolve(module, name)
@@ -166,10 +203,13 @@ class _Rebuilder(_Machine):
             return thing
         if id(thing) not in self._ours or isinstance(thing, type | Token):
             raise RefusedError(f"a change of {_name(thing)}")
-        if isinstance(thing, np.ndarray) and thing.size:
-            raise RefusedError("an array that is filled twice")
+        if id(thing) in self._filled:
+            raise RefusedError(f"{_name(thing)} that is filled twice")
+        self._filled.add(id(thing))
         rebuilding.check_state(thing, state)
-        if hasattr(thing, "__setstate__"):
+        if hasattr(type(thing), "__setstate__"):
+            if not isinstance(state, dict | tuple):
+                raise RefusedError(f"a change of {_name(thing)}")
             thing.__setstate__(state)
             return thing
         attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, {})
@@ -421,11 +461,15 @@ def rebuild(path: Path) -> object:
     ------
     RefusedError
         When it asks for what is not allowed; nothing of it was run.
+    ValueError
+        When compiled code would be led out of its memory.
     ModelError
         When it unpacks to more than is read.
     """
     with unpacked(path) as stream:
-        return _Rebuilder(stream).load()
+        thing: object = _Rebuilder(stream).load()
+    vet(thing)
+    return thing
 
 
 __all__ = ["BROKEN", "RefusedError", "names_in", "rebuild", "resolve"]
