@@ -6,6 +6,7 @@ import threading
 from contextlib import closing
 from dataclasses import replace
 
+import msgspec
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QColor, QDropEvent
@@ -101,7 +102,8 @@ def take_model(wizard, **card):
     }
     state.set_model(ModelCard(**{**about, **card}), trusted=False)
     state.set_mapping(Mapping(inputs, "by name", 1))
-    state.set_proof(Proof(240, 0, 0.9, 0.6, 0.9, ((1, 1), (1, 1)), (), names, ()))
+    proof = Proof(240, 0, 0.9, 0.6, 0.9, ((1, 1), (1, 1)), (), names, ())
+    state.set_proof(msgspec.structs.replace(proof, takes_missing=("sex",)))
     wizard.next.setEnabled(True)
     wizard.next.click()
     assert state.step is Step.PEOPLE
@@ -839,7 +841,7 @@ def test_missing_protected_values_are_a_category_of_their_own(qtbot, wizard, tmp
     wizard.next.click()
     take_model(wizard)
     people = wizard.people
-    assert people._kinds["sex"].text() == "names  ·  30 missing"
+    assert people._kinds["sex"].text() == "names  ·  Unknown: 30"
     people.chips["sex"].click()
     assert people._kinds["sex"].text() == "names  ·  Unknown: 30"
     assert people._notes["sex"].text() == "each of its 3 values"
