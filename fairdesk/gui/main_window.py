@@ -47,6 +47,9 @@ _SCHEMES = {
     theme.Scheme.LIGHT: "&Light",
     theme.Scheme.DARK: "&Dark",
 }
+_NOBODY_TO_ASK = (
+    "Only the model’s decisions are in the data: there is no model to ask, so nothing to search."
+)
 _KEYS = QKeySequence.StandardKey
 
 
@@ -167,6 +170,7 @@ class MainWindow(QMainWindow):
         audit.addSeparator()
         self._again = action(self, "&Search again…", self._run_again, "Ctrl+R")
         audit.addAction(self._again)
+        audit.setToolTipsVisible(True)
         self._export_menu = audit.addMenu("&Export")
         audit.addSeparator()
         audit.addAction(action(self, "&Quit", self.close, "Ctrl+Q"))
@@ -206,7 +210,9 @@ class MainWindow(QMainWindow):
         self._edit_menu.clear()
         for entry in (self._close, self._export_menu.menuAction()):
             entry.setEnabled(workspace is not None)
-        self._again.setEnabled(workspace is not None and not workspace.asks_nobody)
+        nobody = workspace is not None and workspace.asks_nobody
+        self._again.setEnabled(workspace is not None and not nobody)
+        self._again.setToolTip(_NOBODY_TO_ASK if nobody else "")
         self._edit_menu.menuAction().setVisible(workspace is not None)
         if workspace is None:
             return

@@ -12,8 +12,9 @@ from fairdesk.audit.methods import METHODS, parse_options
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord
 from fairdesk.data.domain import Attribute, Domain, Role
+from fairdesk.data.outcomes import favourable_rows
 from fairdesk.data.ruling import checked
-from fairdesk.data.table import Column, Dialect, Kind
+from fairdesk.data.table import Column, Dialect
 from fairdesk.models.decision import VALUES
 from fairdesk.report import groups, words
 from fairdesk.report.blocks import (
@@ -35,14 +36,6 @@ _VALUES_SHOWN = 12
 _INPUTS_SHOWN = 300
 #: Groups listed per protected attribute in the table of observed shares.
 _GROUPS_SHOWN = 25
-_KINDS = {
-    Kind.NOMINAL: "names",
-    Kind.ORDINAL: "names in an order",
-    Kind.INTEGER: "whole numbers",
-    Kind.REAL: "numbers",
-    Kind.TEXT: "text",
-    Kind.IGNORED: "left out",
-}
 _REASONS = {
     "missing": "Value missing",
     "outside": "Value not allowed",
@@ -58,9 +51,8 @@ _ROLES = {
 def data(material: Material) -> Section:
     """Describe the data: where they come from, their columns, the rows that could not be used."""
     spec, table = material.spec, material.table
-    counts = table.counts(spec.label)
-    labelled = sum(counts.values())
-    favourable = counts.get(spec.favourable, 0)
+    good, known = favourable_rows(table, spec.label, spec.favourable)
+    labelled, favourable = int(known.sum()), int(good.sum())
     unlabelled = len(table.codes) - labelled
     facts = Facts(
         (
@@ -85,7 +77,7 @@ def data(material: Material) -> Section:
         rows=tuple(
             (
                 column.name,
-                _KINDS[column.kind],
+                words.KINDS[column.kind],
                 column_values(column),
                 words.number(column.missing),
                 _column_role(spec, column),
@@ -96,11 +88,10 @@ def data(material: Material) -> Section:
         right=(3,),
         caption="The columns of the data",
     )
-    return Section(
-        "Data",
-        (facts, columns, Heading("Rows that the search starts from"), *_left_out(material)),
-        fresh=True,
-    )
+    blocks: list[Block] = [facts, columns]
+    if not spec.predictions:
+        blocks += [Heading("Rows that the search starts from"), *_left_out(material)]
+    return Section("Data", tuple(blocks), fresh=True)
 
 
 def _dialect_sentence(dialect: Dialect) -> str:
@@ -134,8 +125,14 @@ def _some(values: Sequence[str]) -> str:
 def _column_role(spec: AuditSpec, column: Column) -> str:
     if column.name == spec.label:
         return "label"
+    if spec.predictions:
+        return "decisions" if column.name == spec.predictions else _compared_by(spec, column)
     roles = {attribute.name: _role(spec.domain, attribute) for attribute in spec.domain.attributes}
     return roles.get(column.name, "no attribute")
+
+
+def _compared_by(spec: AuditSpec, column: Column) -> str:
+    return "protected" if column.name in words.protected_names(spec.domain) else "–"
 
 
 def _role(domain: Domain, attribute: Attribute) -> str:

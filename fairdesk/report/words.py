@@ -11,6 +11,7 @@ from typing import Protocol
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Domain
+from fairdesk.data.table import Kind
 from fairdesk.models.decision import told_text
 from fairdesk.models.model import How, Input
 
@@ -36,7 +37,23 @@ _IRREGULAR = {
     "staff": "staff",
 }
 _REGULAR = ("german", "human", "roman")
-_OPERATIONS = {"subtract": "minus", "add": "plus", "multiply": "times", "divide": "divided by"}
+#: The kinds of columns in plain words.
+KINDS = {
+    Kind.NOMINAL: "names",
+    Kind.ORDINAL: "ordered names",
+    Kind.INTEGER: "whole numbers",
+    Kind.REAL: "numbers",
+    Kind.TEXT: "text",
+    Kind.IGNORED: "left out",
+}
+#: How a model input is made, in plain words; `how_made` says it of one.
+WAYS = {
+    How.AS_IS: "the number itself",
+    How.LABEL: "the text as it stands in the data",
+    How.CODE: "a number for each value",
+}
+#: The steps of arithmetic in plain words.
+OPERATIONS = {"subtract": "minus", "add": "plus", "multiply": "times", "divide": "divided by"}
 _STATES = {
     "running": "running",
     "paused": "paused",
@@ -267,10 +284,8 @@ def some(values: Sequence[str], most: int = 12) -> str:
 def how_made(one: Input, most: int = 12) -> str:
     """Say how a model input is made from its column; of codes the first ``most``."""
     match one.how:
-        case How.AS_IS:
-            made = "the number itself"
-        case How.LABEL:
-            made = "the text as it stands in the data"
+        case How.AS_IS | How.LABEL:
+            made = WAYS[one.how]
         case How.CODE if one.others is not None:
             counted = [
                 f"{number:g} for “{text}”" if text else f"{number:g} for a missing cell"
@@ -280,8 +295,8 @@ def how_made(one: Input, most: int = 12) -> str:
             made = f"{some(counted, most) or 'no value of the data'}, else {one.others:g}"
         case How.CODE:
             codes = [f"{text} = {code:g}" for text, code in one.codes.items()]
-            made = f"a number for each value: {some(codes, most)}"
+            made = f"{WAYS[one.how]}: {some(codes, most)}"
         case How.CONSTANT:
             value = one.constant if isinstance(one.constant, str) else f"{one.constant:g}"
             made = f"always {value}"
-    return "; ".join([made, *(f"{_OPERATIONS[step.op]} {step.by:.6g}" for step in one.then)])
+    return "; ".join([made, *(f"{OPERATIONS[step.op]} {step.by:.6g}" for step in one.then)])

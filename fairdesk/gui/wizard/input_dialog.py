@@ -28,18 +28,12 @@ from fairdesk.gui.parts import Words, bounded, clear, quiet
 from fairdesk.models import editing
 from fairdesk.models.mapping import Proposal
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
-from fairdesk.report.words import how_made
+from fairdesk.report.words import OPERATIONS, WAYS, how_made
 
 Fed = Mapping | Proposal
 
-_WAYS = {
-    How.AS_IS: "the number itself",
-    How.LABEL: "the text as it stands in the data",
-    How.CODE: "a number for each value",
-}
 _ONE = "1 for one value, 0 for all others"
 _CONSTANT = "the same for everybody"
-_OPERATIONS = {"subtract": "minus", "divide": "divided by", "multiply": "times", "add": "plus"}
 #: Of so many values each has a line of its own; a column with more is no column of codes.
 _MOST_CODES = 2_000
 #: The dialog's height without and with such lines.
@@ -87,7 +81,7 @@ class InputDialog(QDialog):
         self.column.activated.connect(self._choose_column)
         self.way = QComboBox()
         self.way.setPlaceholderText("Choose…")
-        for way, words in _WAYS.items():
+        for way, words in WAYS.items():
             self.way.addItem(words, way)
         self.way.addItem(_ONE, _ONE)
         self.way.addItem(_CONSTANT, How.CONSTANT)
@@ -295,7 +289,7 @@ class InputDialog(QDialog):
 
     def _step(self, place: int, step: Step) -> QHBoxLayout:
         operation = QComboBox()
-        for key, words in _OPERATIONS.items():
+        for key, words in OPERATIONS.items():
             operation.addItem(words, key)
         operation.setCurrentIndex(operation.findData(step.op))
         operation.setAccessibleName(f"Step {place + 1}")

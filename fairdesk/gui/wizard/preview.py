@@ -20,20 +20,14 @@ from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QTableV
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.gui import theme
 from fairdesk.gui.parts import Padded, calm, in_order
+from fairdesk.report import words
 
 #: So many rows are shown.
 ROWS = 200
 #: A greater share of missing cells stands out.
 MANY = 0.05
 #: The kinds in plain words, in the order of the choice.
-KINDS: dict[Kind, str] = {
-    Kind.NOMINAL: "Names",
-    Kind.ORDINAL: "Ordered names",
-    Kind.INTEGER: "Whole numbers",
-    Kind.REAL: "Numbers",
-    Kind.TEXT: "Text",
-    Kind.IGNORED: "Left out",
-}
+KINDS = {kind: text.capitalize() for kind, text in words.KINDS.items()}
 Histogram = tuple[tuple[str, int], ...]
 
 _CHART = 30
@@ -246,8 +240,8 @@ class ColumnHeader(QHeaderView):
 
     def _combo(self, column: Column) -> QComboBox:
         combo = QComboBox(self.viewport())
-        for kind, words in KINDS.items():
-            combo.addItem(words, kind.value)
+        for kind, text in KINDS.items():
+            combo.addItem(text, kind.value)
         combo.setCurrentIndex(combo.findData(column.kind.value))
         combo.setAccessibleName(f"Kind of {column.name}")
         calm(combo)

@@ -12,6 +12,7 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Attribute, Role
 from fairdesk.gui import parts, theme
 from fairdesk.gui.workspace.short_table import short_table
+from fairdesk.models.decision import VALUES
 from fairdesk.report import words
 
 _ROLES = {
@@ -43,6 +44,16 @@ def data_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
     )
 
 
+def decision_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
+    """Say what stands for a model that is not at hand."""
+    return (
+        ("Column", spec.predictions),
+        ("Favourable", spec.decisions[spec.mapping.favourable_class]),
+        ("Values", words.some(spec.model.classes)),
+        ("The model itself", "Not at hand: nobody else can be asked about, every search is off"),
+    )
+
+
 def model_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
     """Say what the model is."""
     model, mapping = spec.model, spec.mapping
@@ -54,16 +65,31 @@ def model_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
         run = "Read as plain numbers; nothing of the file was run"
     elif spec.trusted:
         run = "The file is a program; you agreed to run it"
+    elif model.environment:
+        run = f"In an environment and a process of its own: {model.environment}"
     else:
         run = "Opened by its library, in a process of its own"
+    if spec.trusted and model.environment:
+        run += f", in an environment of its own: {model.environment}"
+    limit = mapping.threshold if model.scores != VALUES else None
+    beside = [
+        (
+            f"File beside it{' (a program; you agreed)' if each.trusted else ''}",
+            f"{each.path}\nSHA-256 {each.sha256}",
+        )
+        for each in model.companions
+    ]
     facts = (
         ("File", model.path),
         ("SHA-256", model.sha256),
         ("Format", model.format),
         ("Saved with", model.saved_with),
         ("Inside", model.summary),
-        ("Answers", f"{model.scores}; classes: {classes}"),
+        ("Output that decides", model.output if model.outputs else ""),
+        ("Answers", f"{model.scores}; decisions: {classes}"),
+        ("Decides", "" if limit is None else f"at a score of {limit:g}, not at 0.5"),
         ("Opened", run),
+        *beside,
         ("Columns matched", mapping.matched),
     )
     return tuple((name, text) for name, text in facts if text)
@@ -115,8 +141,8 @@ class DataPage(QWidget):
                 [
                     (
                         each.name,
-                        each.kind.value,
-                        _ROLES[each.role],
+                        words.KINDS[each.kind],
+                        _role(spec, each),
                         values_text(each),
                         compared_text(each),
                     )
@@ -127,31 +153,41 @@ class DataPage(QWidget):
         left = [
             each.name
             for each in spec.columns
-            if each.name not in spec.domain.names and each.name != spec.label
+            if each.name not in (*spec.domain.names, spec.label, spec.predictions)
         ]
         if left:
             column.addWidget(parts.quiet(f"Left out of the audit: {words.listed(left)}."))
         column.addSpacing(theme.NEAR)
-        column.addWidget(_facts(f"Model: {Path(spec.model.path).name}", model_facts(spec)))
+        if spec.predictions:
+            column.addWidget(_facts("The model’s decisions", decision_facts(spec)))
+        else:
+            column.addWidget(_facts(f"Model: {Path(spec.model.path).name}", model_facts(spec)))
         for warning in spec.model.warnings:
             banner = parts.Banner()
             banner.say(warning)
             column.addWidget(banner)
-        column.addWidget(parts.heading("How columns become model inputs"))
-        column.addWidget(
-            short_table(
-                "How columns become model inputs",
-                ("Model input", "Made from", "How"),
-                [
-                    (each.name, each.attribute, words.how_made(each, _LISTED))
-                    for each in spec.mapping.inputs
-                ],
+        if not spec.predictions:
+            column.addWidget(parts.heading("How columns become model inputs"))
+            column.addWidget(
+                short_table(
+                    "How columns become model inputs",
+                    ("Model input", "Made from", "How"),
+                    [
+                        (each.name, each.attribute or "–", words.how_made(each, _LISTED))
+                        for each in spec.mapping.inputs
+                    ],
+                )
             )
-        )
         column.addStretch(1)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(parts.scrolled(inside))
+
+
+def _role(spec: AuditSpec, attribute: Attribute) -> str:
+    if spec.predictions and attribute.role is not Role.PROTECTED:
+        return "not compared"  # nobody is varied where there is no model to ask
+    return _ROLES[attribute.role]
 
 
 def _facts(name: str, facts: Sequence[tuple[str, str]]) -> parts.Card:

@@ -127,11 +127,14 @@ class OverviewPage(QWidget):
         column.setSpacing(theme.GAP)
         column.addWidget(parts.title(spec.title))
         names = words.listed(words.protected_names(spec.domain))
+        asked = (
+            f"How do {session.many} fare by the decisions in {words.quoted(spec.predictions)}, "
+            f"compared by {names}?"
+            if spec.predictions
+            else f"Are {session.many} who differ only in {names} treated alike?"
+        )
         column.addWidget(
-            parts.quiet(
-                f"Are {session.many} who differ only in {names} treated alike? Good for the "
-                f"{spec.person}: {spec.label} is “{spec.favourable}”."
-            )
+            parts.quiet(f"{asked} Good for the {spec.person}: {spec.label} is “{spec.favourable}”.")
         )
         column.addSpacing(theme.NEAR)
 

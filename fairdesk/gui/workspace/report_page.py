@@ -90,6 +90,12 @@ EXPORTS = (
 )
 
 
+_OF_GROUPS = (
+    "For readers: what was asked, how the groups fared by the model’s decisions, and the evidence "
+    "to check it by (fingerprints, versions, times)."
+)
+
+
 class _Saved(parts.Card):
     """Says where a file was written, and opens it or its folder."""
 
@@ -204,11 +210,12 @@ class ReportPage(QWidget):
         text = QVBoxLayout()
         text.setSpacing(theme.TIGHT)
         text.addWidget(parts.heading(export.title))
-        text.addWidget(parts.quiet(export.holds))
+        holds = _OF_GROUPS if self._session.spec.predictions else export.holds
+        text.addWidget(parts.quiet(holds))
         row.addLayout(text, 1)
         button = QPushButton(export.button)
         button.setMinimumWidth(210)
-        button.setAccessibleDescription(export.holds)
+        button.setAccessibleDescription(holds)
         button.clicked.connect(lambda: self.export(export))
         self._buttons.append(button)
         row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
