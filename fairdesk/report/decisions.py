@@ -45,12 +45,16 @@ def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
 
 
 def class_texts(spec: AuditSpec, table: Table) -> tuple[str, ...]:
-    """Name each class for people: by its label value, else as the model calls it."""
+    """Name each class for people: by its label value, else as the model calls it.
+
+    An estimated number is favourable at the model's own limit, which may not be the label's.
+    """
     named = [
         name if label is None else label
         for name, label in zip(spec.decisions, class_labels(spec, table), strict=True)
     ]
-    named[spec.mapping.favourable_class] = spec.favourable
+    if spec.model.scores != VALUES:
+        named[spec.mapping.favourable_class] = spec.favourable
     return tuple(named)
 
 

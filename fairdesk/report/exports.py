@@ -194,8 +194,9 @@ def _retraining_rows(store: Store, table: Table, room: int) -> Iterator[list[str
             raise ReportError(
                 "The retraining file could not be made.",
                 why=f"The model decides “{spec.decisions[surer]}”, which is no value of the "
-                f"label “{spec.label}”.",
-                remedy="Use a model whose classes are named like the label's values.",
+                f"label “{spec.label}”: it is not known what to write in it.",
+                remedy="It needs a model that decides between single values of the label, by "
+                "their names.",
             )
         for person in (pair.row, pair.partner):
             cells = {column.name: column.missing_token for column in table.columns}
