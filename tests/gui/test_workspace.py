@@ -1,4 +1,5 @@
 import threading
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -6,25 +7,36 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
+    QFileDialog,
+    QLabel,
     QLineEdit,
     QListWidget,
     QPlainTextEdit,
     QPushButton,
     QTableView,
+    QTableWidget,
     QToolButton,
 )
 
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import PairQuery, RunState, Store
+from fairdesk.data.reading import read_table
+from fairdesk.errors import ModelError
+from fairdesk.files import sha256
 from fairdesk.gui.workspace import workspace
 from fairdesk.gui.workspace.again_dialog import AgainDialog
+from fairdesk.gui.workspace.data_page import model_facts
 from fairdesk.gui.workspace.overview_page import next_step
 from fairdesk.gui.workspace.pair_detail import compare, sentence
-from fairdesk.gui.workspace.reopening import MovedError, check_same
+from fairdesk.gui.workspace.reopening import MovedError, check_same, reopen
 from fairdesk.gui.workspace.report_page import EXPORTS
 from fairdesk.gui.workspace.run_bar import budget_used
 from fairdesk.gui.workspace.workspace import EXAMPLES, NAMES, Workspace
+from fairdesk.models import predictions
+from fairdesk.models.contents import Contents
+from fairdesk.models.model import Companion
 from tests.gui.auditing import FakeWorker, make_audit
+from tests.report.building import spec_of, write_people
 
 RUN = RunSpec("uniform", {"samples": 3000}, seed=5)
 
@@ -310,7 +322,7 @@ def test_a_moved_or_changed_model_is_not_opened(path, tmp_path):
         check_same(spec.model.sha256, tmp_path / "gone.keras")
     other = tmp_path / "other.keras"
     other.write_bytes(b"another model")
-    with pytest.raises(MovedError, match="not the model"):
+    with pytest.raises(MovedError, match="not the one"):
         check_same(spec.model.sha256, other)
 
 
@@ -321,6 +333,182 @@ def test_run_again_asks_for_the_model_when_it_was_moved(qtbot, reading):
         each.text() for each in reading._banner.findChildren(QPushButton)
     ]
     assert reading.bar._again.isVisible()
+
+
+class Opener:
+    """Remembers what it was asked to open."""
+
+    def __init__(self):
+        self.opened = []
+
+    def open_model(self, path, **about):
+        self.opened.append((path, about))
+
+    def look_into(self, _path):
+        return Contents("pickle")
+
+
+@pytest.fixture
+def fed(path, tmp_path):
+    """A question whose model was fed by a file beside it; both have moved to another folder."""
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    for name in ("model.pkl", "scaler.pkl"):
+        (moved / name).write_bytes(name.encode())
+    with Store.open(path) as store:
+        spec = store.spec
+    card = msgspec.structs.replace(
+        spec.model,
+        path=str(tmp_path / "model.pkl"),
+        sha256=sha256(moved / "model.pkl"),
+        companions=(
+            Companion(str(tmp_path / "scaler.pkl"), sha256(moved / "scaler.pkl"), trusted=True),
+        ),
+    )
+    return msgspec.structs.replace(spec, model=card), moved
+
+
+def test_files_beside_a_moved_model_are_found_beside_it_or_asked_for(fed, tmp_path):
+    spec, moved = fed
+    opener = Opener()
+    with pytest.raises(MovedError, match="The model file is not where") as caught:
+        reopen(spec, {}, opener)
+    places = {caught.value.lost: moved / "model.pkl"}
+    reopen(spec, places, opener)
+    ((path, about),) = opener.opened
+    assert path == moved / "model.pkl"
+    assert about["companions"] == [
+        msgspec.structs.replace(spec.model.companions[0], path=str(moved / "scaler.pkl"))
+    ]
+    # it is elsewhere again, under another name
+    (moved / "scaler.pkl").rename(tmp_path / "renamed.pkl")
+    with pytest.raises(MovedError, match="beside the model") as caught:
+        reopen(spec, places, opener)
+    assert caught.value.lost == tmp_path / "scaler.pkl"
+    reopen(spec, {**places, caught.value.lost: tmp_path / "renamed.pkl"}, opener)
+    # and another file is not taken for it
+    with pytest.raises(MovedError, match="not the one that was audited"):
+        reopen(spec, {**places, caught.value.lost: moved / "model.pkl"}, opener)
+    assert len(opener.opened) == 2
+
+
+def test_an_environment_that_is_gone_is_told_with_a_way_on(fed):
+    spec, moved = fed
+    card = msgspec.structs.replace(spec.model, environment="scikit-learn 1.3.2, Python 3.11")
+    spec = msgspec.structs.replace(spec, model=card)
+    places = {
+        Path(card.path): moved / "model.pkl",
+        Path(card.companions[0].path): moved / "scaler.pkl",
+    }
+    with pytest.raises(ModelError, match="ran in is gone") as caught:
+        reopen(spec, places, Opener())
+    assert "new audit" in caught.value.remedy
+
+
+def test_where_a_file_is_now_is_asked_and_kept(qtbot, reading, monkeypatch, tmp_path):
+    asked = []
+
+    def reopened(_spec, places, _worker):
+        asked.append(dict(places))
+        if len(asked) < 3:
+            lost = tmp_path / ("model.pkl", "scaler.pkl")[len(asked) - 1]
+            raise MovedError("It is not where it was.", lost=lost, why="Gone.", remedy="Show it.")
+
+    monkeypatch.setattr(workspace, "reopen", reopened)
+    monkeypatch.setattr(workspace, "Worker", FakeWorker)
+    there = tmp_path / "there.pkl"
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(there), ""))
+    with qtbot.waitSignal(reading.run_finished, timeout=30_000):
+        reading._run(RUN)
+        for number in (1, 2):
+            qtbot.waitUntil(lambda wanted=number: len(asked) == wanted, timeout=10_000)
+            qtbot.waitUntil(reading._banner.isVisible, timeout=10_000)
+            (button,) = (
+                each for each in reading._banner.findChildren(QPushButton) if not each.isHidden()
+            )
+            button.click()
+    assert asked[-1] == {tmp_path / "model.pkl": there, tmp_path / "scaler.pkl": there}
+
+
+def test_what_the_model_was_fed_and_where_it_ran_is_told(fed):
+    spec, _moved = fed
+    card = msgspec.structs.replace(
+        spec.model,
+        environment="scikit-learn 1.3.2, Python 3.11",
+        outputs=("loan", "rate"),
+        output="loan",
+        read_as_data=False,
+    )
+    mapping = msgspec.structs.replace(spec.mapping, threshold=0.3)
+    facts = dict(model_facts(msgspec.structs.replace(spec, model=card, mapping=mapping)))
+    assert "scikit-learn 1.3.2" in facts["Opened"]
+    assert facts["Output that decides"] == "loan"
+    assert "0.3" in facts["Decides"]
+    beside = facts["File beside it (a program; you agreed)"]
+    assert spec.model.companions[0].sha256 in beside
+
+
+@pytest.fixture
+def decided(tmp_path):
+    """An audit of decisions that stand in a column of the data."""
+    people = tmp_path / "people.csv"
+    write_people(people)
+    table = read_table(people)
+    plain = spec_of(table, "credit", "yes", ("sex",))
+    spec = msgspec.structs.replace(
+        plain,
+        predictions="job",
+        model=predictions.card_of(table, "job"),
+        mapping=predictions.mapping_of("cook or pilot"),
+    )
+    path = tmp_path / "decided.fairdesk"
+    Store.create(path, spec, table).close()
+    return path
+
+
+def words_of(page):
+    return [each.text() for each in page.findChildren(QLabel)]
+
+
+def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opened, decided):
+    audit = opened(decided)
+    assert audit.asks_nobody
+    qtbot.waitUntil(lambda: "0." in audit.overview._shown.said.text(), timeout=20_000)
+    assert "impact ratio by sex" in audit.overview._shown.said.text()
+    assert "differ only" not in " ".join(words_of(audit.overview))
+    assert audit.steps.item(NAMES.index(EXAMPLES)).isHidden()
+    assert not audit.bar.isVisible()
+    audit.run_again()
+    assert not audit.findChildren(AgainDialog)
+    audit.overview._press()
+    assert audit.groups.isVisible()
+    qtbot.waitUntil(lambda: len(audit.groups.findChildren(QTableWidget)) == 2, timeout=20_000)
+    assert [each.accessibleName() for each in audit.groups.findChildren(QTableWidget)] == [
+        "What the model decided, by sex",
+        "Observed in the data, by sex",
+    ]
+    said = words_of(audit.data)
+    assert "The model’s decisions" in said
+    # that of the data; there is no other file
+    assert said.count("SHA-256") == 1
+    roles = audit.data.findChildren(QTableWidget)[0]
+    assert {roles.item(row, 2).text() for row in range(roles.rowCount())} == {
+        "◆ protected",
+        "not compared",
+    }
+    exports = [each.text() for each in audit.report.findChildren(QPushButton)]
+    assert any("PDF" in each for each in exports)
+    assert not any("findings" in each for each in exports)
+    assert "examples" not in " ".join(words_of(audit.report))
+
+
+def test_the_groups_of_an_ordinary_audit_are_told(qtbot, reading):
+    reading.show_page("Groups")
+    qtbot.waitUntil(lambda: bool(reading.groups.findChildren(QTableWidget)), timeout=20_000)
+    names = [each.accessibleName() for each in reading.groups.findChildren(QTableWidget)]
+    assert {"Observed in the data, by sex", "Observed in the data, by age"} <= set(names)
+    assert not any("decided" in each for each in names)
+    assert any("is the impact ratio by sex" in each for each in words_of(reading.groups))
 
 
 def test_run_again_opens_the_model_and_runs(qtbot, reading, monkeypatch, path):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+
+import msgspec
 
 from fairdesk.audit import environments
 from fairdesk.audit.spec import AuditSpec
@@ -12,11 +15,34 @@ from fairdesk.files import sha256
 
 
 class MovedError(ModelError):
-    """The model file is not where the audit had it, or is another one by now."""
+    """The model file, or one beside it, is not where the audit had it, or is another one by now.
+
+    Attributes
+    ----------
+    lost : Path
+        Where it was when it was audited.
+    """
+
+    def __init__(self, what: str, *, lost: Path, why: str, remedy: str) -> None:
+        super().__init__(what, why=why, remedy=remedy)
+        self.lost = lost
 
 
-def check_same(fingerprint: str, path: Path) -> None:
+def check_same(
+    fingerprint: str, path: Path, what: str = "The model file", was: Path | None = None
+) -> None:
     """Make sure that a file is the audited one, by its fingerprint.
+
+    Parameters
+    ----------
+    fingerprint : str
+        The audited file's.
+    path : Path
+        Where it should be now.
+    what : str
+        What it is, for people.
+    was : Path, optional
+        Where it was, when that is elsewhere.
 
     Raises
     ------
@@ -27,26 +53,29 @@ def check_same(fingerprint: str, path: Path) -> None:
         found = sha256(path)
     except FileNotFoundError:
         raise MovedError(
-            "The model file is not where it was.",
+            f"{what} is not where it was.",
+            lost=was or path,
             why=f"There is no file “{path}”.",
             remedy="Show where it is now; the earlier results do not need it.",
         ) from None
     except OSError as error:
         raise MovedError(
-            "The model file cannot be read.",
+            f"{what} cannot be read.",
+            lost=was or path,
             why=f"The system says about “{path}”: {error.strerror or error}.",
             remedy="Show a copy of it; the earlier results do not need it.",
         ) from error
     if found != fingerprint:
         raise MovedError(
-            "This is not the model that was audited.",
+            f"{what} is not the one that was audited.",
+            lost=was or path,
             why=f"The fingerprint (SHA-256) of “{path}” differs from the audited one: the file "
             "was changed or is another.",
             remedy="Show the audited file, or begin a new audit of this model.",
         )
 
 
-def reopen(spec: AuditSpec, path: Path, worker: Worker) -> None:
+def reopen(spec: AuditSpec, places: Mapping[Path, Path], worker: Worker) -> None:
     """Open the audited model again; slow, for a background thread.
 
     The auditor's trust in the file holds, for it has the same fingerprint.
@@ -55,8 +84,9 @@ def reopen(spec: AuditSpec, path: Path, worker: Worker) -> None:
     ----------
     spec : AuditSpec
         Whose model it is.
-    path : Path
-        Where the file is.
+    places : mapping of Path to Path
+        Where files are now that are not where they were. Files beside the model are looked for
+        beside it too.
     worker : Worker
         A fresh process for it. Closing it ends the call with an error.
 
@@ -67,16 +97,28 @@ def reopen(spec: AuditSpec, path: Path, worker: Worker) -> None:
     FairDeskError
         When it cannot be opened.
     """
-    check_same(spec.model.sha256, path)
+    original = Path(spec.model.path)
+    path = places.get(original, original)
+    check_same(spec.model.sha256, path, was=original)
+    companions = []
     for each in spec.model.companions:
-        check_same(each.sha256, Path(each.path))
+        was = Path(each.path)
+        there = _place(was, places, path.parent)
+        check_same(each.sha256, there, f"The file “{was.name}” beside the model", was)
+        companions.append(msgspec.structs.replace(each, path=str(there)))
     worker.open_model(
         path,
         trusted=spec.trusted,
         output=spec.model.output,
-        companions=spec.model.companions,
+        companions=companions,
         command=_command(spec, path, worker),
     )
+
+
+def _place(was: Path, places: Mapping[Path, Path], beside: Path) -> Path:
+    """Tell where a file beside the model is now: as was shown, where it was, or where that is."""
+    near = beside / was.name
+    return places.get(was, near if not was.is_file() and near.is_file() else was)
 
 
 def _command(spec: AuditSpec, path: Path, worker: Worker) -> tuple[str, ...] | None:

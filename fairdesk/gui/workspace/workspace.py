@@ -68,6 +68,7 @@ class Workspace(QWidget):
         self._store = store
         self._worker: Worker | None = None
         self._opening: Worker | None = None
+        self._places: dict[Path, Path] = {}
         self._session = Session(store, self)
         self.steps = Steps(NAMES)
         self.overview = OverviewPage(self._session)
@@ -214,19 +215,18 @@ class Workspace(QWidget):
 
     # What happens
 
-    def _run(self, run: RunSpec, path: Path | None = None) -> None:
+    def _run(self, run: RunSpec) -> None:
         """Begin a run with the model that is open, else open it again first."""
         if self._worker is not None:
             self.start_run(self._worker, run)
             return
-        spec = self._session.spec
-        file = path or Path(spec.model.path)
+        spec, places = self._session.spec, dict(self._places)
         self._banner.clear()
         self.bar.show_opening("Opening the model")
         worker = self._opening = Worker()
         in_background(
             self,
-            lambda: reopen(spec, file, worker),
+            lambda: reopen(spec, places, worker),
             lambda _none: self._opened(worker, run),
             lambda error: self._not_open(worker, error, run),
         )
@@ -243,7 +243,8 @@ class Workspace(QWidget):
         worker.close()
         self._tell()
         if isinstance(error, MovedError):
-            self._banner.tell(error, (("Show where it is…", lambda: self._locate(run)),))
+            lost = error.lost
+            self._banner.tell(error, (("Show where it is…", lambda: self._locate(run, lost)),))
         else:
             self._banner.tell(error, (("Try again", lambda: self._run(run)),))
 
@@ -257,12 +258,13 @@ class Workspace(QWidget):
         self._tell()
         self.said.emit("Stopped before the search had begun.")
 
-    def _locate(self, run: RunSpec) -> None:
+    def _locate(self, run: RunSpec, lost: Path) -> None:
         name, _kind = QFileDialog.getOpenFileName(
-            self, "Where is the audited model?", str(self.path.parent)
+            self, f"Where is “{lost.name}” of this audit?", str(self.path.parent)
         )
         if name:
-            self._run(run, Path(name))
+            self._places[lost] = Path(name)
+            self._run(run)
 
     def _open_run(self, number: int) -> None:
         self.examples.open_run(number)
