@@ -269,8 +269,8 @@ def _live(guest: _Guest) -> None:
         _finish(guest, _not_started(error))
         return
     guest.housed.set()
+    end = _not_started(None)
     try:
-        end = _not_started(None)
         for way in sandbox.ways():
             try:
                 process = guest.start(way, sandbox)
@@ -286,8 +286,10 @@ def _live(guest: _Guest) -> None:
                 break
             log.warning("worker process %d did not begin: %s", process.pid, end)
     finally:
-        sandbox.remove()
-    _finish(guest, end)
+        try:
+            sandbox.remove()
+        finally:
+            _finish(guest, end)
     _clean_up()
 
 
@@ -400,7 +402,10 @@ def _log_lines(guest: _Guest, process: subprocess.Popen[bytes]) -> None:
     with stream:
         count = 0
         while line := stream.readline(4096):
-            text = line.decode(errors="replace").rstrip()
+            # signs that would command a terminal in which the log is read are left out
+            text = "".join(
+                sign if sign.isprintable() else " " for sign in line.decode(errors="replace")
+            ).rstrip()
             guest.last_lines.append(text[:LAST_LETTERS])
             count += 1
             if count <= LOGGED_LINES:

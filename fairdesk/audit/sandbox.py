@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import secrets
 import shutil
 import site
 import stat
@@ -38,6 +39,9 @@ LINKED_FROM = 64 << 20
 LEFT_FREE = 1 << 30
 #: What a guest may write in all, and in how many files.
 MOST_WRITTEN, MOST_FILES = 4 << 30, 20_000
+#: How deep its folders may lie in each other, and how long their names may get: what lies deeper
+#: cannot be reached by its name, and would not be counted.
+DEEPEST, LONGEST_NAME = 50, 3000
 #: How a SQLite file begins, and the files beside it that hold what was not yet put into it.
 _SQLITE, _BESIDE_SQLITE = b"SQLite format 3\0", ("-wal", "-shm")
 _LOCK = "lock"
@@ -194,13 +198,19 @@ class Sandbox:
     def overfull(self) -> bool:
         """Tell whether the guest has written more than it may."""
         written = files = 0
-        for folder, _, names in os.walk(self.room.own):
+        hidden: list[OSError] = []
+        above = str(self.room.own).count(os.sep)
+        for folder, _, names in os.walk(self.room.own, onerror=hidden.append):
             files += len(names) + 1
             for name in names:
                 with suppress(OSError):
                     written += (Path(folder) / name).lstat().st_size
             if written > MOST_WRITTEN or files > MOST_FILES:
                 return True
+            if folder.count(os.sep) - above > DEEPEST or len(folder) > LONGEST_NAME:
+                return True
+        if any(isinstance(error, PermissionError) for error in hidden):
+            return True
         # files that have no name any more are seen by this only
         free = _free_bytes(self.room.folder)
         return free < LEFT_FREE and self._free - free > LEFT_FREE
@@ -277,11 +287,34 @@ def _locked(path: Path) -> int:
 
 def _remove(folder: Path, lock: int) -> None:
     # what a guest has made unreadable is made readable again, then all goes, links not followed
+    _flatten(folder / "own")
     shutil.rmtree(folder / "own", onerror=_permit)
     for part in ("given", "outside"):
         shutil.rmtree(folder / part, ignore_errors=True)
     os.close(lock)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _flatten(folder: Path) -> None:
+    """Move all folders in a folder up into it, so that none is too deep to be removed."""
+    mark = secrets.token_hex(8)  # no name that is there already
+    waiting, count = _folders_in(folder), 0
+    while waiting:
+        for inner in _folders_in(waiting.pop()):
+            count += 1
+            with suppress(OSError):
+                waiting.append(inner.rename(folder / f"{mark}-{count}"))
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    try:
+        inner = [Path(entry) for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+    for each in inner:
+        with suppress(OSError):
+            each.chmod(0o700)
+    return inner
 
 
 def _permit(function: object, path: str, _: object) -> None:

@@ -23,7 +23,7 @@ _OTHERS = (
 _FILES = (
     "chmod fchmod fchmodat chown fchown lchown fchownat utime utimes utimensat futimesat "
     "setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr truncate mknod mknodat "
-    "name_to_handle_at open_by_handle_at"
+    "name_to_handle_at open_by_handle_at inotify_add_watch"
 )
 #: The system itself, and other ways to rights or out of what holds.
 _SYSTEM = (
@@ -47,6 +47,9 @@ _NOT_KNOWN = (
 _NEWER = frozenset(range(450, 512)) - {453}
 
 _CLONE_THREAD = 0x0001_0000
+#: Having the kernel send a signal of one's choice to another process, by which all can be killed.
+_SET_OWNER, _SET_SIGNAL, _SET_OWNER_BY_KIND = 8, 10, 15
+_OWN_SOCKET, _OWN_FILE = 0x8902, 0x8901
 
 
 def forbid() -> None:
@@ -81,6 +84,10 @@ def forbid() -> None:
     # signals to others; to itself it may send them, as aborting does
     for name in ("kill", "tgkill"):
         rule(forbidden, name, seccomp.Arg(0, seccomp.NE, os.getpid()))
+    for command in (_SET_OWNER, _SET_SIGNAL, _SET_OWNER_BY_KIND):
+        rule(forbidden, "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF_FFFF, command))
+    for command in (_OWN_SOCKET, _OWN_FILE):
+        rule(forbidden, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF_FFFF, command))
     # limits may be read
     rule(forbidden, "prlimit64", seccomp.Arg(2, seccomp.NE, 0))
     # opened for reading, a file may be emptied all the same

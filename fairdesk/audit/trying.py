@@ -26,6 +26,8 @@ from fairdesk.audit.room import FOLDERS, PASSED, PASSED_PREFIX, Room, user_home
 _LOCAL_SOCKETS = ("/run", "/var/run", "/tmp", "/private/var/run")  # noqa: S108 - only looked for
 #: Where somebody who listens is least likely; being refused there means that the way is open.
 _DISCARD = ("127.0.0.1", 9)
+#: An address that is kept for examples, so nobody's.
+_NOBODY = ("192.0.2.1", 9)
 _QUIT = ("-I", "-S", "-c", "raise SystemExit(99)")
 #: Variables that are FairDesk's own words to the guest.
 WORDS = frozenset(
@@ -76,7 +78,7 @@ def _said(path: str) -> str:
 
 def _network() -> Hold:
     open_ways = []
-    if not _refused(_connect):
+    if not (_refused(_connect) and _refused(_datagram)):
         open_ways.append("open connections to other computers")
     if not _refused(_local_socket) and any(Path(path).exists() for path in _LOCAL_SOCKETS):
         open_ways.append("talk to other programs of this computer")
@@ -92,6 +94,11 @@ def _connect() -> None:
             tried.connect(_DISCARD)
         except (ConnectionRefusedError, TimeoutError):
             return  # the network was asked
+
+
+def _datagram() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as tried:
+        tried.connect(_NOBODY)  # nothing is sent; without a network it fails
 
 
 def _local_socket() -> None:
