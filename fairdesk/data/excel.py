@@ -48,6 +48,8 @@ _BLOCK = 1 << 20
 _ZIP = b"PK\x03\x04"
 _PLACE = re.compile(rb"""\br\s{0,9}=\s{0,9}["']([A-Za-z]{0,3})(\d{1,10})["']""")
 _LONGEST_PLACE = 40
+#: What unpacking a broken part raises, or one that is packed in a way nobody knows.
+_BROKEN = (zipfile.BadZipFile, zlib.error, expat.ExpatError, ValueError, RuntimeError)
 
 
 def read_excel(
@@ -136,7 +138,7 @@ def _check_parts(path: Path) -> None:
                 total = 0
                 for member in members:
                     total += _unpacked_size(stream, member, path, MOST_BYTES - total)
-        except (zipfile.BadZipFile, zlib.error, expat.ExpatError, ValueError) as error:
+        except _BROKEN as error:
             raise _broken(path, str(error)) from error
 
 

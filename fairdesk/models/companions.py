@@ -153,6 +153,8 @@ def _text(path: Path) -> object:
             raise _unknown(path, f"It is no valid JSON: {error}.") from error
         return content
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise _unknown(path, "It is empty.")
     if len(lines) > 1 and not any(mark in lines[0] for mark in ",;\t"):
         return lines
     try:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import struct
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from importlib import import_module
@@ -33,7 +34,7 @@ BROKEN = (
     *DAMAGED,
     pickle.UnpicklingError,
     *(AttributeError, ImportError, LookupError, TypeError, ArithmeticError, MemoryError),
-    *(RecursionError, AssertionError, NotImplementedError),
+    *(RecursionError, AssertionError, NotImplementedError, struct.error),
 )
 
 Thing = Any

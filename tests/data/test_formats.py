@@ -305,6 +305,24 @@ def test_broken_files_are_refused_in_words(tmp_path):
         read_table(tmp_path / "hollow")
 
 
+def test_texts_that_are_none_and_parts_of_another_age_are_refused(tmp_path):
+    path = tmp_path / "people.parquet"
+    parquet.write_table(
+        pa.table({"a": ["mark", "none"]}), path, use_dictionary=False, compression="none"
+    )
+    path.write_bytes(path.read_bytes().replace(b"mark", b"m\x80\xffk"))
+    with pytest.raises(DataError, match="cannot be read"):
+        read_table(path)
+    book = making.workbook(tmp_path / "book", {"a": [["x"], [1], [2]]})
+    content = bytearray(book.read_bytes())
+    # the version that is needed to unpack the first part, as the directory has it
+    content[content.index(b"PK\x01\x02") + 6] = 131
+    book.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        read_table(book)
+    assert caught.value.remedy
+
+
 def test_nothing_of_a_database_runs_or_changes(tmp_path):
     path = making.database(
         tmp_path / "b",

@@ -190,6 +190,16 @@ def test_broken_files_are_told(tmp_path, model):
         open_model(model, companions=[beside(tmp_path, "s.pkl", LabelEncoder())])
 
 
+@pytest.mark.parametrize("content", [b"", b" \n\n", b"\xef\xbb\xbf"])
+def test_an_empty_file_tells_nothing(tmp_path, content):
+    from fairdesk.models.companions import with_companions
+
+    path = tmp_path / "names.txt"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match="does not tell"):
+        with_companions(network(3), [Companion(str(path))])
+
+
 def test_a_program_beside_the_model_needs_consent_of_its_own(tmp_path, model):
     mark = tmp_path / "mark"
     path = tmp_path / "scaler.pkl"

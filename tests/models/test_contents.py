@@ -157,3 +157,10 @@ def test_real_files_tell_what_made_them():
     assert look_into(SHARED / "models" / "AC-1.h5").saved_with["keras"].startswith("2.")
     told = look_into(SHARED / "models" / "diabetes.onnx").told
     assert any("skl2onnx" in sentence for sentence in told)
+
+
+@pytest.mark.parametrize("cut", [b"G?", b"J\x00", b"X\x01\x00", b"\x8d\x01", b"\x95\x00"])
+def test_a_pickle_that_ends_within_an_instruction_is_told(tmp_path, cut):
+    path = tmp_path / "m.pkl"
+    path.write_bytes(b"\x80\x04" + cut)
+    assert look_into(path).format == "pickle"
