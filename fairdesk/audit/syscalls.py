@@ -50,6 +50,8 @@ _CLONE_THREAD = 0x0001_0000
 #: Having the kernel send a signal of one's choice to another process, by which all can be killed.
 _SET_OWNER, _SET_SIGNAL, _SET_OWNER_BY_KIND = 8, 10, 15
 _OWN_SOCKET, _OWN_FILE = 0x8902, 0x8901
+#: Memory of no file that is shared: the limit of a process's own memory does not count it.
+_SHARING, _SHARED_NOWHERE = 0x23, (0x21, 0x23)
 
 
 def forbid() -> None:
@@ -88,6 +90,8 @@ def forbid() -> None:
         rule(forbidden, "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF_FFFF, command))
     for command in (_OWN_SOCKET, _OWN_FILE):
         rule(forbidden, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF_FFFF, command))
+    for flags in _SHARED_NOWHERE:
+        rule(forbidden, "mmap", seccomp.Arg(3, seccomp.MASKED_EQ, _SHARING, flags))
     # limits may be read
     rule(forbidden, "prlimit64", seccomp.Arg(2, seccomp.NE, 0))
     # opened for reading, a file may be emptied all the same

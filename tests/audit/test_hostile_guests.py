@@ -83,7 +83,7 @@ def test_a_guest_commands_no_terminal_by_the_log(tmp_path, caplog):
 
 
 ASKS = """
-import ctypes, fcntl, os
+import ctypes, fcntl, mmap, os
 from fairdesk.audit import syscalls
 syscalls.forbid()
 for command, value in ((fcntl.F_SETOWN, os.getppid()), (10, 9), (15, b"\\0" * 8)):
@@ -94,16 +94,21 @@ for command, value in ((fcntl.F_SETOWN, os.getppid()), (10, 9), (15, b"\\0" * 8)
 library = ctypes.CDLL(None)
 print(library.inotify_add_watch(library.inotify_init(), b"/", 0xFFF))
 print(fcntl.fcntl(0, fcntl.F_GETFD))
+mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+try:
+    mmap.mmap(-1, 4096)
+except PermissionError:
+    print("not shared")
 """
 
 
 @linux
-def test_the_kernel_sends_no_signals_for_a_guest_and_watches_no_folders():
+def test_the_kernel_signals_watches_and_shares_nothing_for_a_guest():
     pytest.importorskip("pyseccomp")
     done = subprocess.run(
         [sys.executable, "-c", ASKS], capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout.split() == ["refused"] * 3 + ["-1", "0"]
+    assert done.stdout.split() == ["refused"] * 3 + ["-1", "0", "not", "shared"]
 
 
 def test_a_way_out_by_datagrams_is_told(monkeypatch):
