@@ -22,6 +22,7 @@ from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.report import inspected
 from fairdesk.report.document import write_pdf
 from fairdesk.report.exports import (
+    UnlabelledError,
     write_findings_csv,
     write_findings_json,
     write_retraining_csv,
@@ -29,13 +30,13 @@ from fairdesk.report.exports import (
 
 log = logging.getLogger(__name__)
 
-AUDIT_FILE = "audit.fairdesk"
+AUDIT_FILE, REPORT = "audit.fairdesk", "report.pdf"
 #: What an audit leaves in its folder, and who writes it.
 OUTPUTS = {
     "findings.csv": write_findings_csv,
     "findings.json": write_findings_json,
     "retraining.csv": write_retraining_csv,
-    "report.pdf": write_pdf,
+    REPORT: write_pdf,
 }
 
 
@@ -130,9 +131,10 @@ def audit(
         def writing(name: str) -> None:
             watch(msgspec.structs.replace(state, phase=f"writing {name}"))
 
-        files, trouble = _write_outputs(store, folder, writing)
+        files, trouble, left_out = _write_outputs(store, folder, writing)
         run = next(reversed(store.runs()), None)
-        return Outcome(spec, found, run, files, trouble, _warnings(found, spec.domain.names))
+        warnings = (*_warnings(found, spec.domain.names), *left_out)
+        return Outcome(spec, found, run, files, trouble, warnings)
 
 
 def _warnings(found: Inspection, attributes: Collection[str]) -> tuple[str, ...]:
@@ -172,7 +174,7 @@ def _spec(question: Question, found: Inspection) -> AuditSpec:
 
 def _write_outputs(
     store: Store, folder: Path, begin: Callable[[str], None]
-) -> tuple[dict[str, str], str]:
+) -> tuple[dict[str, str], str, tuple[str, ...]]:
     """Write what an audit leaves, whatever of it can be; ``begin`` is told each file's name.
 
     Returns
@@ -180,14 +182,21 @@ def _write_outputs(
     files : dict[str, str]
         Name and place of each file that is there.
     trouble : str
-        Why the others are not, or empty.
+        Why others could not be written, or empty.
+    left_out : tuple[str, ...]
+        Why others have no meaning for this audit.
     """
     files = {AUDIT_FILE: str((folder / AUDIT_FILE).absolute())}
-    troubles = {}
+    troubles, left_out = {}, []
     for name, write in OUTPUTS.items():
+        # where no model was asked there are no findings
+        if store.spec.predictions and name != REPORT:
+            continue
         begin(name)
         try:
             write(store, folder / name)
+        except UnlabelledError as error:
+            left_out.append(str(error))
         except FairDeskError as error:
             log.warning("%s: %s", name, error, exc_info=True)
             troubles[name] = str(error)
@@ -196,7 +205,7 @@ def _write_outputs(
     first, *others = troubles.values() or [""]
     if others:
         first += f" Not written either: {', '.join(list(troubles)[1:])}."
-    return files, first
+    return files, first, tuple(left_out)
 
 
 def _make_folder(folder: Path) -> None:

@@ -19,6 +19,7 @@ from fairdesk.audit.methods import METHODS
 from fairdesk.audit.store import PairQuery, Store
 from fairdesk.audit.worker import Patience, Worker
 from fairdesk.errors import ReportError, StoreError
+from fairdesk.report import exports
 from fairdesk.samples import samples
 from tests.audit import fake_guest, making
 
@@ -269,7 +270,7 @@ BAD_FILES = {
     "alike.csv": b"age,sex,income,hired\n"
     + b"".join(b"%d,male,%d,%s\n" % (20 + i, i, (b"no", b"yes")[i % 2]) for i in range(30)),
     "less.csv": b"age,sex,hired\n"
-    + b"".join(b"%d,%s,yes\n" % (20 + i, (b"male", b"female")[i % 2]) for i in range(30)),
+    + b"".join(b"%d,%s,yes\n" % (20 + i, (b"a", b"b", b"c")[i % 3]) for i in range(30)),
     "text.h5": b"I am no model.",
     "bad.json": b"{",
     "stranger.json": b'{"wage": [1, 2]}',
@@ -327,7 +328,11 @@ def test_bad_options_are_told(quick, capsys, option, words):
     ("line", "words"),
     [
         (["audit"], ["--data"]),
-        (["audit", "--data", "x.csv"], ["--model", "--out"]),
+        (["audit", "--data", "x.csv"], ["--label", "--out"]),
+        (
+            ["inspect", "--data", "x.csv", "--label", "y", "--favourable", "z"],
+            ["--model", "--predictions"],
+        ),
         (["audit", "--method", "magic"], ["magic", "maft"]),
         (["fly"], ["fly"]),
         (["demo", "--out", "x", "--seed", "-1"], ["--seed"]),
@@ -606,3 +611,28 @@ def test_the_command_line_loads_nothing_heavy(module, heavy):
         [sys.executable, "-c", source], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys):
+    rows = [f"{('f', 'm')[i % 2]},{20 + i % 40},{('no', 'yes')[i % 3 > 0]}" for i in range(90)]
+    table = tmp_path / "decided.csv"
+    table.write_text("\n".join(["sex,age,approved", *rows]), encoding="utf-8")
+    named = ["--data", table, "--predictions", "approved", "--label", "approved"]
+    named += ["--favourable", "yes", "--protected", "sex", "--out", tmp_path / "out", "--json"]
+    assert cli.main(["audit", *map(str, named)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert set(told["files"]) == {"audit.fairdesk", "report.pdf"}
+    assert told["accuracy"] is None
+
+
+def test_a_label_that_no_decision_means_costs_the_retraining_table_only(
+    arguments, capsys, monkeypatch
+):
+    def refuse(_store, _path):
+        raise exports.UnlabelledError("No table to retrain with could be made.")
+
+    monkeypatch.setitem(headless.OUTPUTS, "retraining.csv", refuse)
+    assert cli.main([*map(str, arguments("--json"))]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "retraining.csv" not in told["files"]
+    assert "No table to retrain with could be made." in told["warnings"]

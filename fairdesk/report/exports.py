@@ -113,6 +113,10 @@ def write_findings_json(store: Store, path: Path) -> None:
         stream.write(b"\n]}\n")
 
 
+class UnlabelledError(ReportError):
+    """There is no one value of the label that a decision of the model means."""
+
+
 def write_retraining_csv(store: Store, path: Path, *, share: float = 0.10) -> None:
     """Write the data with discriminatory pairs added, to retrain the model with.
 
@@ -137,8 +141,10 @@ def write_retraining_csv(store: Store, path: Path, *, share: float = 0.10) -> No
 
     Raises
     ------
+    UnlabelledError
+        When a decision means no value of the label.
     ReportError
-        When the file cannot be written, or a decision means no value of the label.
+        When the file cannot be written.
     """
     spec, table = store.spec, store.table()
     dialect = spec.data.dialect
@@ -191,8 +197,8 @@ def _retraining_rows(store: Store, table: Table, room: int) -> Iterator[list[str
             surer = pair.partner_class
         label = labels[surer]
         if label is None:
-            raise ReportError(
-                "The retraining file could not be made.",
+            raise UnlabelledError(
+                "No table to retrain with could be made.",
                 why=f"The model decides “{spec.decisions[surer]}”, which is no value of the "
                 f"label “{spec.label}”: it is not known what to write in it.",
                 remedy="It needs a model that decides between single values of the label, by "
