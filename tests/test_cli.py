@@ -270,7 +270,7 @@ BAD_FILES = {
     "alike.csv": b"age,sex,income,hired\n"
     + b"".join(b"%d,male,%d,%s\n" % (20 + i, i, (b"no", b"yes")[i % 2]) for i in range(30)),
     "less.csv": b"age,sex,hired\n"
-    + b"".join(b"%d,%s,yes\n" % (20 + i, (b"a", b"b", b"c")[i % 3]) for i in range(30)),
+    + b"".join(b"%d,%s,yes\n" % (20 + i, (b"a", b"b", b"c", b"d", b"e")[i % 5]) for i in range(30)),
     "text.h5": b"I am no model.",
     "bad.json": b"{",
     "stranger.json": b'{"wage": [1, 2]}',
