@@ -171,3 +171,14 @@ def test_a_long_mapping_is_kept_in_the_manifest(tmp_path):
 
 def make_material(store, spec):
     return Material(spec, store.table(), store.runs(), {}, gather(store), store.log_entries())
+
+
+def test_the_share_of_several_favourable_values_is_told(tmp_path):
+    table = read_table(write_people(tmp_path / "credit.csv"))
+    spec = spec_of(table, "job", "cook or pilot", ("sex",))
+    counts = table.counts("job")
+    with Store.create(tmp_path / "a.fairdesk", spec, table) as store:
+        printed = str(msgspec.to_builtins(make_report(store)[0].sections))
+    assert f"({counts['cook'] + counts['pilot']} of {sum(counts.values())} rows with a label" in (
+        printed
+    )

@@ -56,6 +56,7 @@ class GroupsPage(QWidget):
                     heads(each),
                     [cells(group) for group in each.groups],
                     right=range(several, several + 5),
+                    wide=several - 1,
                 )
             )
             if missing := left_out(each):

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem
 
 from fairdesk.gui import tips
+from fairdesk.gui.parts import Padded
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -17,8 +18,13 @@ def short_table(
     header: Sequence[str],
     rows: Sequence[Sequence[str]],
     right: Collection[int] = (),
+    wide: int = 3,
 ) -> QTableWidget:
-    """Make a short table; the columns at ``right`` hold numbers and are set flush right."""
+    """Make a short table.
+
+    The columns at ``right`` hold numbers and are set flush right; the one at ``wide`` takes the
+    room that is left.
+    """
     table = QTableWidget(len(rows), len(header))
     table.setAccessibleName(name)
     table.setHorizontalHeaderLabels(list(header))
@@ -28,6 +34,7 @@ def short_table(
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setTabKeyNavigation(False)
+    table.setItemDelegate(Padded(table))
     table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     for row, texts in enumerate(rows):
@@ -43,7 +50,7 @@ def short_table(
     head.setHighlightSections(False)
     head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    head.setSectionResizeMode(min(3, len(header) - 1), QHeaderView.ResizeMode.Stretch)
+    head.setSectionResizeMode(min(wide, len(header) - 1), QHeaderView.ResizeMode.Stretch)
     for place in right:
         if (title := table.horizontalHeaderItem(place)) is not None:
             title.setTextAlignment(_RIGHT)
