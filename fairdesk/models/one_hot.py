@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -235,6 +236,7 @@ def _is_number(name: str) -> bool:
     return isinstance(meaning(name), float)
 
 
+@lru_cache(maxsize=1 << 16)
 def loose(name: str) -> str:
     """Give a name without case, spaces and signs."""
     return "".join(letter for letter in name.casefold() if letter.isalnum())
