@@ -10,7 +10,6 @@ tables are linked instead, and looked at again when they have been read.
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import secrets
 import shutil
@@ -76,7 +75,7 @@ class Given:
 
     def fingerprint(self) -> str:
         """Give the SHA-256 of what the guest sees; of a folder, that of all in it."""
-        return sha256(self.private) if self.private.is_file() else _of_folder(self.private)
+        return sha256(self.private)
 
 
 class Sandbox:
@@ -400,15 +399,6 @@ def _copy(path: Path, target: Path) -> None:
                     pass
         source.seek(copy.seek(0, os.SEEK_END))
         shutil.copyfileobj(source, copy, 1 << 20)
-
-
-def _of_folder(folder: Path) -> str:
-    """Fingerprint a folder: the names and fingerprints of its files, in the order of names."""
-    digest = hashlib.sha256()
-    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
-        name = path.relative_to(folder).as_posix()
-        digest.update(f"{sha256(path)}  {name}\n".encode(errors="surrogateescape"))
-    return digest.hexdigest()
 
 
 # -- bubblewrap -------------------------------------------------------------------------------

@@ -118,6 +118,15 @@ def wanted_environment(contents: Contents) -> dict[str, str]:
     return versions if differs else {}
 
 
+def spoken(wanted: dict[str, str]) -> tuple[str, str]:
+    """Write versions that a file wants, and those that are here instead, for a sentence."""
+    saved = " and ".join(f"{name} {text}" for name, text in wanted.items())
+    here = " and ".join(
+        f"{name} {installed(name)}" if installed(name) else f"no {name}" for name in wanted
+    )
+    return saved, here
+
+
 def installed(library: str) -> str:
     """Give the version of a library that is installed; empty when it is not."""
     for name in _INSTALLED_AS.get(library, (library,)):
@@ -335,4 +344,4 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(f"“{name}”" for name in names)
 
 
-__all__ = ["Contents", "ImportedName", "installed", "look_into", "wanted_environment"]
+__all__ = ["Contents", "ImportedName", "installed", "look_into", "spoken", "wanted_environment"]

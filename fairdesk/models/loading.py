@@ -17,6 +17,7 @@ from fairdesk.models.contents import (
     installed,
     look_into,
     schema_of,
+    spoken,
     types_in,
     wanted_environment,
 )
@@ -218,8 +219,7 @@ def _caught(contents: Contents) -> Iterator[list[str]]:
         warnings.simplefilter("always")
         yield notes
     wanted = wanted_environment(contents)
-    told = " and ".join(f"{name} {text}" for name, text in wanted.items())
-    here = " and ".join(f"{name} {installed(name)}" for name in wanted if installed(name))
+    told, here = spoken(wanted)
     if wanted:
         notes.append(
             f"It was saved with {told}, and {here} is installed: it may fail, or answer "
@@ -283,8 +283,7 @@ def _unreadable(path: Path, contents: Contents, error: Exception) -> ModelError:
             why=f"It is damaged, or needs code that is not here: {said}",
             remedy="Save the model again with joblib.dump(), or export it as ONNX.",
         )
-    saved = " and ".join(f"{name} {text}" for name, text in wanted.items())
-    here = " and ".join(f"{name} {installed(name)}" for name in wanted if installed(name))
+    saved, here = spoken(wanted)
     return ModelError(
         f"“{path.name}” was saved with {saved}, and cannot be opened with {here}.",
         why=f"It says: {said}",

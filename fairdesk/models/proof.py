@@ -41,7 +41,6 @@ _ALIKE = 0.01
 _DIFFERS = 0.001
 
 Mask = NDArray[np.bool_]
-Confusion = tuple[tuple[int, int], tuple[int, int]]
 
 
 class SampleRow(msgspec.Struct, frozen=True):

@@ -23,7 +23,7 @@ from fairdesk.models.answers import (
     from_margins,
     from_probabilities,
 )
-from fairdesk.models.contents import Contents, installed, look_into, wanted_environment
+from fairdesk.models.contents import Contents, spoken, wanted_environment
 from fairdesk.models.estimators import (
     Asked,
     asked_of,
@@ -137,8 +137,7 @@ def _other_versions(card: ModelCard) -> str:
     wanted = wanted_environment(Contents("pickle", saved))
     if not wanted:
         return f" It was saved with {card.saved_with}." if card.saved_with else ""
-    told = " and ".join(f"{name} {text}" for name, text in wanted.items())
-    here = " and ".join(f"{name} {installed(name)}" for name in wanted if installed(name))
+    told, here = spoken(wanted)
     return (
         f" It was saved with {told}, and {here} is installed: open it with {told} in an "
         "environment of its own."
@@ -335,17 +334,6 @@ def _tried(opened: ScikitModel, asked: Asked) -> ScikitModel:
         card = msgspec.structs.replace(opened.card, warnings=(*opened.card.warnings, note))
         return ScikitModel(card, asked.estimator, asked)
     return opened
-
-
-def saved_version(path: Path) -> str:
-    """Find, without running anything, the scikit-learn version that wrote a file.
-
-    Returns
-    -------
-    str
-        ``"1.5.2"``; empty when the file does not say.
-    """
-    return look_into(path).saved_with.get("scikit-learn", "")
 
 
 def _list(names: Any) -> str:  # noqa: ANN401 - any iterable of texts

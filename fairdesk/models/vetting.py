@@ -35,7 +35,6 @@ _ANSWERS = frozenset(
 )
 _GETTER = "importance_getter"
 _FILES = ("filename", "file")
-_SEARCH_TREES = ("KDTree", "BallTree")
 _PLAIN = (str, bytes, bytearray, int, float, complex, type(None), range, np.generic, np.dtype)
 #: The allow-list gives functions as they are; NumPy has a type of its own for most of its.
 _KEPT_WHOLE = (type, FunctionType, BuiltinFunctionType, np.ufunc, type(np.mean))

@@ -34,8 +34,6 @@ from fairdesk.report.material import Material
 _VALUES_SHOWN = 12
 #: Model inputs listed; a one-hot encoding can have thousands.
 _INPUTS_SHOWN = 300
-#: Groups listed per protected attribute in the table of observed shares.
-_GROUPS_SHOWN = 25
 _REASONS = {
     "missing": "Value missing",
     "outside": "Value not allowed",

@@ -46,9 +46,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from fairdesk.errors import ModelError, TrustRequiredError
+from fairdesk.models.contents import look_into
 from fairdesk.models.model import Capability, Step, Takes, labels
 from fairdesk.models.open import open_model
-from fairdesk.models.sklearn_file import saved_version
 
 RNG = np.random.default_rng(1)
 NUMBERS = RNG.normal(size=(120, 3))
@@ -182,7 +182,7 @@ def of_version(path, model, version, monkeypatch):
 def test_another_version_is_told_on_the_card(tmp_path, monkeypatch):
     model = LogisticRegression().fit(NUMBERS, TRUTH)
     path = of_version(tmp_path / "m.joblib", model, "1.2.1", monkeypatch)
-    assert saved_version(path) == "1.2.1"
+    assert look_into(path).saved_with["scikit-learn"] == "1.2.1"
     card = open_model(path).card
     assert card.saved_with == "scikit-learn 1.2.1"
     assert len(card.warnings) == 1
@@ -231,8 +231,8 @@ def test_a_batch_that_the_model_refuses_is_told(tmp_path):
 
 
 def test_the_version_of_a_file_that_says_none_is_empty(tmp_path):
-    assert saved_version(saved(tmp_path / "m", [1, 2])) == ""
-    assert saved_version(Path(__file__)) == ""
+    assert not look_into(saved(tmp_path / "m", [1, 2])).saved_with
+    assert not look_into(Path(__file__)).saved_with
 
 
 def many(tmp_path, model, rows=NUMBERS, truth=TRUTH, **options):
