@@ -1,11 +1,13 @@
-"""What a method yields while it works: findings and how far it is."""
+"""What a method yields while it works: findings, figures, and how far it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,9 @@ Scores = NDArray[np.float32]
 @dataclass(frozen=True, slots=True)
 class Found:
     """A batch of unique individual discriminatory instances, each re-checked on the model.
+
+    Two decisions differ, or, where the method was told to count that too (Aequitas' gamma), two
+    scores differ by more than so much.
 
     Attributes
     ----------
@@ -58,7 +63,10 @@ class Progress:
     found : int
         Unique discriminatory instances among them.
     queries : int
-        Rows sent to the model.
+        Rows sent to the model, whether for its answer or for its gradient.
+    rejected : int
+        People whom the search would have gone to, but who break a constraint or are too far from
+        anybody real.
     seconds : dict[str, float]
         Wall seconds spent in the method so far, per phase; filled in by `timed`.
     """
@@ -70,9 +78,132 @@ class Progress:
     found: int
     queries: int
     seconds: dict[str, float] = field(default_factory=dict)
+    rejected: int = 0
 
 
-Event = Found | Progress
+class Share(msgspec.Struct, frozen=True, tag=True):
+    """The share of people who are individually discriminated against, counted.
+
+    Attributes
+    ----------
+    whom : str
+        Of which people: all of the ``"domain"``, each as likely as any other; the rows of the
+        ``"data"``; or those rows, each moved a little (``"perturbed"``).
+    attributes : tuple[str, ...]
+        The protected attributes that were changed.
+    people, hits : int
+        How many were checked, and how many of these are discriminatory.
+    exhaustive : bool
+        Everybody was checked: the share is exact, and the intervals are that one number.
+    confidence : float
+        Of both intervals, above 0 and below 1.
+    estimate : float
+        ``hits / people``.
+    low, high : float
+        The exact (Clopper-Pearson) interval for so many people, where their number was decided
+        beforehand.
+    anytime_low, anytime_high : float
+        An interval that holds at every moment of the sampling together (a confidence sequence):
+        whoever looks at it may stop when they like.
+    trials : tuple[float, ...]
+        The share in each trial of equally many people.
+    course : tuple[tuple[float, float, float, float], ...]
+        How it came: people, estimate, and the two ends of the anytime interval, thinned to at
+        most some hundred points.
+    """
+
+    whom: Literal["domain", "data", "perturbed"]
+    attributes: tuple[str, ...]
+    people: int
+    hits: int
+    exhaustive: bool
+    confidence: float
+    estimate: float
+    low: float
+    high: float
+    anytime_low: float
+    anytime_high: float
+    trials: tuple[float, ...] = ()
+    course: tuple[tuple[float, float, float, float], ...] = ()
+
+
+class GroupGap(msgspec.Struct, frozen=True, tag=True):
+    """How far the favourable rates of two groups of invented people are apart (THEMIS).
+
+    Attributes
+    ----------
+    attributes : tuple[str, ...]
+        The protected attributes whose values make the groups.
+    people : int
+        How many were asked about, all groups together.
+    gap, low, high : float
+        The greatest difference of two groups' rates, and its interval.
+    confidence : float
+        Of the interval, above 0 and below 1.
+    best, worst : tuple[float, ...]
+        The codes of the two groups: one per attribute.
+    best_rate, worst_rate : float
+        Their rates of the favourable decision.
+    """
+
+    attributes: tuple[str, ...]
+    people: int
+    gap: float
+    low: float
+    high: float
+    confidence: float
+    best: tuple[float, ...]
+    worst: tuple[float, ...]
+    best_rate: float
+    worst_rate: float
+
+
+class Likeness(msgspec.Struct, frozen=True, tag=True):
+    """How well zero-order gradients of one perturbation size serve a search (MAFT, RQ1 and RQ3).
+
+    Attributes
+    ----------
+    size : float
+        The perturbation size.
+    people : int
+        How many it was measured on.
+    gradients, directions, probabilities : float, optional
+        Mean cosine similarity with what the model's true gradients give: of the gradients
+        themselves, of the direction of a global step, and of the odds of a local one. ``None``
+        where the model gives no gradients.
+    tried, found : int
+        Of a short search with this size.
+    """
+
+    size: float
+    people: int
+    gradients: float | None
+    directions: float | None
+    probabilities: float | None
+    tried: int
+    found: int
+
+
+Figure = Share | GroupGap | Likeness
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """All figures of a run as they stand; they take the place of those told before.
+
+    Attributes
+    ----------
+    phase : str
+        The phase that measured.
+    figures : tuple[Figure, ...]
+        In the order in which they are to be read.
+    """
+
+    phase: str
+    figures: tuple[Figure, ...]
+
+
+Event = Found | Progress | Measured
 
 
 def timed(events: Iterator[Event]) -> Iterator[Event]:

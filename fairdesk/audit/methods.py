@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import msgspec
@@ -14,10 +15,26 @@ from fairdesk.data.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, Rows
 from fairdesk.individual import maft, uniform
-from fairdesk.models.model import Capability, Model, ModelCard
+from fairdesk.individual.similar import Ledger
+from fairdesk.models.model import Capability, ModelCard
 
-#: ``search(model, domain, people, options, rng)``; the options are of the method's own class.
-Search = Callable[[Model, Domain, Rows, Any, np.random.Generator], Iterator[Event]]
+#: ``search(ledger, people, options, rng)``; the options are of the method's own class.
+Search = Callable[[Ledger, Rows, Any, np.random.Generator], Iterator[Event]]
+
+
+class Answers(StrEnum):
+    """What kind of question a method answers."""
+
+    EXAMPLES = "examples"
+    """Who is discriminated against: pairs to show."""
+    SHARE = "share"
+    """How common that is: figures with intervals."""
+    DIAGNOSIS = "diagnosis"
+    """How well the search itself works on this model."""
+
+
+def _any_domain(_domain: Domain) -> str:
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +51,31 @@ class Method:
         What it does, one plain sentence.
     paper : str
         Where it comes from.
-    cannot : str
-        What its results cannot tell the auditor.
+    tells, cannot : str
+        What its results can tell the auditor, and what they cannot.
     options : type[msgspec.Struct]
         Its parameters: annotated with limits, a title and a description each.
     search : Search
         The generator of its events.
+    answers : Answers
+        The kind of question.
     needs : tuple[Capability, ...]
         What a model must be able to do.
+    obstacle : callable
+        Says of a domain in a clause why the method cannot serve it; empty when it can.
     """
 
     key: str
     title: str
     sentence: str
     paper: str
+    tells: str
     cannot: str
     options: type[msgspec.Struct]
     search: Search
+    answers: Answers = Answers.EXAMPLES
     needs: tuple[Capability, ...] = (Capability.DECIDES,)
+    obstacle: Callable[[Domain], str] = _any_domain
 
 
 METHODS: dict[str, Method] = {
@@ -64,8 +88,9 @@ METHODS: dict[str, Method] = {
             "decisions, and searches around every discriminatory person it finds.",
             paper="Wang et al., “MAFT: Efficient Model-Agnostic Fairness Testing for Deep Neural "
             "Networks via Zero-Order Gradient Search”, ICSE 2024",
-            cannot="It proves that discrimination exists and shows examples. It does not tell how "
-            "common it is, nor that there is none where it found none.",
+            tells="That discrimination exists, with examples: each is asked about again before it "
+            "is shown.",
+            cannot="How common it is; nor that there is none where it found none.",
             options=maft.MaftOptions,
             search=maft.search,
         ),
@@ -75,8 +100,10 @@ METHODS: dict[str, Method] = {
             sentence="Invents people at random, each as likely as any other, and checks every one "
             "of them.",
             paper="The yardstick beside which every search is judged",
-            cannot="Its share holds for people invented at random, most of whom are unlike "
-            "anybody real; rare discrimination may be missed altogether.",
+            tells="That discrimination exists, with examples spread over all the people who could "
+            "be.",
+            cannot="Much about real people: most of those invented at random are unlike anybody. "
+            "Rare discrimination may be missed altogether.",
             options=uniform.UniformOptions,
             search=uniform.search,
         ),
@@ -95,9 +122,11 @@ _LACKS = {
 }
 
 
-def why_off(method: Method, card: ModelCard) -> str:
-    """Say in a sentence why a model cannot be audited by a method; empty when it can."""
+def why_off(method: Method, card: ModelCard, domain: Domain | None = None) -> str:
+    """Say in a sentence why a method is off for a model, or a domain; empty when it is not."""
     lacking = [_LACKS[need] for need in method.needs if need not in card.can]
+    if domain is not None and (obstacle := method.obstacle(domain)):
+        lacking.append(obstacle)
     return f"{method.title} is off: {'; '.join(lacking)}." if lacking else ""
 
 

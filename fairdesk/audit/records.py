@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.spec import RunSpec
+from fairdesk.events import Figure
 
 
 class RunRecord(msgspec.Struct, frozen=True):
@@ -34,6 +35,10 @@ class RunRecord(msgspec.Struct, frozen=True):
         Seconds of search per phase.
     alone : tuple[int, ...]
         Per protected attribute: findings where changing it alone changes the decision.
+    rejected : int
+        As in `fairdesk.events.Progress`.
+    figures : tuple[Figure, ...]
+        What it measured.
     """
 
     id: int
@@ -48,6 +53,8 @@ class RunRecord(msgspec.Struct, frozen=True):
     queries: int
     seconds: dict[str, float]
     alone: tuple[int, ...]
+    rejected: int = 0
+    figures: tuple[Figure, ...] = ()
 
 
 class RunState(msgspec.Struct, frozen=True):
@@ -78,6 +85,8 @@ class RunState(msgspec.Struct, frozen=True):
     seconds: dict[str, float] = msgspec.field(default_factory=dict)
     alone: tuple[int, ...] = ()
     message: str = ""
+    rejected: int = 0
+    figures: tuple[Figure, ...] = ()
 
 
 class LogEntry(msgspec.Struct, frozen=True):
@@ -96,8 +105,8 @@ class PairQuery(msgspec.Struct, frozen=True):
         Of one run only.
     order : str
         ``"id"``, ``"row_score"``, ``"partner_score"``, ``"difference"`` (of the two scores),
-        ``"mark"``, or an attribute's name. The first mean themselves even where an attribute is
-        called the same. Equal ones are in the order they were found.
+        ``"mark"``, ``"distance"``, ``"plausibility"``, or an attribute's name. The first mean
+        themselves even where an attribute is called the same. Equal ones are in the order they were found.
     descending : bool
         The order turned round.
     where : dict[str, str | tuple[float, float]]
@@ -106,6 +115,8 @@ class PairQuery(msgspec.Struct, frozen=True):
         With this mark only; ``""`` is unmarked.
     upto : int, optional
         Up to this pair's number only: what there was at a moment of a run that goes on.
+    within : float, optional
+        At most so far from the nearest real person only; those not weighed yet are left out.
     """
 
     run: int | None = None
@@ -114,6 +125,7 @@ class PairQuery(msgspec.Struct, frozen=True):
     where: dict[str, str | tuple[float, float]] = msgspec.field(default_factory=dict)
     mark: str | None = None
     upto: int | None = None
+    within: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +148,11 @@ class Pair:
         Per protected attribute: whether changing it alone changes the decision.
     mark, note : str
         The auditor's: ``""``, ``"flagged"`` or ``"dismissed"``; any text.
+    distance, plausibility : float, optional
+        How far the nearest real person is, and how usual such a person is among the real ones, as
+        in `fairdesk.individual.plausibility.Plausibility`; ``None`` until it was weighed.
+    nearest : int, optional
+        The position of that real person in ``domain.people(table)``.
     """
 
     id: int
@@ -150,3 +167,6 @@ class Pair:
     alone: tuple[bool, ...]
     mark: str
     note: str
+    distance: float | None = None
+    plausibility: float | None = None
+    nearest: int | None = None

@@ -16,7 +16,7 @@ from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import Store
 from fairdesk.audit.worker import Worker
 from fairdesk.errors import FairDeskError, SpecError, StoreError
-from fairdesk.events import Found, Progress
+from fairdesk.events import Found, Measured, Progress, Rows
 
 log = logging.getLogger(__name__)
 
@@ -96,13 +96,18 @@ class _Keeper:
                 why="Every row has a missing value, or one outside the allowed ranges.",
                 remedy="Allow more values in the domain.",
             )
-        search = self._worker.search(audit.mapping, audit.domain, people, self._spec)
+        known = self._known(self._spec.continues) if self._spec.continues else None
+        search = self._worker.search(audit.mapping, audit.domain, people, self._spec, known)
         try:
             for event in search:
-                if isinstance(event, Found):
-                    self._keep(event)
-                else:
-                    yield self._advance(event)
+                match event:
+                    case Found():
+                        self._keep(event)
+                    case Measured():
+                        self._store.measure(self.state.run_id, event.figures)
+                        self.state = msgspec.structs.replace(self.state, figures=event.figures)
+                    case Progress():
+                        yield self._advance(event)
         finally:
             search.close()
         if search.ending == "budget":
@@ -147,10 +152,23 @@ class _Keeper:
             found=progress.found,
             queries=progress.queries,
             seconds=progress.seconds,
+            rejected=progress.rejected,
             elapsed=elapsed,
             alone=tuple(self._alone.tolist()),
         )
         return self.state
+
+    def _known(self, run_id: int) -> Rows:
+        """Gather what a run found, and the runs that it went on with: ``(n, d)``."""
+        before = {run.id: run for run in self._store.runs()}
+        chain = []
+        while run_id in before and run_id not in chain:
+            chain.append(run_id)
+            run_id = before[run_id].spec.continues
+        nobody = np.empty((0, len(self._store.spec.domain.attributes)))
+        return np.concatenate(
+            [nobody, *(rows for each in chain for rows in self._store.found_rows(each))]
+        )
 
     def _log(self, what: str) -> None:
         self._store.log(f"Run {self.state.run_id} {what}")

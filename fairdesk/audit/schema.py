@@ -21,10 +21,34 @@ log = logging.getLogger(__name__)
 
 #: "FDsk" in the file's header says that this SQLite database is an audit.
 APPLICATION_ID = 0x4644736B
+#: What was learned about a finding since: a text for each kind.
+_LEARNED = """
+    CREATE TABLE learned (
+        finding INTEGER NOT NULL,
+        what TEXT NOT NULL,
+        document TEXT NOT NULL,
+        PRIMARY KEY (finding, what)
+    )
+    """
+
+
+def _remember_figures(connection: sqlite3.Connection) -> None:
+    """Make room for figures, for how plausible findings are, and for what is learned of them."""
+    for statement in (
+        "ALTER TABLE run ADD COLUMN rejected INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE run ADD COLUMN figures TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE finding ADD COLUMN distance REAL",
+        "ALTER TABLE finding ADD COLUMN plausibility REAL",
+        "ALTER TABLE finding ADD COLUMN nearest INTEGER",
+        _LEARNED,
+    ):
+        connection.execute(statement)
+
+
 #: The version of the schema that this FairDesk writes.
-VERSION = 1
+VERSION = 2
 #: ``MIGRATIONS[n]`` brings a file of version ``n`` to ``n + 1``, inside a transaction.
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _remember_figures}
 #: Seconds to wait while another thread or program writes.
 BUSY_SECONDS = 10.0
 
@@ -45,7 +69,9 @@ _TABLES = (
         found INTEGER NOT NULL DEFAULT 0,
         queries INTEGER NOT NULL DEFAULT 0,
         seconds TEXT NOT NULL DEFAULT '{}',
-        alone TEXT NOT NULL
+        alone TEXT NOT NULL,
+        rejected INTEGER NOT NULL DEFAULT 0,
+        figures TEXT NOT NULL DEFAULT '[]'
     )
     """,
     """
@@ -60,6 +86,7 @@ _TABLES = (
     """
     CREATE TABLE log (at TEXT NOT NULL, what TEXT NOT NULL)
     """,
+    _LEARNED,
 )
 
 
@@ -112,6 +139,9 @@ def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -
         row_class INTEGER NOT NULL,
         partner_class INTEGER NOT NULL,
         alone INTEGER NOT NULL,
+        distance REAL,
+        plausibility REAL,
+        nearest INTEGER,
         mark TEXT NOT NULL DEFAULT '',
         note TEXT NOT NULL DEFAULT ''
     )

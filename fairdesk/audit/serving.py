@@ -23,7 +23,8 @@ from fairdesk.audit.spec import Budget
 from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
-from fairdesk.events import Event, Found, Progress, Rows
+from fairdesk.events import Event, Found, Measured, Progress, Rows
+from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import Mapping, OpenedModel
 from fairdesk.models.proof import Proof, check, show
 
@@ -45,6 +46,8 @@ WARM_UP = (
     "scipy.cluster.vq",
     "pandas",
 )
+#: The arrays of findings, in the order in which they are sent.
+FOUND = ("rows", "partners", "row_scores", "partner_scores", "alone")
 #: Events are gathered for so many seconds before they are sent.
 GATHER_SECONDS = 0.05
 #: While the method thinks, events wait for about so many seconds.
@@ -95,6 +98,7 @@ class Outbox:
         self.last = Progress(phase="", done=0, total=0, tried=0, found=0, queries=0)
         self._send = send
         self._found: list[Found] = []
+        self._measured: Measured | None = None
         self._count = 0
         self._waits = False
         self._sent = perf_counter()
@@ -119,6 +123,9 @@ class Outbox:
                 self._found.append(event)
                 self._count += len(event.rows)
                 return
+            if isinstance(event, Measured):
+                self._measured = event
+                return
             self.last = event
             if perf_counter() - self._sent >= GATHER_SECONDS:
                 self._flush()
@@ -133,12 +140,12 @@ class Outbox:
             batch = list(group)
             self._send(
                 wire.SearchFound(phase),
-                [
-                    np.concatenate([getattr(found, name) for found in batch])
-                    for name in ("rows", "partners", "row_scores", "partner_scores", "alone")
-                ],
+                [np.concatenate([getattr(found, name) for found in batch]) for name in FOUND],
             )
         self._found.clear()
+        if self._measured is not None:
+            self._send(wire.SearchMeasured(self._measured.phase, self._measured.figures), ())
+            self._measured = None
         last = self.last = replace(self.last, found=max(self.last.found, self._count))
         self._send(
             wire.SearchProgress(
@@ -149,6 +156,7 @@ class Outbox:
                 last.found,
                 last.queries,
                 last.seconds,
+                last.rejected,
             ),
             (),
         )
@@ -307,8 +315,29 @@ class Guest:
                 (rows,) = request.arrays
                 send(wire.Predicted(), (self._fed(mapping, attributes).predict(rows),))
             case wire.Search() as asked:
-                (people,) = request.arrays
-                send(wire.SearchEnded(self._search(asked, people, request.call, send)), ())
+                people, known = request.arrays
+                ending = self._search(asked, people, known, request.call, send)
+                send(wire.SearchEnded(ending), ())
+            case wire.Weigh(domain):
+                from fairdesk.individual.plausibility import weigh  # noqa: PLC0415
+
+                people, rows = request.arrays
+                weighed = weigh(domain, people, rows)
+                send(wire.Weighed(), (weighed.distance, weighed.nearest, weighed.score))
+            case wire.Shrink() as asked:
+                from fairdesk.individual.minimal import shrink  # noqa: PLC0415
+
+                people, rows = request.arrays
+                found = shrink(self._ledger(asked), people, rows)
+                send(wire.Shrunk(), [getattr(found, name) for name in FOUND])
+            case wire.Explain() as asked:
+                from fairdesk.individual.why import explain  # noqa: PLC0415
+
+                people, pair = request.arrays
+                rng = np.random.default_rng(asked.seed)
+                favourable = asked.mapping.favourable_class
+                explanation = explain(self._ledger(asked), people, pair, favourable, rng)
+                send(wire.Explained(explanation), ())
             case _:
                 raise WorkerError("This message is no request.")
 
@@ -327,11 +356,21 @@ class Guest:
         table = Table(asked.source, asked.columns, codes)
         return check(self._model, table, asked.mapping, asked.label, asked.favourable)
 
-    def _search(self, asked: wire.Search, people: Rows, call: int, send: Send) -> Ending:
-        run = asked.run
+    def _ledger(self, asked: wire.Shrink | wire.Explain) -> Ledger:
+        return Ledger(self._fed(asked.mapping, asked.domain.attributes), asked.domain)
+
+    def _search(
+        self, asked: wire.Search, people: Rows, known: Rows, call: int, send: Send
+    ) -> Ending:
+        run, domain = asked.run, asked.domain
+        fits = None
+        if run.near is not None:
+            from fairdesk.individual.nearest import Nearest  # noqa: PLC0415 - see above
+
+            fits = Nearest(domain, people).within(run.near)
+        fed = self._fed(asked.mapping, domain.attributes)
         events = method_named(run.method).search(
-            self._fed(asked.mapping, asked.domain.attributes),
-            asked.domain,
+            Ledger(fed, domain, known=known, fits=fits),
             people,
             parse_options(run.method, run.options),
             np.random.default_rng(run.seed),

@@ -121,9 +121,16 @@ class RunSpec(msgspec.Struct, frozen=True):
         Of all randomness of the run.
     budget : Budget
         When it ends by itself.
+    near : float, optional
+        Only people at most so far from a real one may be asked about (Gower distance, 0 to 1).
+    continues : int
+        The run of the same audit that this one goes on with: what that one found is not found
+        again. 0 for none.
     """
 
     method: str
     options: dict[str, int | float] = msgspec.field(default_factory=dict)
     seed: int = 0
     budget: Budget = Budget()
+    near: float | None = None
+    continues: int = 0

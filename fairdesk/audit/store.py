@@ -28,7 +28,8 @@ from fairdesk.audit.schema import (
 from fairdesk.audit.spec import AuditSpec, RunSpec, now
 from fairdesk.data.table import Table
 from fairdesk.errors import StoreError
-from fairdesk.events import Found, Progress
+from fairdesk.events import Figure, Found, Progress, Rows
+from fairdesk.individual.plausibility import Plausibility
 from fairdesk.models.model import favourable_scores, labels
 
 T = TypeVar("T")
@@ -38,7 +39,10 @@ CHUNK = 500
 #: From so many findings on, an order is worth an index.
 INDEX_FROM = 20_000
 #: What a pair is read with, before the columns of its finding.
-_PAIR_COLUMNS = ("id", "run", "phase", "mark", "note")
+_PAIR_COLUMNS = (
+    *("id", "run", "phase", "mark", "note"),
+    *("distance", "plausibility", "nearest"),
+)
 
 MARKS = ("", "flagged", "dismissed")
 
@@ -193,8 +197,23 @@ class Store:
                 (run_id, elapsed, progress.tried, progress.found, progress.queries),
             )
             self._connection.execute(
-                "UPDATE run SET elapsed = ?, tried = ?, queries = ?, seconds = ? WHERE id = ?",
-                (elapsed, progress.tried, progress.queries, _json(progress.seconds), run_id),
+                "UPDATE run SET elapsed = ?, tried = ?, queries = ?, seconds = ?, rejected = ?"
+                " WHERE id = ?",
+                (
+                    elapsed,
+                    progress.tried,
+                    progress.queries,
+                    _json(progress.seconds),
+                    progress.rejected,
+                    run_id,
+                ),
+            )
+
+    def measure(self, run_id: int, figures: Sequence[Figure]) -> None:
+        """Keep all figures of a run as they stand, in place of those before."""
+        with self._writing():
+            self._connection.execute(
+                "UPDATE run SET figures = ? WHERE id = ?", (_json(figures), run_id)
             )
 
     def end_run(self, run_id: int, state: str, message: str = "") -> None:
@@ -246,7 +265,7 @@ class Store:
         """Give all runs, in the order of their beginning."""
         rows = self._all(
             "SELECT spec, seconds, alone, id, state, message, started, ended, elapsed, tried,"
-            " found, queries FROM run ORDER BY id"
+            " found, queries, rejected, figures FROM run ORDER BY id"
         )
         return [
             RunRecord(
@@ -262,6 +281,8 @@ class Store:
                 queries=queries,
                 seconds=self._decoded(seconds, dict[str, float]),
                 alone=self._decoded(alone, tuple[int, ...]),
+                rejected=rejected,
+                figures=self._decoded(figures, tuple[Figure, ...]),
             )
             for (
                 spec,
@@ -276,6 +297,8 @@ class Store:
                 tried,
                 found,
                 queries,
+                rejected,
+                figures,
             ) in rows
         ]
 
@@ -338,6 +361,55 @@ class Store:
             cursor = self._connection.execute(sql, values)
             while rows := cursor.fetchmany(CHUNK):
                 yield from self._pairs(rows)
+
+    def found_rows(self, run_id: int) -> Iterator[Rows]:
+        """Give the instances that a run found, ``(n, d)`` at a time, in the order of finding."""
+        sql = f"SELECT {', '.join(self._columns.values())} FROM finding WHERE run = ? ORDER BY id"  # noqa: S608
+        with plainly(self.path):
+            cursor = self._connection.execute(sql, (run_id,))
+            while rows := cursor.fetchmany(20 * CHUNK):
+                yield np.array(rows, dtype=np.float64)
+
+    def unweighed(self, limit: int) -> tuple[NDArray[np.int64], Rows]:
+        """Give the numbers and instances, ``(n, d)``, of findings that were not weighed yet."""
+        sql = (
+            f"SELECT id, {', '.join(self._columns.values())} FROM finding"  # noqa: S608
+            " WHERE distance IS NULL ORDER BY id LIMIT ?"
+        )
+        rows = np.array(self._all(sql, limit), dtype=np.float64).reshape(-1, 1 + len(self._columns))
+        return rows[:, 0].astype(np.int64), rows[:, 1:]
+
+    def weigh(self, pair_ids: NDArray[np.int64], weighed: Plausibility) -> None:
+        """Keep how plausible findings are, in transactions of at most `CHUNK`."""
+        values = list(
+            zip(
+                weighed.distance.tolist(),
+                weighed.score.tolist(),
+                weighed.nearest.tolist(),
+                pair_ids.tolist(),
+                strict=True,
+            )
+        )
+        for start in range(0, len(values), CHUNK):
+            with self._writing():
+                self._connection.executemany(
+                    "UPDATE finding SET distance = ?, plausibility = ?, nearest = ? WHERE id = ?",
+                    values[start : start + CHUNK],
+                )
+
+    def learn(self, pair_id: int, what: str, document: msgspec.Struct) -> None:
+        """Keep what was learned about a pair, in place of what was known of that kind."""
+        with self._writing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO learned VALUES (?, ?, ?)", (pair_id, what, _json(document))
+            )
+
+    def learned(self, pair_id: int, what: str, kind: type[T]) -> T | None:
+        """Give what was learned about a pair; ``None`` when nothing was."""
+        rows = self._all(
+            "SELECT document FROM learned WHERE finding = ? AND what = ?", pair_id, what
+        )
+        return self._decoded(rows[0][0], kind) if rows else None
 
     def mark(self, pair_id: int, mark: str) -> None:
         """Set the auditor's mark of a pair, one of `MARKS`."""
@@ -403,6 +475,9 @@ class Store:
                 alone=tuple(bool(row[-1] >> i & 1) for i in range(p)),
                 mark=row[3],
                 note=row[4],
+                distance=row[5],
+                plausibility=row[6],
+                nearest=row[7],
             )
             for row, one, other in zip(rows, codes, partners, strict=True)
         ]
@@ -420,6 +495,9 @@ class Store:
         if query.upto is not None:
             terms.append("id <= ?")
             values.append(query.upto)
+        if query.within is not None:
+            terms.append("distance <= ?")
+            values.append(query.within)
         for name, wanted in query.where.items():
             column = self._column(name)
             if isinstance(wanted, str):
@@ -439,7 +517,7 @@ class Store:
     def _order_term(self, order: str) -> str:
         if order == "difference":
             return "abs(row_score - partner_score)"
-        if order in ("row_score", "partner_score", "mark"):
+        if order in ("row_score", "partner_score", "mark", "distance", "plausibility"):
             return order
         return self._column(order)
 

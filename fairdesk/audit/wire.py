@@ -23,6 +23,8 @@ from fairdesk.audit.spec import RunSpec
 from fairdesk.data.domain import Attribute, Domain
 from fairdesk.data.table import Column, Dialect, Source
 from fairdesk.errors import WorkerError
+from fairdesk.events import Figure
+from fairdesk.individual.why import Explanation
 from fairdesk.models.contents import Contents
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof, SampleRow
@@ -88,11 +90,32 @@ class Predict(msgspec.Struct, frozen=True, tag=True):
 
 
 class Search(msgspec.Struct, frozen=True, tag=True):
-    """Run a method from the people that are the frame's array."""
+    """Run a method. The frame's arrays: the people, and those whom it need not find again."""
 
     mapping: Mapping
     domain: Domain
     run: RunSpec
+
+
+class Weigh(msgspec.Struct, frozen=True, tag=True):
+    """Tell how plausible invented people are. The arrays: the real people, and those invented."""
+
+    domain: Domain
+
+
+class Shrink(msgspec.Struct, frozen=True, tag=True):
+    """Bring instances as near to real people as they stay instances. The arrays as of `Weigh`."""
+
+    mapping: Mapping
+    domain: Domain
+
+
+class Explain(msgspec.Struct, frozen=True, tag=True):
+    """Explain one pair. The arrays: the real people; the instance and its partner, two rows."""
+
+    mapping: Mapping
+    domain: Domain
+    seed: int
 
 
 class Pause(msgspec.Struct, frozen=True, tag=True):
@@ -170,6 +193,28 @@ class SearchProgress(msgspec.Struct, frozen=True, tag=True):
     found: int
     queries: int
     seconds: dict[str, float]
+    rejected: int = 0
+
+
+class SearchMeasured(msgspec.Struct, frozen=True, tag=True):
+    """A `fairdesk.events.Measured`."""
+
+    phase: str
+    figures: tuple[Figure, ...]
+
+
+class Weighed(msgspec.Struct, frozen=True, tag=True):
+    """The arrays of a `fairdesk.individual.plausibility.Plausibility`, in their order."""
+
+
+class Shrunk(msgspec.Struct, frozen=True, tag=True):
+    """The arrays of a `fairdesk.events.Found`, row by row for the instances asked about."""
+
+
+class Explained(msgspec.Struct, frozen=True, tag=True):
+    """Why the two are decided differently."""
+
+    explanation: Explanation
 
 
 class SearchEnded(msgspec.Struct, frozen=True, tag=True):
@@ -188,7 +233,9 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
 
 
 Control = Pause | Resume | Stop
-Request = ReadTable | LookInto | OpenModel | Prove | Show | Predict | Search
+Request = (
+    ReadTable | LookInto | OpenModel | Prove | Show | Predict | Search | Weigh | Shrink | Explain
+)
 ToGuest = Request | Control
 FromGuest = (
     Hello
@@ -201,12 +248,16 @@ FromGuest = (
     | Predicted
     | SearchFound
     | SearchProgress
+    | SearchMeasured
     | SearchEnded
+    | Weighed
+    | Shrunk
+    | Explained
     | Failed
 )
 Message = ToGuest | FromGuest
 #: What comes before the answer of a call.
-UNDERWAY = TableProgress | SearchFound | SearchProgress
+UNDERWAY = TableProgress | SearchFound | SearchProgress | SearchMeasured
 
 _ENCODER = msgspec.json.Encoder()
 _TO_GUEST = msgspec.json.Decoder(ToGuest)

@@ -23,7 +23,20 @@ from fairdesk.audit.spec import RunSpec
 from fairdesk.data.domain import Attribute, Domain
 from fairdesk.data.table import Dialect, Table
 from fairdesk.errors import ERRORS, DataError, ModelError, WorkerError
-from fairdesk.events import Event, Found, Progress, Rows, Scores
+from fairdesk.events import (
+    Event,
+    Figure,
+    Found,
+    GroupGap,
+    Likeness,
+    Measured,
+    Progress,
+    Rows,
+    Scores,
+    Share,
+)
+from fairdesk.individual.plausibility import Plausibility
+from fairdesk.individual.why import Explanation
 from fairdesk.models.contents import Contents
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof, SampleRow
@@ -37,7 +50,7 @@ _LOOK_SECONDS = 0.5
 #: What may come before the answer, by request; anything else would only keep the app waiting.
 _BEFORE: dict[type, tuple[type, ...]] = {
     wire.ReadTable: (wire.TableProgress,),
-    wire.Search: (wire.SearchFound, wire.SearchProgress),
+    wire.Search: (wire.SearchFound, wire.SearchProgress, wire.SearchMeasured),
 }
 #: More of these no card may tell: what is shown is made for people.
 MOST_INPUTS, MOST_CLASSES, MOST_WARNINGS = 100_000, 10_000, 200
@@ -303,14 +316,72 @@ class Worker:
         (scores,) = _arrays(frame, (len(rows), self._width(mapping)))
         return scores.astype(np.float32, copy=False)
 
-    def search(self, mapping: Mapping, domain: Domain, people: Rows, run: RunSpec) -> Searching:
+    def weigh(self, domain: Domain, people: Rows, rows: Rows) -> Plausibility:
+        """Tell how plausible ``(n, d)`` invented people are, given ``(m, d)`` real ones.
+
+        No model need be open. Ask about some ten thousand at once: there is no word in between.
+        """
+        frame = self._answer(
+            wire.Weigh(domain), (people, rows), self._patience.answer, "compare people"
+        )
+        _expect(frame, wire.Weighed)
+        n = len(rows)
+        distance, nearest, score = _arrays(frame, (n,), (n,), (n,))
+        if not (
+            ((distance >= 0) & (distance <= 1)).all()
+            and ((score >= 0) & (score <= 1)).all()
+            and ((nearest >= 0) & (nearest < len(people))).all()
+        ):
+            raise _nonsense("nobody can be as near as it says")
+        return Plausibility(distance.astype(float), nearest.astype(np.intp), score.astype(float))
+
+    def shrink(self, mapping: Mapping, domain: Domain, people: Rows, rows: Rows) -> Found:
+        """Bring ``(n, d)`` instances as near to real people as they stay instances.
+
+        Returns
+        -------
+        Found
+            ``n`` pairs, row by row for those asked about, each re-checked on the model.
+        """
+        frame = self._answer(
+            wire.Shrink(mapping, domain),
+            (people, rows),
+            self._patience.answer,
+            "bring pairs nearer",
+        )
+        _expect(frame, wire.Shrunk)
+        found = _found(frame, domain, self._width(mapping), "minimal")
+        if len(found.rows) != len(rows):
+            raise _nonsense("it answers for other pairs than were asked about")
+        return found
+
+    def explain(
+        self, mapping: Mapping, domain: Domain, people: Rows, pair: Rows, seed: int = 0
+    ) -> Explanation:
+        """Explain why the two people of a pair, ``(2, d)``, are decided differently."""
+        frame = self._answer(
+            wire.Explain(mapping, domain, seed), (people, pair), self._patience.answer, "explain"
+        )
+        return _expect(frame, wire.Explained).explanation
+
+    def search(
+        self,
+        mapping: Mapping,
+        domain: Domain,
+        people: Rows,
+        run: RunSpec,
+        known: Rows | None = None,
+    ) -> Searching:
         """Run a method on the open model; it starts with the first event that is asked for.
+
+        Who is ``known``, ``(m, d)``, counts as found already and is not found again.
 
         Events come at most about 20 times a second, findings gathered in between; the last event
         of a search that was not cut off is a `Progress`. While it is paused its last
         progress is told once more. A search that is stopped ends like one that is done.
         """
-        return Searching(self._search(wire.Search(mapping, domain, run), people))
+        known = people[:0] if known is None else known
+        return Searching(self._search(wire.Search(mapping, domain, run), (people, known)))
 
     def pause(self) -> None:
         """Hold the running search between two events; nothing without one."""
@@ -352,9 +423,11 @@ class Worker:
                 args = (child, child.answered, self._patience)
                 threading.Thread(target=_insist, args=args).start()
 
-    def _search(self, request: wire.Search, people: Rows) -> Generator[Event, None, Ending]:
+    def _search(
+        self, request: wire.Search, arrays: Sequence[wire.Array]
+    ) -> Generator[Event, None, Ending]:
         with self._turn:
-            frames = self._frames(request, (people,), self._patience.answer, "take the next step")
+            frames = self._frames(request, arrays, self._patience.answer, "take the next step")
             try:
                 for frame in frames:
                     if isinstance(frame.message, wire.SearchEnded):
@@ -600,8 +673,45 @@ def _event(frame: Received, domain: Domain, width: int | None) -> Event:
             message.found,
             message.queries,
             message.seconds,
+            message.rejected,
         )
-    found = _expect(frame, wire.SearchFound)
+    if isinstance(message, wire.SearchMeasured):
+        if not all(map(_sound, message.figures)):
+            raise _nonsense("it measured what cannot be")
+        return Measured(message.phase, message.figures)
+    return _found(frame, domain, width, _expect(frame, wire.SearchFound).phase)
+
+
+def _sound(figure: Figure) -> bool:
+    """Tell whether a figure can be one: shares from 0 to 1, ends of intervals in their order."""
+    shares: tuple[tuple[float, ...], ...]
+    counts: tuple[int, ...]
+    match figure:
+        case Share():
+            shares = (
+                (figure.low, figure.estimate, figure.high),
+                (figure.anytime_low, figure.estimate, figure.anytime_high),
+                *((share,) for share in figure.trials),
+                *((low, estimate, high) for _, estimate, low, high in figure.course),
+            )
+            counts = (0, figure.hits, figure.people)
+        case GroupGap():
+            shares = (
+                (figure.low, figure.gap, figure.high),
+                (figure.best_rate,),
+                (figure.worst_rate,),
+            )
+            counts = (0, figure.people)
+        case Likeness():
+            shares = ()
+            counts = (0, figure.found, figure.tried)
+    return sorted(counts) == list(counts) and all(
+        sorted((0.0, *each, 1.0)) == [0.0, *each, 1.0] for each in shares
+    )
+
+
+def _found(frame: Received, domain: Domain, width: int | None, phase: str) -> Found:
+    """Make findings of a frame's arrays, if they are people of the domain."""
     n, d = (len(frame.arrays[0]) if frame.arrays else 0), len(domain.attributes)
     rows, partners, row_scores, partner_scores, alone = _arrays(
         frame, (n, d), (n, d), (n, width), (n, width), (n, len(domain.protected))
@@ -623,7 +733,7 @@ def _event(frame: Received, domain: Domain, width: int | None) -> Event:
         row_scores=row_scores.astype(np.float32, copy=False),
         partner_scores=partner_scores.astype(np.float32, copy=False),
         alone=alone.astype(np.bool_, copy=False),
-        phase=found.phase,
+        phase=phase,
     )
 
 
@@ -633,10 +743,10 @@ def _expect(frame: Received, kind: type[T]) -> T:
     return frame.message
 
 
-def _arrays(frame: Received, *shapes: tuple[int | None, int | None]) -> tuple[wire.Array, ...]:
+def _arrays(frame: Received, *shapes: tuple[int | None, ...]) -> tuple[wire.Array, ...]:
     """Give a frame's arrays if they have these shapes; ``None`` is any length."""
     fits = len(frame.arrays) == len(shapes) and all(
-        array.ndim == 2
+        array.ndim == len(shape)
         and all(want in (None, got) for want, got in zip(shape, array.shape, strict=True))
         for array, shape in zip(frame.arrays, shapes, strict=True)
     )

@@ -18,7 +18,7 @@ from fairdesk.data.domain import Domain
 from fairdesk.events import Event, Rows, timed
 from fairdesk.individual.seeds import clustered_seeds
 from fairdesk.individual.similar import Ledger, in_parts
-from fairdesk.models.model import Model, labels
+from fairdesk.models.model import labels
 
 #: Keeps attribute probabilities finite where a gradient is nought (the paper's epsilon).
 EPSILON = 1e-6
@@ -115,20 +115,14 @@ class MaftOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    model: Model,
-    domain: Domain,
-    people: Rows,
-    options: MaftOptions,
-    rng: np.random.Generator,
+    ledger: Ledger, people: Rows, options: MaftOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Search for individual discriminatory instances (MAFT, Algorithm 2).
 
     Parameters
     ----------
-    model : Model
-        The model under audit; only its answers are used.
-    domain : Domain
-        Who may be asked about.
+    ledger : Ledger
+        The model under audit, of which only the answers are used, and who may be asked about.
     people : Rows
         ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes, seeds are drawn from them.
     options : MaftOptions
@@ -141,17 +135,14 @@ def search(
     Event
         A `Progress` for every step of either phase; `Found` as findings arrive.
     """
-    return timed(_Search(model, domain, options, rng).run(people))
+    return timed(_Search(ledger, options, rng).run(people))
 
 
 class _Search:
     """One search: what both phases share."""
 
-    def __init__(
-        self, model: Model, domain: Domain, options: MaftOptions, rng: np.random.Generator
-    ) -> None:
-        self.domain, self.options, self.rng = domain, options, rng
-        self.ledger = Ledger(model, domain)
+    def __init__(self, ledger: Ledger, options: MaftOptions, rng: np.random.Generator) -> None:
+        self.ledger, self.domain, self.options, self.rng = ledger, ledger.domain, options, rng
 
     def run(self, people: Rows) -> Iterator[Event]:
         options = self.options

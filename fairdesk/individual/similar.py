@@ -82,47 +82,76 @@ class Answers:
 
 
 class Ledger:
-    """Checks people for individual discrimination, each once, and books what is found.
+    """What a search works with: it checks people, each once, and books what is found.
 
     "Once" and "unique" are meant on the attributes in which members of a similar set are equal:
     rows that differ in protected attributes, and in what follows these, are one person. Only
     members that break no constraint are compared, so nobody with fewer than two of them is
     discriminatory.
 
+    Parameters
+    ----------
+    model : Model
+        The model under audit.
+    domain : Domain
+        Who may be asked about.
+    known : Rows, optional
+        ``(n, d)``; instances that were found before: they are not booked again.
+    fits : callable, optional
+        Tells of ``(n, d)`` rows which may be checked, ``(n,)``; others count as rejected.
+
     Attributes
     ----------
+    domain : Domain
+        As given.
+    asked : AskedModel
+        The model, with a memory.
     tried : int
         Unique people checked.
     found : int
         Unique discriminatory instances among them that were given out, re-checked.
+    rejected : int
+        People whom the search would have gone to but may not; counted by whoever bars them.
     """
 
-    def __init__(self, model: Model, domain: Domain) -> None:
+    def __init__(
+        self,
+        model: Model,
+        domain: Domain,
+        *,
+        known: Rows | None = None,
+        fits: Callable[[Rows], NDArray[np.bool_]] | None = None,
+    ) -> None:
         self.tried = 0
         self.found = 0
+        self.rejected = 0
+        self.domain = domain
         self.asked = AskedModel(model)
-        self._domain = domain
         self._people = KeyTable()
         self._verdicts = np.zeros(1 << 12, dtype=np.bool_)
         self._pending: list[tuple[Rows, NDArray[np.intp]]] = []
+        self._fits = fits
+        if known is not None and len(known):
+            self._people.number(known[:, domain.others])
+            self._verdicts = np.ones(2 * self._people.size, dtype=np.bool_)
 
     def ask(self, rows: Rows) -> Answers:
         """Ask the model about the similar sets of ``(n, d)`` rows, each in the domain.
 
         Members that break a constraint are not sent.
         """
-        scores = in_parts(self._scores, rows, len(self._domain.combinations))
-        if not self._domain.ruled:
+        scores = in_parts(self._scores, rows, len(self.domain.combinations))
+        if not self.domain.ruled:
             return Answers(scores, labels(scores))
         allowed = ~np.isnan(scores[:, :, 0])
         return Answers(scores, np.where(allowed, labels(scores), -1), allowed)
 
     def _scores(self, rows: Rows) -> Scores:
         """Ask about everybody in the similar sets who may be."""
-        similar = self._domain.similar(rows)
+        similar = self.domain.similar(rows)
         everyone = similar.reshape(-1, rows.shape[1])
-        if self._domain.ruled:
-            allowed = self._domain.allowed(everyone)
+        if self.domain.ruled:
+            allowed = self.domain.allowed(everyone)
             answers = self.asked.predict(everyone[allowed])
             scores = np.full((len(everyone), answers.shape[1]), np.nan, dtype=np.float32)
             scores[allowed] = answers
@@ -140,9 +169,14 @@ class Ledger:
         combination : NDArray[np.intp]
             ``(n,)``; the index of each row's protected values in ``domain.combinations``.
         """
-        numbers, new = self._people.number(rows[:, self._domain.others])
+        numbers, new = self._people.number(rows[:, self.domain.others])
         if self._people.size > len(self._verdicts):
             self._verdicts = np.resize(self._verdicts, 2 * self._people.size)
+        if new.size and self._fits is not None:
+            self._verdicts[numbers[new]] = False
+            fit = self._fits(rows[new])
+            self.rejected += int((~fit).sum())
+            new = new[fit]
         if new.size:
             verdicts = self.ask(rows[new]).discriminatory
             self._verdicts[numbers[new]] = verdicts
@@ -168,7 +202,7 @@ class Ledger:
         answers = self.ask(rows)
         flips = answers.flips(combination)
         partner = np.where(flips, answers.distance(combination), -1).argmax(axis=1)
-        partners = self._domain.counterparts(rows, partner)
+        partners = self.domain.counterparts(rows, partner)
         again = self.asked.predict_anew(np.concatenate([rows, partners]))
         swapped = self.asked.predict_anew(np.concatenate([partners, rows]))
         row_scores, partner_scores = again[: len(rows)], again[len(rows) :]
@@ -187,11 +221,19 @@ class Ledger:
 
     def progress(self, phase: str, done: int, total: int) -> Progress:
         """Say how far the search is, with the counts so far."""
-        return Progress(phase, done, total, self.tried, self.found, self.asked.queries)
+        return Progress(
+            phase,
+            done,
+            total,
+            self.tried,
+            self.found,
+            self.asked.queries,
+            rejected=self.rejected,
+        )
 
     def _alone(self, flips: NDArray[np.bool_], combination: NDArray[np.intp]) -> NDArray[np.bool_]:
         """``(n, p)``; whether some change of this one protected attribute flips the decision."""
-        combinations = self._domain.combinations
+        combinations = self.domain.combinations
         differs = combinations[combination][:, None, :] != combinations
         only = differs & (differs.sum(axis=2, keepdims=True) == 1)
         return np.asarray((only & flips[:, :, None]).any(axis=1))

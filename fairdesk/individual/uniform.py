@@ -11,10 +11,8 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from fairdesk.data.domain import Domain
 from fairdesk.events import Event, Rows, timed
 from fairdesk.individual.similar import Ledger
-from fairdesk.models.model import Model
 
 #: People in a batch when their similar sets have two members; fewer where they have more.
 BATCH = 1_000
@@ -35,23 +33,18 @@ class UniformOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    model: Model,
-    domain: Domain,
-    people: Rows,
-    options: UniformOptions,
-    rng: np.random.Generator,
+    ledger: Ledger, people: Rows, options: UniformOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Draw people uniformly and check each; parameters and events as in `maft.search`.
 
     Attributes that are fixed are taken together from a real person, drawn for each. Whoever breaks
     a constraint is drawn again.
     """
-    return timed(_draw(Ledger(model, domain), domain, people, options.samples, rng))
+    return timed(_draw(ledger, people, options.samples, rng))
 
 
-def _draw(
-    ledger: Ledger, domain: Domain, people: Rows, samples: int, rng: np.random.Generator
-) -> Iterator[Event]:
+def _draw(ledger: Ledger, people: Rows, samples: int, rng: np.random.Generator) -> Iterator[Event]:
+    domain = ledger.domain
     batch = max(1, 2 * BATCH // len(domain.combinations))
     done = 0
     for drawn in domain.draw(rng, samples, batch, people):

@@ -31,22 +31,22 @@ class StepsOptions(msgspec.Struct, frozen=True):
     steps: Annotated[int, msgspec.Meta(ge=1, title="Steps", description="How many.")] = 10
 
 
-def search(model, domain, people, options, rng):
-    return timed(_steps(model, domain, people, options.steps))
+def search(ledger, people, options, rng):
+    return timed(_steps(ledger.asked, ledger.domain, people, options.steps))
 
 
-def _steps(model, domain, people, steps):
+def _steps(asked, domain, people, steps):
     for i in range(steps):
         rows = people[np.arange(3 * i, 3 * i + 3) % len(people)]
         partners = rows.copy()
         partners[:, domain.protected] = 1 - rows[:, domain.protected]
-        scores, others = model.predict(rows), model.predict(partners)
+        scores, others = asked.predict_anew(rows), asked.predict_anew(partners)
         alone = np.ones((3, len(domain.protected)), dtype=bool)
         yield Found(rows, partners, scores, others, alone, "global")
         yield Progress("global", i + 1, steps, 3 * i + 3, 3 * i + 3, 6 * i + 6)
 
 
-STEPS = methods.Method("steps", "Steps", "Finds.", "No paper", "Nothing.", StepsOptions, search)
+STEPS = methods.Method("steps", "Steps", "Finds.", "No paper", "Much.", "Nothing.", StepsOptions, search)
 
 
 class Opened:

@@ -22,6 +22,7 @@ from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.reading import read_table
 from fairdesk.events import Event, Progress, Rows, Scores
 from fairdesk.individual import maft, uniform
+from fairdesk.individual.similar import Ledger
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.mapping import match
 from fairdesk.models.model import Model
@@ -109,14 +110,18 @@ def main() -> None:
 
     def ours(seed: int) -> Measured:
         rng = np.random.default_rng(seed)
-        return measure(model, counts(lambda m: maft.search(m, domain, people, options, rng)))
+        return measure(
+            model, counts(lambda m: maft.search(Ledger(m, domain), people, options, rng))
+        )
 
     ours(0)  # warm-up
     runs = sorted((ours(seed) for seed in range(arguments.repeat)), key=lambda m: m.per_cpu_second)
     median = runs[len(runs) // 2]
     sampler = measure(
         model,
-        counts(lambda m: uniform.search(m, domain, people, draws, np.random.default_rng(0))),
+        counts(
+            lambda m: uniform.search(Ledger(m, domain), people, draws, np.random.default_rng(0))
+        ),
     )
     plain = measure(
         model,

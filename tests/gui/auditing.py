@@ -11,6 +11,7 @@ from fairdesk.errors import WorkerError
 from fairdesk.events import Found
 from fairdesk.gui.store_thread import StoreThread
 from fairdesk.individual import uniform
+from fairdesk.individual.similar import Ledger
 from tests.report.building import Formula, run_into, spec_of, write_people
 
 PROTECTED = ("sex", "age")
@@ -45,7 +46,7 @@ class FakeWorker:
         self.closed = False
         self._stopped = threading.Event()
 
-    def search(self, mapping, domain, people, run):
+    def search(self, mapping, domain, people, run, known=None):
         return Searching(self._events(domain, people, run))
 
     def _events(self, domain, people, run):
@@ -53,7 +54,7 @@ class FakeWorker:
 
         options = uniform.UniformOptions(**run.options)
         events = uniform.search(
-            Formula(domain), domain, people, options, np.random.default_rng(run.seed)
+            Ledger(Formula(domain), domain), people, options, np.random.default_rng(run.seed)
         )
         for number, event in enumerate(events):
             while self.paused and not self._stopped.is_set():

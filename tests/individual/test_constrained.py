@@ -15,6 +15,7 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.events import Found
 from fairdesk.individual import maft, uniform
+from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import labels
 from tests.individual.conftest import Network, integer
 
@@ -75,8 +76,7 @@ def run(name, domain, model, seed=0, **options):
     kind = type(usual)
     events = list(
         search(
-            model,
-            domain,
+            Ledger(model, domain),
             people,
             kind(**{**msgspec.structs.asdict(usual), **options}),
             np.random.default_rng(seed),
@@ -231,15 +231,17 @@ def test_a_sampler_that_finds_nearly_nobody_says_so():
     people = np.array([[0.0, 10, 3]])
     model = Network(domain, np.random.default_rng(0))
     events = uniform.search(
-        model, domain, people, uniform.UniformOptions(samples=100), np.random.default_rng(0)
+        Ledger(model, domain),
+        people,
+        uniform.UniformOptions(samples=100),
+        np.random.default_rng(0),
     )
     with pytest.raises(SpecError, match="fewer than 1 in 100,000"):
         list(events)
     # from real people a search can still start
     list(
         maft.search(
-            model,
-            domain,
+            Ledger(model, domain),
             people,
             maft.MaftOptions(global_num=5, local_num=5),
             np.random.default_rng(0),

@@ -23,7 +23,7 @@ SEARCHES = {
 def run(search, options, domain, model, seed=0, people=None):
     if people is None:
         people = domain.sample(np.random.default_rng(seed + 1), 100)
-    events = list(search(model, domain, people, options, np.random.default_rng(seed)))
+    events = list(search(Ledger(model, domain), people, options, np.random.default_rng(seed)))
     found = [event for event in events if isinstance(event, Found)]
     progress = [event for event in events if isinstance(event, Progress)]
     return found, progress

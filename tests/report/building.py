@@ -9,6 +9,7 @@ from fairdesk.data.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.events import Found
 from fairdesk.individual import maft, uniform
+from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
 
 VERSIONS = {"FairDesk": "0.1.0", "Python": "3.11.2", "system": "Linux"}
@@ -101,7 +102,7 @@ def run_into(store, method="maft", *, seed=0, options=None, weights=None, state=
     people = spec.domain.people(store.table())
     rng = np.random.default_rng(seed)
     elapsed = 0.0
-    for event in search(model, spec.domain, people, kind(**raw), rng):
+    for event in search(Ledger(model, spec.domain), people, kind(**raw), rng):
         if isinstance(event, Found):
             store.add(run, event)
         else:

@@ -1,0 +1,1 @@
+"""The nearest real person, by Gower's distance."""
