@@ -363,6 +363,8 @@ class Guest:
         self, asked: wire.Search, people: Rows, known: Rows, call: int, send: Send
     ) -> Ending:
         run, domain = asked.run, asked.domain
+        # a sign of life: compiled loops and libraries are loaded now, unless they were before
+        send(wire.SearchProgress("starting", 0, 0, 0, 0, 0, {}))
         fits = None
         if run.near is not None:
             from fairdesk.individual.nearest import Nearest  # noqa: PLC0415 - see above

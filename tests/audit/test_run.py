@@ -152,7 +152,7 @@ def test_a_killed_process_fails_the_run_and_the_next_one_works(prepared):
 
 
 def test_a_model_that_hangs_fails_the_run(prepared):
-    worker, store = prepared("if calls > 20: time.sleep(1000)", answer=1.0)
+    worker, store = prepared("if calls > 20: time.sleep(1000)", answer=4.0)
     last = list(run(worker, store, LONG))[-1]
     assert last.state == "failed"
     assert "did not take the next step" in last.message

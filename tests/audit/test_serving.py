@@ -245,7 +245,7 @@ def test_a_guest_serves_a_whole_audit(guest, tmp_path):
     answer = guest.ask(wire.Predict(spec.mapping, spec.domain.attributes), people)
     assert answer.arrays[0].shape == (60, 1)
     run = RunSpec("maft", {"global_num": 20, "local_num": 20})
-    message = guest.ask(wire.Search(spec.mapping, spec.domain, run), people).message
+    message = guest.ask(wire.Search(spec.mapping, spec.domain, run), people, people[:0]).message
     kinds = [type(message)]
     while not isinstance(message, wire.SearchEnded):
         message = guest.hear().message
