@@ -59,6 +59,30 @@ def decided(answers: Scores, mapping: Mapping, card: ModelCard) -> Scores:
     return of_two(_bent(answers, float(limit)), answers > limit)
 
 
+def decided_slopes(answers: Scores, mapping: Mapping, card: ModelCard) -> NDArray[np.float64]:
+    """Tell how what `decided` makes changes with each of a model's answers.
+
+    Parameters
+    ----------
+    answers, mapping, card
+        As in `decided`.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        ``(n, 1)`` or ``(n, k)``, as the answers; the derivatives of the decision's score. At a
+        border, where they jump, those of the one side to which the answers belong.
+    """
+    exact = answers.astype(np.float64)
+    if mapping.together:
+        return _slopes_of_one(exact, mapping.together, unbounded=card.scores == "scores")
+    limit = _threshold(mapping)
+    if card.scores == VALUES:
+        away = np.abs(exact - limit) / mapping.spread
+        return np.asarray(0.5 / (1.0 + away) ** 2 / mapping.spread)
+    return np.where(exact <= limit, 0.5 / limit, 0.5 / (1.0 - limit))
+
+
 def told(score: float, mapping: Mapping, card: ModelCard) -> float:
     """Give the model's own number for people: what `decided` made a favourable score of.
 
@@ -174,6 +198,26 @@ def _one_of(answers: Scores, together: Sequence[int], *, unbounded: bool) -> Sco
     else:
         scores = np.clip(0.5 + margin / 2, 0.0, 1.0)
     return of_two(scores[:, None], second)
+
+
+def _slopes_of_one(
+    exact: NDArray[np.float64], together: Sequence[int], *, unbounded: bool
+) -> NDArray[np.float64]:
+    """Give the derivatives of `_one_of`: only the best favourable class and best other count."""
+    favourable = np.zeros(exact.shape[1], dtype=bool)
+    favourable[list(together)] = True
+    rows = np.arange(len(exact))
+    best = np.where(favourable, exact, -np.inf).argmax(axis=1)
+    rival = np.where(favourable, -np.inf, exact).argmax(axis=1)
+    slope = np.full(len(exact), 0.5)
+    if unbounded:
+        # far from nought the logistic function is flat, but exp must not overflow on the way
+        fall = np.exp(-np.abs(exact[rows, best] - exact[rows, rival]))
+        slope = fall / (1.0 + fall) ** 2
+    slopes = np.zeros_like(exact)
+    slopes[rows, best] = slope
+    slopes[rows, rival] = -slope
+    return slopes
 
 
 def _bent(answers: Scores, limit: float) -> NDArray[np.float64]:

@@ -12,7 +12,8 @@ from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Column
 from fairdesk.errors import ModelError
 from fairdesk.events import Rows, Scores
-from fairdesk.models.decision import VALUES, decided, is_plain
+from fairdesk.models.decision import VALUES, decided, decided_slopes, is_plain
+from fairdesk.models.dense import as_matrix
 from fairdesk.models.model import (
     How,
     Input,
@@ -20,6 +21,7 @@ from fairdesk.models.model import (
     Mapping,
     MatrixModel,
     OpenedModel,
+    SmoothModel,
     Step,
     Takes,
 )
@@ -89,14 +91,78 @@ class FedModel:
         ModelError
             When the model refuses the rows, or answers without a number for some.
         """
+        answers = self._answers(rows)
+        return answers if self._plain else decided(answers, self.mapping, self.opened.card)
+
+    def _answers(self, rows: Rows) -> Scores:
+        """Give the model's own answers."""
         card = self.opened.card
         if self._matrix:
             answers = cast("MatrixModel", self.opened).matrix_scores(self.matrix(rows))
         else:
             answers = self.opened.scores(self.columns(rows))
-        width = 1 if card.scores == VALUES else len(card.classes)
-        answers = _valid(answers, len(rows), width)
-        return answers if self._plain else decided(answers, self.mapping, card)
+        return _valid(answers, len(rows), 1 if card.scores == VALUES else len(card.classes))
+
+    def gradients(self, rows: Rows, column: NDArray[np.intp]) -> Rows:
+        """Tell how scores change with each attribute, per unit of its code.
+
+        By the chain rule: the model's own derivative by each input, times how that input changes
+        with the attribute's code. What has codes for values has no derivative there, so this is
+        its change along one step (`Attribute.unit`), upwards, and downwards at the upper edge.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)`` codes.
+        column : NDArray[np.intp]
+            ``(n,)``; whose score, of each row: a column of `predict`.
+
+        Returns
+        -------
+        Rows
+            ``(n, d)``; finite. 0 for an attribute that feeds no input, has no other value, or
+            by which the model has no finite derivative.
+
+        Raises
+        ------
+        ModelError
+            When the model has no derivatives (`Capability.GRADIENTS` is not in its card), or
+            refuses the rows.
+        """
+        here, stepped = self._numbers(rows), self._stepped(rows)
+        model = cast("SmoothModel", self.opened)
+        weights = self._weights(rows, column)
+        slopes = np.zeros(here.shape)
+        for answer in np.flatnonzero(weights.any(axis=0)).tolist():
+            asked = np.flatnonzero(weights[:, answer])
+            slope = model.gradients(here[asked], answer)
+            slopes[asked] += weights[asked, answer, None] * slope
+        # where there is no other code, nought is divided by nought
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            away = (stepped - rows)[:, self._positions]
+            changes = slopes * ((self._numbers(stepped) - here) / away)
+        changes[~np.isfinite(changes)] = 0.0
+        feeds = np.equal.outer(self._positions, range(len(self.attributes)))
+        return np.asarray(changes @ feeds.astype(np.float64))
+
+    def _weights(self, rows: Rows, column: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Tell how a column of `predict` changes with each of the model's own answers: (n, k)."""
+        if not self._plain:
+            return decided_slopes(self._answers(rows), self.mapping, self.opened.card)
+        return np.equal.outer(column, np.arange(column.max(initial=0) + 1)).astype(np.float64)
+
+    def _stepped(self, rows: Rows) -> Rows:
+        """Move every attribute by one step, each to a code that it may have."""
+        unit, low, high = (
+            np.array([getattr(each, name) for each in self.attributes])
+            for name in ("unit", "low", "high")
+        )
+        below = np.where(rows - unit >= low, rows - unit, rows)
+        return np.where(rows + unit <= high, rows + unit, below)
+
+    def _numbers(self, rows: Rows) -> Codes:
+        """Make the numbers that the model is given, one column per input, whatever it takes."""
+        return self.matrix(rows) if self._matrix else as_matrix(self.columns(rows))
 
     def matrix(self, rows: Rows) -> Codes:
         """Make the matrix ``(n, inputs)`` that a model of `Takes.MATRIX` is given.

@@ -83,7 +83,6 @@ class TensorFlowModel:
         self._call = call
         self._tensors = tensors
         self._reading = reading
-        self._slopes: Call | None = None
 
     @property
     def card(self) -> ModelCard:

@@ -195,6 +195,13 @@ class MatrixModel(OpenedModel, Protocol):
         """Answer for ``(n, inputs)`` numbers; else as `OpenedModel.scores`."""
 
 
+class SmoothModel(OpenedModel, Protocol):
+    """An opened model whose card tells `Capability.GRADIENTS`."""
+
+    def gradients(self, matrix: NDArray[np.float64], column: int = 0) -> NDArray[np.float32]:
+        """Tell how a column of its scores changes with each of ``(n, inputs)`` numbers."""
+
+
 class How(StrEnum):
     """How a model input is made from an attribute."""
 
@@ -348,6 +355,7 @@ __all__ = [
     "Model",
     "ModelCard",
     "OpenedModel",
+    "SmoothModel",
     "Step",
     "Takes",
     "favourable_scores",
