@@ -43,6 +43,7 @@ WARM_UP = (
     "fairdesk.models.keras_file",
     "h5py",
     "fairdesk.individual.kernels",
+    "fairdesk.individual.nearest_kernels",
     "scipy.cluster.vq",
     "pandas",
 )

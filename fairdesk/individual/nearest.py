@@ -1,1 +1,118 @@
 """The nearest real person, by Gower's distance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain import Domain
+from fairdesk.data.nearest import refuse_nobody, scaled
+from fairdesk.events import Rows
+from fairdesk.individual.asked import KeyTable
+
+#: So little more than a limit is rounding: sums of shares are exact to a few last bits.
+_ROUNDING = 1e-9
+
+
+class Nearest:
+    """Finds the nearest of many real people: exactly, and tens of thousands of times a second.
+
+    The distance is that of `fairdesk.data.nearest.gower`: 0 (alike in everything in which members
+    of a similar set are equal) to 1.
+
+    Parameters
+    ----------
+    domain : Domain
+        Says what the codes are.
+    people : Rows
+        ``(m, d)``, without missing codes; equal ones count once.
+
+    Raises
+    ------
+    DataError
+        When there are no people.
+    """
+
+    def __init__(self, domain: Domain, people: Rows) -> None:
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.individual import nearest_kernels  # noqa: PLC0415
+
+        refuse_nobody(people)
+        self._domain, self._kernels = domain, nearest_kernels
+        everyone = scaled(domain, people)
+        _, first = KeyTable().number(everyone)
+        codes = everyone[first]
+        # what tells most people apart comes first, so that a sum is soon too great
+        spread = np.minimum(np.abs(codes - np.median(codes, axis=0)), 1.0).mean(axis=0)
+        self._order = np.argsort(-spread, kind="stable")
+        codes = codes[:, self._order]
+        places = _blocks(codes, nearest_kernels.BLOCK)
+        blocks = codes[places]
+        self._blocks = np.ascontiguousarray(blocks.transpose(0, 2, 1))
+        self._low = np.ascontiguousarray(blocks.min(axis=1).T)
+        self._high = np.ascontiguousarray(blocks.max(axis=1).T)
+        self._index = first[places.ravel()]
+
+    def find(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Find the nearest person of each row.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``.
+
+        Returns
+        -------
+        distance : NDArray[np.float64]
+            ``(n,)``; 0 to 1.
+        index : NDArray[np.intp]
+            ``(n,)``; a position in ``people``: the first of those who are equally near.
+        """
+        total, index = self._search(rows, -1.0)
+        return total / len(self._order), index.astype(np.intp)
+
+    def within(self, limit: float) -> Callable[[Rows], NDArray[np.bool_]]:
+        """Give a function that tells of ``(n, d)`` rows which are no farther from somebody."""
+        enough = (limit + _ROUNDING) * len(self._order)
+        return lambda rows: self._search(rows, enough)[0] <= enough
+
+    def _search(self, rows: Rows, enough: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        codes = np.ascontiguousarray(scaled(self._domain, rows)[:, self._order])
+        total: NDArray[np.float64]
+        index: NDArray[np.int64]
+        total, index = self._kernels.nearest_people(
+            codes, self._blocks, self._low, self._high, self._index, enough
+        )
+        return total, index
+
+
+def _blocks(codes: Rows, size: int) -> NDArray[np.intp]:
+    """Put alike people together: halve along the widest scale until a block holds them.
+
+    Parameters
+    ----------
+    codes : Rows
+        ``(n, m)``.
+    size : int
+        Of a block.
+
+    Returns
+    -------
+    NDArray[np.intp]
+        ``(b, size)`` positions; the last person of a block that is not full comes again.
+    """
+    full: list[NDArray[np.intp]] = []
+    parts = [np.arange(len(codes))]
+    while parts:
+        part = parts.pop()
+        if len(part) <= size:
+            full.append(np.pad(part, (0, size - len(part)), mode="edge"))
+            continue
+        here = codes[part]
+        widest = here[:, np.ptp(here, axis=0).argmax()]
+        half = (len(part) // 2 + size - 1) // size * size
+        order = np.argpartition(widest, half - 1)
+        parts += [part[order[half:]], part[order[:half]]]
+    return np.array(full)

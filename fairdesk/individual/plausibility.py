@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fairdesk.data.domain import Domain
+from fairdesk.data.nearest import measured
+from fairdesk.data.table import Kind
+from fairdesk.events import Rows
+from fairdesk.individual.nearest import Nearest
+
+#: The forest is fitted on, and people are ranked among, at most so many real ones.
+MOST_RANKED = 20_000
+#: Names beyond the so many commonest of an attribute are one: a forest draws columns at random,
+#: and an attribute of hundreds of names must not be nearly all of them.
+MOST_NAMES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +35,80 @@ class Plausibility:
         ``(n,)``; who that is: a position among the real people.
     score : NDArray[np.float64]
         ``(n,)``; the share of real people who are no more usual than this one (by an isolation
-        forest fitted on the real ones), 0 to 1.
+        forest fitted on the real ones, in the same attributes), 0 to 1.
     """
 
     distance: NDArray[np.float64]
     nearest: NDArray[np.intp]
     score: NDArray[np.float64]
+
+
+def weigh(domain: Domain, people: Rows, rows: Rows) -> Plausibility:
+    """Tell how plausible invented people are; the same for the same people and rows.
+
+    How usual somebody is: Liu, Ting and Zhou, "Isolation Forest", ICDM 2008. Two people of a
+    similar set are equally plausible, as distance and score look only at what they share.
+
+    Parameters
+    ----------
+    domain : Domain
+        Says what the codes are.
+    people : Rows
+        ``(m, d)``; the real people, without missing codes.
+    rows : Rows
+        ``(n, d)``; those to weigh.
+
+    Raises
+    ------
+    DataError
+        When there are no people.
+    """
+    real = _real(domain, people.tobytes())
+    distance, nearest = real.nearest.find(rows)
+    return Plausibility(distance, nearest, real.rank(rows))
+
+
+class _Real:
+    """The real people, made ready to compare others with."""
+
+    def __init__(self, domain: Domain, people: Rows) -> None:
+        # a heavy library: loaded where people are weighed, never in the window's process
+        from sklearn.ensemble import IsolationForest  # noqa: PLC0415
+
+        self.nearest = Nearest(domain, people)
+        some = people[np.linspace(0, len(people) - 1, min(len(people), MOST_RANKED)).astype(int)]
+        self._domain = domain
+        self._names = {
+            i: _commonest(some[:, i])
+            for i in measured(domain).tolist()
+            if domain.attributes[i].kind in (Kind.NOMINAL, Kind.TEXT)
+        }
+        self._forest = IsolationForest(random_state=0).fit(self._features(some))
+        self._usual = np.sort(self._forest.score_samples(self._features(some)))
+
+    def rank(self, rows: Rows) -> NDArray[np.float64]:
+        """Give the share of real people who are no more usual, ``(n,)``."""
+        if not len(rows):
+            return np.empty(0)
+        scores = self._forest.score_samples(self._features(rows))
+        return np.asarray(np.searchsorted(self._usual, scores, side="right") / len(self._usual))
+
+    def _features(self, rows: Rows) -> NDArray[np.float32]:
+        """Numbers as they are, a column for each common name: ``(n, columns)``."""
+        columns = [
+            rows[:, i, None] == self._names[i] if i in self._names else rows[:, i, None]
+            for i in measured(self._domain).tolist()
+        ]
+        return np.concatenate(columns, axis=1, dtype=np.float32)
+
+
+@functools.lru_cache(maxsize=1)
+def _real(domain: Domain, people: bytes) -> _Real:
+    """Give what was made ready for these people: others are weighed batch by batch."""
+    return _Real(domain, np.frombuffer(people).reshape(-1, len(domain.attributes)))
+
+
+def _commonest(codes: Rows) -> Rows:
+    """Give the commonest codes, at most `MOST_NAMES`."""
+    names, counts = np.unique(codes, return_counts=True)
+    return np.asarray(names[np.argsort(-counts, kind="stable")[:MOST_NAMES]])

@@ -187,18 +187,33 @@ class Ledger:
         return np.asarray(self._verdicts[numbers])
 
     def take(self, phase: str) -> Found | None:
-        """Give what was booked since the last call, re-checked; ``None`` when there is nothing.
-
-        Each instance and its partner are sent to the model twice more, the second time in each
-        other's place. The last bits of an answer may depend on a row's place in its batch; where
-        they decide, the decision stays with the place and not with the person, and the instance
-        is struck off.
-        """
+        """Give what was booked since the last call and is confirmed; ``None`` for no bookings."""
         if not self._pending:
             return None
         rows = np.concatenate([rows for rows, _ in self._pending])
         combination = np.concatenate([combination for _, combination in self._pending])
         self._pending.clear()
+        found, confirmed = self.confirm(rows, combination, phase)
+        self.found += int(confirmed.sum())
+        return Found(
+            rows=found.rows[confirmed],
+            partners=found.partners[confirmed],
+            row_scores=found.row_scores[confirmed],
+            partner_scores=found.partner_scores[confirmed],
+            alone=found.alone[confirmed],
+            phase=phase,
+        )
+
+    def confirm(
+        self, rows: Rows, combination: NDArray[np.intp], phase: str
+    ) -> tuple[Found, NDArray[np.bool_]]:
+        """Give each instance a partner, ask about both anew, and tell who is an instance, ``(n,)``.
+
+        Each instance and its partner are sent to the model twice more, the second time in each
+        other's place. The last bits of an answer may depend on a row's place in its batch; where
+        they decide, the decision stays with the place and not with the person, and the instance
+        is not confirmed.
+        """
         answers = self.ask(rows)
         flips = answers.flips(combination)
         partner = np.where(flips, answers.distance(combination), -1).argmax(axis=1)
@@ -209,15 +224,8 @@ class Ledger:
         decided, other = labels(row_scores), labels(partner_scores)
         partner_swapped, row_swapped = labels(swapped[: len(rows)]), labels(swapped[len(rows) :])
         confirmed = (decided != other) & (decided == row_swapped) & (other == partner_swapped)
-        self.found += int(confirmed.sum())
-        return Found(
-            rows=rows[confirmed],
-            partners=partners[confirmed],
-            row_scores=row_scores[confirmed],
-            partner_scores=partner_scores[confirmed],
-            alone=self._alone(flips, combination)[confirmed],
-            phase=phase,
-        )
+        alone = self._alone(flips, combination)
+        return Found(rows, partners, row_scores, partner_scores, alone, phase), confirmed
 
     def progress(self, phase: str, done: int, total: int) -> Progress:
         """Say how far the search is, with the counts so far."""

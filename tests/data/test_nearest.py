@@ -40,10 +40,19 @@ def test_distances_by_hand():
     )
     np.testing.assert_allclose(
         gower(DOMAIN, people, row),
-        [0, 0, 1 / 4, 0.5 / 4, 0.25 / 4, 2.5 / 4, 0.25 / 3, 1, 1 / 4],
+        # what is the same for everybody (the last attribute) brings nobody nearer
+        [0, 0, 1 / 3, 0.5 / 3, 0.25 / 3, 2.5 / 3, 0.25 / 2, 1, 1 / 3],
     )
-    assert nearest(DOMAIN, people[2:], row) == (2, 0.0625)
+    assert nearest(DOMAIN, people[2:], row) == (2, pytest.approx(0.25 / 3))
     assert nearest(DOMAIN, people, row) == (0, 0.0)
+
+
+def test_missing_has_no_place_in_an_order():
+    grade = attribute_of(Column("grade", Kind.ORDINAL, ("low", "mid", "high")), unknown=True)
+    domain = Domain((DOMAIN.attributes[0], grade))
+    people = np.array([[0, 0], [0, 1], [0, 2], [0, 3.0]])
+    np.testing.assert_allclose(gower(domain, people, people[0]), [0, 0.5, 1, 1])
+    np.testing.assert_allclose(gower(domain, people, people[3]), [1, 1, 1, 0])
 
 
 def test_nobody_is_near_nobody():
