@@ -106,7 +106,8 @@ class PairQuery(msgspec.Struct, frozen=True):
     order : str
         ``"id"``, ``"row_score"``, ``"partner_score"``, ``"difference"`` (of the two scores),
         ``"mark"``, ``"distance"``, ``"plausibility"``, or an attribute's name. The first mean
-        themselves even where an attribute is called the same. Equal ones are in the order they were found.
+        themselves even where an attribute is called the same. Equal ones are in the order they
+        were found.
     descending : bool
         The order turned round.
     where : dict[str, str | tuple[float, float]]
@@ -117,6 +118,8 @@ class PairQuery(msgspec.Struct, frozen=True):
         Up to this pair's number only: what there was at a moment of a run that goes on.
     within : float, optional
         At most so far from the nearest real person only; those not weighed yet are left out.
+    among : tuple[int, ...], optional
+        Of these numbers only.
     """
 
     run: int | None = None
@@ -126,6 +129,33 @@ class PairQuery(msgspec.Struct, frozen=True):
     mark: str | None = None
     upto: int | None = None
     within: float | None = None
+    among: tuple[int, ...] | None = None
+
+
+class MinimalPair(msgspec.Struct, frozen=True):
+    """A pair brought as near to a real person as it still gets different decisions.
+
+    Attributes
+    ----------
+    row, partner : tuple[float, ...]
+        Codes of the domain's attributes: the instance, and its partner.
+    row_score, partner_score : float
+        The model's score of the favourable class.
+    row_class, partner_class : int
+        The decided classes.
+    distance, plausibility, nearest
+        As in `Pair`, of ``row``.
+    """
+
+    row: tuple[float, ...]
+    partner: tuple[float, ...]
+    row_score: float
+    partner_score: float
+    row_class: int
+    partner_class: int
+    distance: float
+    plausibility: float
+    nearest: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -498,6 +498,9 @@ class Store:
         if query.within is not None:
             terms.append("distance <= ?")
             values.append(query.within)
+        if query.among is not None:
+            terms.append(f"id IN ({', '.join('?' * len(query.among))})")
+            values.extend(query.among)
         for name, wanted in query.where.items():
             column = self._column(name)
             if isinstance(wanted, str):

@@ -470,6 +470,10 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         rows = self.encode(table)
         return np.asarray(rows[self._reasons(table, rows) < 0])
 
+    def places(self, table: Table) -> NDArray[np.intp]:
+        """Give where in the table `people` stand: the positions of their rows, from 0."""
+        return np.flatnonzero(self._reasons(table, self.encode(table)) < 0)
+
     def set_aside(self, table: Table) -> tuple[Aside, ...]:
         """Count the table's rows that no search can start from, by their first reason.
 
