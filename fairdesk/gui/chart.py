@@ -1,66 +1,41 @@
-"""A line chart with a table twin: little to draw, numbers at hand, everything to take away."""
+"""A line chart: few marks, direct labels, numbers at hand, everything to take away."""
 
 from __future__ import annotations
 
-import csv
 import importlib
-import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import pairwise
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QEvent,
-    QModelIndex,
-    QPersistentModelIndex,
     QPoint,
     QPointF,
     QRectF,
-    QSize,
     Qt,
-    Signal,
 )
 from PySide6.QtGui import (
-    QContextMenuEvent,
-    QGuiApplication,
-    QImage,
+    QColor,
     QKeyEvent,
     QPainter,
     QPalette,
     QShowEvent,
 )
-from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QHeaderView,
-    QMenu,
-    QSizePolicy,
-    QStackedWidget,
-    QTableView,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QWidget
 
-from fairdesk.errors import FairDeskError
-from fairdesk.gui import parts, theme
+from fairdesk.gui import theme
 from fairdesk.gui.background import in_background
-from fairdesk.gui.keys import shortcut
+from fairdesk.gui.chart_frame import ChartFrame
 
 #: Points of a line that are drawn at most: more cost time and show nothing more.
 MOST_POINTS = 1_000
-#: Rows of the table twin at most.
-_MOST_ROWS = 200
-
-Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
+#: How wide a bar is, of the distance between two.
+_BAR = 0.56
 
 #: The drawing library, once it is loaded.
 _loaded: list[ModuleType] = []
@@ -71,6 +46,15 @@ def load_library() -> ModuleType:
     if not _loaded:
         _loaded.append(importlib.import_module("pyqtgraph"))
     return _loaded[0]
+
+
+class Mark(Enum):
+    """How the points of a line are drawn."""
+
+    LINE = "line"
+    POINTS = "line with a point at each"
+    DOTS = "dots"
+    BARS = "bars"
 
 
 @dataclass(frozen=True)
@@ -87,6 +71,10 @@ class Line:
         A name of `fairdesk.gui.theme.Colours`, or ``"series 0"`` and on.
     dashed : bool
         Told apart by more than its colour.
+    low, high : NDArray[np.float64], optional
+        ``(m,)``; the ends of its interval, drawn as a band.
+    mark : Mark
+        How its points are drawn.
     """
 
     name: str
@@ -94,6 +82,9 @@ class Line:
     y: NDArray[np.float64]
     colour: str
     dashed: bool = False
+    low: NDArray[np.float64] | None = None
+    high: NDArray[np.float64] | None = None
+    mark: Mark = Mark.LINE
 
 
 @dataclass(frozen=True)
@@ -108,8 +99,14 @@ class Drawing:
         What the axes count, with the unit.
     lines : tuple[Line, ...]
         May be empty.
-    x_digits : int
-        Decimals of numbers along x.
+    x_digits, y_digits : int
+        Decimals of numbers.
+    y_unit : str
+        Written behind numbers of y: ``" %"``.
+    y_low, y_high : float, optional
+        The ends of y; by default 0 and what the lines reach.
+    x_names : tuple[str, ...]
+        Names of the places 0, 1, ... along x, where they are no numbers.
     """
 
     title: str
@@ -117,18 +114,34 @@ class Drawing:
     y_title: str
     lines: tuple[Line, ...]
     x_digits: int = 0
+    y_digits: int = 0
+    y_unit: str = ""
+    y_low: float = 0.0
+    y_high: float | None = None
+    x_names: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to draw."""
-        return not any(len(line.x) > 1 for line in self.lines)
+        least = 0 if self.x_names else 1
+        return not any(len(line.x) > least for line in self.lines)
+
+    def x_text(self, value: float) -> str:
+        """Write a place along x."""
+        if self.x_names:
+            return self.x_names[round(value)]
+        return f"{value:,.{self.x_digits}f}"
+
+    def y_text(self, value: float) -> str:
+        """Write a value."""
+        return f"{value:,.{self.y_digits}f}{self.y_unit}"
 
     def summary(self) -> str:
         """Tell the chart's numbers in words, for those who do not see it."""
         if self.empty:
             return f"{self.title}: nothing yet."
         ends = "; ".join(
-            f"{line.name} {line.y[-1]:,.0f} at {line.x[-1]:,.{self.x_digits}f}"
+            f"{line.name} {self.y_text(line.y[-1])} at {self.x_text(line.x[-1])}"
             for line in self.lines
             if len(line.x)
         )
@@ -146,20 +159,39 @@ class Drawing:
             return (self.x_title,), []
         first = self.lines[0].x
         if all(line.x is first for line in self.lines):
-            picked = _spread(len(first), most)
-            return (self.x_title, *(line.name for line in self.lines)), [
-                (
-                    f"{first[i]:.{self.x_digits}f}",
-                    *(f"{line.y[i]:.0f}" for line in self.lines),
-                )
-                for i in picked
+            columns = [column for line in self.lines for column in _columns(line)]
+            header = (self.x_title, *(name for name, _values in columns))
+            return header, [
+                (self._x_cell(first[i]), *(self._y_cell(values[i]) for _name, values in columns))
+                for i in _spread(len(first), most)
             ]
         share = None if most is None else max(2, most // len(self.lines))
-        return ("line", self.x_title, self.y_title), [
-            (line.name, f"{line.x[i]:.{self.x_digits}f}", f"{line.y[i]:.0f}")
+        banded = any(line.low is not None for line in self.lines)
+        ends = ("from", "to") if banded else ()
+        return ("line", self.x_title, self.y_title, *ends), [
+            (
+                line.name,
+                self._x_cell(line.x[i]),
+                *(self._y_cell(values[i]) for _name, values in _columns(line)),
+                *(("", "") if banded and line.low is None else ()),
+            )
             for line in self.lines
             for i in _spread(len(line.x), share)
         ]
+
+    def _x_cell(self, value: float) -> str:
+        return self.x_text(value) if self.x_names else f"{value:.{self.x_digits}f}"
+
+    def _y_cell(self, value: float) -> str:
+        return f"{value:.{self.y_digits}f}"
+
+
+def _columns(line: Line) -> list[tuple[str, NDArray[np.float64]]]:
+    """Give what a line tells of each x: its values, and the ends of their intervals."""
+    columns = [(line.name, line.y)]
+    if line.low is not None and line.high is not None:
+        columns += [(f"{line.name}, from", line.low), (f"{line.name}, to", line.high)]
+    return columns
 
 
 def _spread(count: int, most: int | None) -> list[int]:
@@ -222,21 +254,22 @@ def apart(places: Sequence[float], least: float, most: float) -> list[float]:
     return moved
 
 
-def ticks(high: float, about: int = 5) -> list[float]:
-    """Give round numbers from 0 up to ``high``, about so many."""
-    if high <= 0:
+def ticks(high: float, about: int = 5, low: float = 0.0) -> list[float]:
+    """Give round numbers from ``low``, 0 or less, up to ``high``, about so many."""
+    if high <= low:
         return [0.0]
-    raw = high / about
+    raw = (high - low) / about
     power = 10.0 ** np.floor(np.log10(raw))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)
-    return [float(step * i) for i in range(int(high / step * 1.0001) + 1)]
+    first, last = int(low / step * 1.0001), int(high / step * 1.0001)
+    return [float(step * i) for i in range(first, last + 1)]
 
 
 def _tick_text(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:g}"
 
 
-def _paint(colour: str, colours: theme.Colours) -> str:
+def paint(colour: str, colours: theme.Colours) -> str:
     """Give a line's colour as ``#RRGGBB``."""
     name, _, number = colour.partition(" ")
     if number:
@@ -244,134 +277,46 @@ def _paint(colour: str, colours: theme.Colours) -> str:
     return str(getattr(colours, name))
 
 
-def _reach(lines: Sequence[Line]) -> tuple[float, float]:
-    """Give how far lines reach to the right and up."""
+def _reach(drawing: Drawing, lines: Sequence[Line]) -> tuple[float, float]:
+    """Give how far a drawing reaches to the right and up."""
     right = max(float(line.x[-1]) for line in lines) or 1.0
+    if drawing.x_names:
+        right = len(drawing.x_names) - 0.5
+    if drawing.y_high is not None:
+        return right, drawing.y_high
     return right, max(float(line.y.max()) for line in lines) or 1.0
 
 
-class _Twin(QAbstractTableModel):
-    """The chart's numbers as a table."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._header: tuple[str, ...] = ()
-        self._rows: list[tuple[str, ...]] = []
-
-    def show(self, drawing: Drawing) -> None:
-        self.beginResetModel()
-        self._header, self._rows = drawing.table(_MOST_ROWS)
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(self._header)
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self._header[section]
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        if role == Qt.ItemDataRole.DisplayRole:
-            text = self._rows[index.row()][index.column()]
-            return f"{float(text):,.10g}" if text.replace(".", "", 1).isdigit() else text
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        return None
-
-
-class LineChart(QWidget):
+class LineChart(ChartFrame):
     """A chart that is also a table (key T), read with the pointer or the arrow keys.
 
     The drawing library is brought in off the window's thread, when the chart is first shown.
-
-    Signals
-    -------
-    said : str
-        Something was copied or saved; for the status bar.
-    failed : FairDeskError
-        A file could not be written.
     """
-
-    said = Signal(str)
-    failed = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._drawing = Drawing("", "", "", ())
         self._pg: Any = None
         self._plot: Any = None
         self._items: list[Any] = []
-        self._labels: list[Any] = []
+        self._labels: list[tuple[Line, Any]] = []
         self._cursor: Any = None
         self._cursor_at: int | None = None
-
-        self._reading = parts.quiet()
-        self._reading.setWordWrap(False)
-        self._reading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.tools = QHBoxLayout()
-        self.tools.setSpacing(theme.TIGHT)
-        self._as_table = QToolButton()
-        self._more = QToolButton()
-        self._empty = parts.quiet("Nothing to draw yet.")
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._twin = _Twin()
-        self._table = QTableView()
-        self._table.setModel(self._twin)
-        self._table.verticalHeader().hide()
-        self._table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
-        self._table.horizontalHeader().setDefaultAlignment(
-            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        )
-        self._table.setAlternatingRowColors(True)
-        self._table.setShowGrid(False)
-        self._table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._table)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.TIGHT)
-        column.addLayout(self._make_head())
-        column.addWidget(self._stack, 1)
-        shortcut(self, "T", self._as_table.toggle)
         if _loaded:
             self._begin(_loaded[0])
         else:
             in_background(self, load_library, self._begin, self.failed.emit)
-
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Ask for a comfortable size."""
-        return QSize(420, 190)
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Stay readable."""
-        return QSize(240, 90)
 
     @property
     def drawing(self) -> Drawing:
         """What is shown."""
         return self._drawing
 
-    def toggle_table(self) -> None:
-        """Turn from the chart to its table, or back."""
-        self._as_table.toggle()
-
     def draw(self, drawing: Drawing) -> None:
         """Show another drawing."""
         self._drawing = drawing
         self._cursor_at = None
-        self.setAccessibleName(drawing.title)
-        self.setAccessibleDescription(drawing.summary())
-        self._table.setAccessibleName(f"{drawing.title}, as a table")
-        if self._as_table.isChecked():
-            self._twin.show(drawing)
+        self._tell()
         if self.isVisible():
             self._redraw()
 
@@ -398,36 +343,6 @@ class LineChart(QWidget):
         stride = max(1, count // 50)
         at = count - 1 if self._cursor_at is None else self._cursor_at + step * stride
         self._point_at(min(max(at, 0), count - 1))
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802 - Qt's name
-        """Offer what can be taken away."""
-        self._more_menu.exec(event.globalPos())
-
-    def _show_menu(self) -> None:
-        self._more_menu.exec(self._more.mapToGlobal(self._more.rect().bottomLeft()))
-
-    def _make_head(self) -> QHBoxLayout:
-        """Make the line above the chart: its tools, what is pointed at, table and menu."""
-        self._as_table.setText("Table")
-        self._as_table.setToolTip("Show the numbers as a table (T)")
-        self._as_table.setCheckable(True)
-        self._as_table.setAccessibleName("Show the chart as a table")
-        self._as_table.toggled.connect(self._turn)
-        self._more.setText("⋯")
-        self._more.setToolTip("Copy or save this chart")
-        self._more.setAccessibleName("Copy or save this chart")
-        self._more_menu = self._menu()
-        # a menu of the button's own would draw an arrow beside the dots
-        self._more.clicked.connect(self._show_menu)
-        head = QHBoxLayout()
-        head.setContentsMargins(0, 0, 0, 0)
-        head.setSpacing(theme.TIGHT)
-        head.addLayout(self.tools)
-        head.addSpacing(theme.NEAR)
-        head.addWidget(self._reading, 1)
-        head.addWidget(self._as_table)
-        head.addWidget(self._more)
-        return head
 
     # Drawing
 
@@ -493,58 +408,118 @@ class LineChart(QWidget):
             item.removeItem(old)
         self._items, self._labels = [], []
         self._cursor = None
-        lines = [line for line in self._drawing.lines if len(line.x)]
         colours = colours or theme.colours()
-        for line in lines:
-            self._add_line(line, _paint(line.colour, colours))
+        for line in self._drawing.lines:
+            if len(line.x):
+                self._add_line(line, paint(line.colour, colours))
         self._arrange()
         self._reading.setText("")
 
     def _add_line(self, line: Line, colour: str) -> None:
         """Draw a line, and its label, which has no place yet."""
-        item = self._plot.getPlotItem()
-        curve = self._pg.PlotCurveItem(
+        if line.low is not None and line.high is not None:
+            self._add_band(line.x, line.low, line.high, colour)
+        match line.mark:
+            case Mark.BARS:
+                self._add_bars(line, colour)
+            case Mark.DOTS:
+                self._add(self._dots(line, colour, size=4.0))
+            case Mark.POINTS:
+                self._add(self._curve(line, colour))
+                self._add(self._dots(line, colour, size=7.0))
+            case Mark.LINE:
+                self._add(self._curve(line, colour))
+        if line.mark is Mark.BARS:
+            return
+        value = "" if line.mark is Mark.DOTS else f" {self._drawing.y_text(line.y[-1])}"
+        label = self._text(f"{line.name}{value}", colour, anchor=(0, 0.5))
+        self._labels.append((line, label))
+
+    def _add(self, new: Any) -> None:  # noqa: ANN401 - the library has no types
+        self._plot.getPlotItem().addItem(new, ignoreBounds=True)
+        self._items.append(new)
+
+    def _curve(self, line: Line, colour: str) -> object:
+        return self._pg.PlotCurveItem(
             *decimate(line.x, line.y), pen=self._pen(colour, dashed=line.dashed)
         )
-        label = self._pg.TextItem(f"{line.name} {line.y[-1]:,.0f}", color=colour, anchor=(0, 0.5))
+
+    def _dots(self, line: Line, colour: str, size: float) -> object:
+        return self._pg.ScatterPlotItem(
+            *decimate(line.x, line.y), size=size, pen=None, brush=self._pg.mkBrush(colour)
+        )
+
+    def _add_band(
+        self,
+        x: NDArray[np.float64],
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        colour: str,
+    ) -> None:
+        ends = [self._pg.PlotCurveItem(*decimate(x, end), pen=None) for end in (low, high)]
+        shade = QColor(colour)
+        shade.setAlphaF(0.16)
+        for new in (*ends, self._pg.FillBetweenItem(*ends, brush=shade)):
+            self._add(new)
+
+    def _add_bars(self, line: Line, colour: str) -> None:
+        """Draw bars, each with its number above it."""
+        self._add(
+            self._pg.BarGraphItem(
+                x=line.x, height=line.y, width=_BAR, pen=None, brush=self._pg.mkBrush(colour)
+            )
+        )
+        for x, y in zip(line.x.tolist(), line.y.tolist(), strict=True):
+            self._text(self._drawing.y_text(y), colour, anchor=(0.5, 1.0)).setPos(x, y)
+
+    def _text(self, text: str, colour: str, anchor: tuple[float, float]) -> Any:  # noqa: ANN401 - the library has no types
+        label = self._pg.TextItem(text, color=colour, anchor=anchor)
         label.setFont(theme.scaled(self.font(), 0.95, strong=True))
-        for new in (curve, label):
-            item.addItem(new, ignoreBounds=True)
-            self._items.append(new)
-        self._labels.append(label)
+        self._add(label)
+        return label
 
     def _arrange(self) -> None:
         """Put each label beside its line's end, apart from the others, and make room for them."""
         lines = [line for line in self._drawing.lines if len(line.x)]
-        if not self._labels or len(lines) != len(self._labels):
+        if not lines or not self._items:
             return
         item = self._plot.getPlotItem()
         view = item.getViewBox()
         width, height = max(view.width(), 1.0), max(view.height(), 1.0)
-        sizes = [label.boundingRect() for label in self._labels]
-        tall = max(size.height() for size in sizes)
-        right, top = _reach(lines)
+        sizes = [label.boundingRect() for _line, label in self._labels]
+        line_height = theme.scaled(self.font(), 0.95, strong=True)
+        tall = max((size.height() for size in sizes), default=1.7 * line_height.pointSizeF())
+        right, top = _reach(self._drawing, lines)
+        left, bottom = (-0.5 if self._drawing.x_names else 0.0), self._drawing.y_low
         self._set_ticks(right, top, height)
-        room = max(size.width() for size in sizes)
-        x_high = right / (1 - min(room / width, 0.5))
-        y_high = top / (1 - min(tall / 2 / height, 0.4))
-        item.setXRange(0, x_high)
-        item.setYRange(0, y_high)
-        ends = [float(line.y[-1]) / y_high * height for line in lines]
+        room = max((size.width() for size in sizes), default=0.0)
+        x_high = left + (right - left) / (1 - min(room / width, 0.5))
+        bars = any(line.mark is Mark.BARS for line in lines)
+        y_high = bottom + (top - bottom) / (1 - min((1.2 if bars else 0.5) * tall / height, 0.4))
+        item.setXRange(left, x_high)
+        item.setYRange(bottom, y_high)
+        scale = (y_high - bottom) / height
+        ends = [(float(line.y[-1]) - bottom) / scale for line, _label in self._labels]
         places = apart(ends, 0.7 * tall, height)
-        for label, line, up in zip(self._labels, lines, places, strict=True):
-            label.setPos(float(line.x[-1]), up * y_high / height)
+        for (line, label), up in zip(self._labels, places, strict=True):
+            label.setPos(float(line.x[-1]), bottom + up * scale)
 
     def _set_ticks(self, right: float, top: float, height: float) -> None:
         item = self._plot.getPlotItem()
         # no more of them than there is room for
         upwards = min(max(int(height / (1.6 * self.fontMetrics().height())), 1), 4)
-        for side, high, title, about in (
-            ("bottom", right, self._drawing.x_title, 6),
-            ("left", top, self._drawing.y_title, upwards),
+        drawing = self._drawing
+        along = (
+            [(float(i), name) for i, name in enumerate(drawing.x_names)]
+            if drawing.x_names
+            else [(value, _tick_text(value)) for value in ticks(right, 6)]
+        )
+        up = [(value, _tick_text(value)) for value in ticks(top, upwards, drawing.y_low)]
+        for side, texts, title in (
+            ("bottom", along, drawing.x_title),
+            ("left", up, drawing.y_title),
         ):
             axis = item.getAxis(side)
-            texts = [(value, _tick_text(value)) for value in ticks(high, about)]
             axis.setTicks([texts])
             axis.setLabel(title)
             if side == "left":
@@ -578,116 +553,28 @@ class LineChart(QWidget):
         self._cursor.setPos(x)
         self._cursor.show()
         values = [
-            f"{line.name} {line.y[min(int(np.searchsorted(line.x, x)), len(line.x) - 1)]:,.0f}"
+            self._read_line(line, min(int(np.searchsorted(line.x, x)), len(line.x) - 1))
             for line in lines
             if x <= line.x[-1]
         ]
-        text = f"{x:,.{self._drawing.x_digits}f} {self._drawing.x_title}: {', '.join(values)}"
-        self._reading.setText(text)
-        self._reading.setAccessibleName(text)
+        self._read(f"{self._drawing.x_text(x)} {self._drawing.x_title}: {', '.join(values)}")
 
-    def _turn(self, table: bool) -> None:  # noqa: FBT001 - the signal's argument
-        if table:
-            self._twin.show(self._drawing)
-            if self.hasFocus():
-                self._table.setFocus()
-        elif self._table.hasFocus():
-            self.setFocus()
-        self._redraw()
-
-    # Taking away
-
-    def _menu(self) -> QMenu:
-        menu = QMenu(self)
-        for text, run in (
-            ("Copy &image", self.copy_image),
-            ("Copy &data", self.copy_data),
-            ("Save as &SVG…", lambda: self._save("SVG drawing (*.svg)", ".svg", self.write_svg)),
-            ("Save as &PNG…", lambda: self._save("PNG image (*.png)", ".png", self.write_png)),
-            ("Save data as &CSV…", lambda: self._save("CSV table (*.csv)", ".csv", self.write_csv)),
-        ):
-            menu.addAction(parts.action(self, text, run))
-        return menu
-
-    def copy_image(self) -> None:
-        """Put the chart on the clipboard, as the report would show it: light."""
-        QGuiApplication.clipboard().setImage(self._image())
-        self.said.emit("The chart is on the clipboard.")
-
-    def copy_data(self) -> None:
-        """Put the chart's numbers on the clipboard, with tabs between them."""
-        header, rows = self._drawing.table()
-        QGuiApplication.clipboard().setText("\n".join("\t".join(row) for row in (header, *rows)))
-        self.said.emit("The chart’s numbers are on the clipboard.")
-
-    def write_csv(self, path: Path) -> None:
-        """Write the chart's numbers, with a header."""
-        header, rows = self._drawing.table()
-        text = io.StringIO(newline="")
-        csv.writer(text).writerows((header, *rows))
-        path.write_text(text.getvalue(), encoding="utf-8", newline="")
-
-    def write_png(self, path: Path) -> None:
-        """Write the chart as an image."""
-        if not self._image().save(str(path)):
-            raise OSError(f"cannot write {path}")
-
-    def write_svg(self, path: Path) -> None:
-        """Write the chart as a drawing."""
-        out = QSvgGenerator()
-        out.setFileName(str(path))
-        out.setSize(self._stack.size())
-        out.setViewBox(QRectF(QPointF(0, 0), self._stack.size().toSizeF()))
-        out.setTitle(self._drawing.title)
-        out.setDescription(self._drawing.summary())
-        painter = QPainter(out)
-        self._in_light(lambda: self._render(painter))
-        painter.end()
-
-    def _image(self) -> QImage:
-        size = self._stack.size()
-        image = QImage(size * 2, QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(2)
-        image.fill(Qt.GlobalColor.white)
-        painter = QPainter(image)
-        self._in_light(lambda: self._render(painter))
-        painter.end()
-        return image
+    def _read_line(self, line: Line, at: int) -> str:
+        drawing = self._drawing
+        text = f"{line.name} {drawing.y_text(line.y[at])}"
+        if line.low is None or line.high is None:
+            return text
+        return f"{text} ({drawing.y_text(line.low[at])} to {drawing.y_text(line.high[at])})"
 
     def _render(self, painter: QPainter) -> None:
-        if self._plot is not None and not self._drawing.empty:
-            shown = self._plot.viewport().rect()
-            self._plot.render(painter, QRectF(shown), shown)
-        else:
+        if self._plot is None or self._drawing.empty or self._as_table.isChecked():
             self._stack.render(painter, QPoint())
-
-    def _in_light(self, render: Callable[[], None]) -> None:
-        """Draw with the light colours, whatever the window has: it goes on paper."""
-        if self._plot is None or self._as_table.isChecked():
-            render()
             return
         light = QPalette()
         light.setColor(QPalette.ColorRole.WindowText, Qt.GlobalColor.black)
         self._paint_frame(light, theme.LIGHT)
         self._redraw(theme.LIGHT)
-        render()
+        shown = self._plot.viewport().rect()
+        self._plot.render(painter, QRectF(shown), shown)
         self._paint_frame(self.palette(), theme.colours())
         self._redraw()
-
-    def _save(self, kind: str, suffix: str, write: Callable[[Path], None]) -> None:
-        name, _chosen = QFileDialog.getSaveFileName(self, "Save the chart", f"chart{suffix}", kind)
-        if not name:
-            return
-        path = Path(name).with_suffix(suffix) if not Path(name).suffix else Path(name)
-        try:
-            write(path)
-        except OSError as error:
-            self.failed.emit(
-                FairDeskError(
-                    "The chart could not be saved.",
-                    why=f"{error.strerror or error}.",
-                    remedy="Choose another folder.",
-                )
-            )
-        else:
-            self.said.emit(f"Saved {path.name}.")
