@@ -1,4 +1,4 @@
-"""What the ``fairdesk`` command does without the window: its arguments, audits, and help."""
+"""What the ``fairdesk`` command does without the window: audits, and what came of them."""
 
 from __future__ import annotations
 
@@ -12,51 +12,28 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
 
-from fairdesk import __version__
-from fairdesk.audit.inspection import Subject, inspect
+from fairdesk.arguments import parser, question_of, subject_of
+from fairdesk.audit.inspection import inspect
 from fairdesk.audit.methods import METHODS, parse_options
-from fairdesk.audit.question import Limits, read_limits
-from fairdesk.audit.spec import AuditSpec, RunSpec
 from fairdesk.audit.store import RunRecord, RunState
 from fairdesk.audit.worker import Worker
 from fairdesk.errors import (
     FairDeskError,
     ReportError,
-    SpecError,
     TrustRequiredError,
     WorkerError,
 )
+from fairdesk.events import Share
 from fairdesk.files import log_folder
-from fairdesk.headless import AUDIT_FILE, OUTPUTS, Outcome, Question, audit
-from fairdesk.report import inspected, words
-from fairdesk.samples import samples
+from fairdesk.headless import Outcome, audit
+from fairdesk.report import figures, inspected, words
 
 log = logging.getLogger(__name__)
 
-FAILED, USAGE, INTERRUPTED = 1, 2, 130
-
-_OUT_HELP = (
-    f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}; made when it is missing. "
-    "Nothing is overwritten: the files of an earlier audit in it are moved to a folder earlier-1, "
-    "earlier-2, ... inside it"
-)
-_EPILOG = """\
-The label column is never an input of the model. Several protected columns are varied together.
-The exit code is 0 when the audit is done, 1 when it failed (one line on standard error says
-why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C: what was found until then is
-kept and written.
-"""
-
-
-class _Parser(argparse.ArgumentParser):
-    """Tells what is wrong with the command line in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, f"{self.prog}: {_capital(message)}. See “{self.prog} --help”.\n")
+FAILED, INTERRUPTED = 1, 130
 
 
 def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
@@ -79,7 +56,7 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
     KeyboardInterrupt
         On Ctrl-C, unless a search runs: that is then stopped, and what it found is written.
     """
-    arguments = _parser().parse_args(argv)
+    arguments = parser().parse_args(argv)
     if arguments.command in (None, "open"):
         return open_window(getattr(arguments, "file", None))
     with _log_file() as log_file:
@@ -99,236 +76,10 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
         return FAILED
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="fairdesk",
-        description="Find discrimination in trained models. Without a command the window opens.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"FairDesk {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-
-    opening = commands.add_parser("open", help="open the window on an audit file")
-    opening.add_argument("file", metavar="FILE", nargs="?", help="an audit (.fairdesk)")
-
-    inspecting = commands.add_parser(
-        "inspect",
-        help="open a table and a model and tell how they fit together",
-        description="Open a table and a model, fit them together, try the model on the rows, and "
-        "tell what came of it. Nothing is audited and nothing is written.",
-        allow_abbrev=False,
-    )
-    _add_subject(inspecting)
-    _add_json(inspecting)
-
-    auditing = commands.add_parser(
-        "audit",
-        help="audit a model without the window",
-        description="Audit a model without the window.",
-        epilog=_EPILOG,
-        allow_abbrev=False,
-    )
-    _add_subject(auditing)
-    add = auditing.add_argument
-    add(
-        "--protected",
-        metavar="COL",
-        action="append",
-        required=True,
-        help="a protected column; may be repeated",
-    )
-    add(
-        "--domain",
-        metavar="FILE",
-        type=Path,
-        help="JSON: attribute -> [low, high] or a list of values; by default as in the data. Or "
-        '{"attributes": {...}, "constraints": ["husband implies sex = Male", ...]}',
-    )
-    add("--method", choices=METHODS, default="maft", help="how to search (default: maft)")
-    add(
-        "--option",
-        metavar="NAME=VALUE",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="parameters of the method by their names in its paper; may be repeated. "
-        + "; ".join(f"{key}: {', '.join(_names(key))}" for key in METHODS),
-    )
-    _add_common(auditing)
-
-    demo = commands.add_parser(
-        "demo",
-        help="audit the built-in sample",
-        description="Audit the built-in sample, with a short search: income in the US census, a "
-        "Keras network.",
-        epilog=_EPILOG,
-        allow_abbrev=False,
-    )
-    _add_common(demo)
-    return parser
-
-
-def _add_subject(parser: argparse.ArgumentParser) -> None:
-    """Add what names the table and the model, and says how they fit together."""
-    add = parser.add_argument
-    add(
-        "--data",
-        metavar="F",
-        type=Path,
-        required=True,
-        help="the table: CSV, TSV, Parquet, Excel or SQLite",
-    )
-    add("--table", metavar="NAME", default="", help="its sheet or table, where it has several")
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--model", metavar="M", type=Path, help="Keras, ONNX or scikit-learn")
-    which.add_argument(
-        "--predictions",
-        metavar="COL",
-        default="",
-        help="instead of a model: the column with the decisions that it made",
-    )
-    add("--label", metavar="COL", required=True, help="the column with the decision or the truth")
-    add(
-        "--favourable",
-        metavar="V",
-        action="append",
-        required=True,
-        help="its value that is good for the person; may be repeated; for numbers also “>= 50”",
-    )
-    add(
-        "--model-favourable",
-        metavar="CLASS",
-        action="append",
-        default=[],
-        help="the model’s class that means the favourable value; may be repeated; by default the "
-        "one of that name, else the one that agrees better with the label",
-    )
-    add(
-        "--companion",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help="a file beside the model that tells how it is fed: a scaler, encoders, the order of "
-        "its inputs; may be repeated",
-    )
-    add(
-        "--map",
-        metavar="FILE",
-        type=Path,
-        help="JSON: how the model’s inputs are made, where that is not as proposed; in the form "
-        "that “inspect --json” prints as “mapping”",
-    )
-    add("--output", metavar="NAME", default="", help="which output decides, of several")
-    add(
-        "--threshold",
-        metavar="X",
-        type=float,
-        help="where the decision changes: of a score, when not at 0.5; of an estimated number",
-    )
-    add(
-        "--trust-model",
-        action="store_true",
-        help="open a model file, or a file beside it, that is a program: whatever its author put "
-        "into it runs",
-    )
-    add(
-        "--make-environment",
-        action="store_true",
-        help="where the model was saved with other versions: make an environment with them, from "
-        "the package registry, and open it there",
-    )
-
-
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--seed", metavar="N", type=_seed, default=0, help="of all randomness (default: 0)"
-    )
-    parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help=_OUT_HELP)
-    _add_json(parser)
-
-
-def _add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object with the figures, nothing else"
-    )
-
-
-def _names(method: str) -> tuple[str, ...]:
-    return tuple(field.name for field in msgspec.structs.fields(METHODS[method].options))
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"“{text}” is no whole number from 0 on")
-    return int(text)
-
-
-def _question(arguments: argparse.Namespace) -> Question:
-    """Make the question of the arguments.
-
-    Raises
-    ------
-    SpecError
-        When an option or the domain file is wrong.
-    """
-    if arguments.command == "demo":
-        sample = samples()[0]
-        return Question(
-            Subject(
-                data=sample.data_path,
-                model=sample.model_path(sample.models[0]),
-                label=sample.label,
-                favourable=sample.favourable,
-            ),
-            protected=sample.protected,
-            run=RunSpec("maft", sample.options, seed=arguments.seed),
-            title=sample.title,
-            person=sample.person,
-        )
-    asked = arguments.predictions or arguments.model.name
-    return Question(
-        _subject(arguments),
-        protected=tuple(dict.fromkeys(arguments.protected)),
-        run=RunSpec(arguments.method, _options(arguments.method, arguments.option), arguments.seed),
-        title=f"{asked} on {arguments.data.name}",
-        limits=read_limits(arguments.domain) if arguments.domain else Limits(),
-    )
-
-
-def _subject(arguments: argparse.Namespace) -> Subject:
-    return Subject(
-        data=arguments.data,
-        label=arguments.label,
-        favourable=" or ".join(arguments.favourable),
-        model=arguments.model,
-        predictions=arguments.predictions,
-        model_favourable=" or ".join(arguments.model_favourable) or None,
-        companions=tuple(arguments.companion),
-        map=arguments.map,
-        table=arguments.table,
-        output=arguments.output,
-        threshold=arguments.threshold,
-        trusted=arguments.trust_model,
-        make_environment=arguments.make_environment,
-    )
-
-
-def _options(method: str, texts: Sequence[str]) -> dict[str, int | float]:
-    raw: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise SpecError(f"The option “{text}” has no value.", remedy="Write it as name=value.")
-        raw[name.strip()] = value.strip()
-    options = parse_options(method, raw)
-    return {name: getattr(options, name) for name in raw}
-
-
 def _inspect(arguments: argparse.Namespace) -> int:
     """Open a table and a model and tell how they fit; gives the exit code."""
     with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _spinner() as say:
-        found = inspect(worker, _subject(arguments), say)
+        found = inspect(worker, subject_of(arguments), say)
         held = worker.confinement()
     if arguments.json:
         _say(json.dumps(inspected.figures(found, held)))
@@ -339,7 +90,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
 
 def _audit(arguments: argparse.Namespace) -> int:
     """Make the audit, and say what came of it; gives the exit code."""
-    question = _question(arguments)
+    question = question_of(arguments)
     with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _progress_bar() as watch:
         outcome = audit(worker, question, arguments.out, watch)
     # in ASCII, so that it is JSON whatever the encoding of the output
@@ -347,12 +98,11 @@ def _audit(arguments: argparse.Namespace) -> int:
         json.dumps(msgspec.to_builtins(_figures(outcome))) if arguments.json else _summary(outcome)
     )
     # the first trouble tells more than what came of it; a run that is done may have a message too
-    run = outcome.run
-    trouble = run.message if run is not None and run.state == "failed" else outcome.trouble
-    if trouble:
+    failed = [run.message for run in outcome.runs if run.state == "failed"]
+    if trouble := next(iter(failed), outcome.trouble):
         _complain(trouble)
         return FAILED
-    return INTERRUPTED if run is not None and run.state == "stopped" else 0
+    return INTERRUPTED if any(run.state == "stopped" for run in outcome.runs) else 0
 
 
 @contextmanager
@@ -427,8 +177,10 @@ def _progress_bar() -> Iterator[Callable[[RunState], None]]:
 def _figures(outcome: Outcome) -> dict[str, object]:
     """Give what ``--json`` prints."""
     proof = outcome.found.proof
+    runs = [_run_figures(outcome, run) for run in outcome.runs]
     return {
-        **({} if outcome.run is None else _run_figures(outcome, outcome.run)),
+        **(runs[0] if runs else {}),
+        **({"runs": runs} if len(runs) > 1 else {}),
         "accuracy": None if proof is None else proof.accuracy,
         "auc": None if proof is None else proof.auc,
         "warnings": outcome.warnings,
@@ -437,6 +189,7 @@ def _figures(outcome: Outcome) -> dict[str, object]:
 
 
 def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
+    share = figures.share_of_domain(run.figures)
     return {
         "method": run.spec.method,
         "found": run.found,
@@ -450,14 +203,23 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         "seed": run.spec.seed,
         "options": parse_options(run.spec.method, run.spec.options),
         "alone": dict(zip(words.protected_names(outcome.spec.domain), run.alone, strict=True)),
+        "rejected": run.rejected,
+        **({} if share is None else _share_figures(share)),
+        "figures": run.figures,
     }
+
+
+def _share_figures(share: Share) -> dict[str, object]:
+    """Give the share of the domain by the names of its fields."""
+    names = ("estimate", "low", "high", "anytime_low", "anytime_high", "confidence", "exhaustive")
+    return {name: getattr(share, name) for name in names}
 
 
 def _summary(outcome: Outcome) -> str:
     """Say what came of an audit, for people."""
     return "\n".join(
         (
-            *([] if outcome.run is None else _run_lines(outcome.spec, outcome.run)),
+            *(line for run in outcome.runs for line in _run_lines(outcome, run)),
             inspected.agreement(outcome.found),
             *(f"Warning: {warning}" for warning in outcome.warnings),
             "",
@@ -466,10 +228,15 @@ def _summary(outcome: Outcome) -> str:
     )
 
 
-def _run_lines(spec: AuditSpec, run: RunRecord) -> tuple[str, ...]:
+def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
+    spec = outcome.spec
+    name = [f"{METHODS[run.spec.method].title}:"] if len(outcome.runs) > 1 else []
+    said = figures.headline(spec, run)
     return (
-        words.headline(spec, run),
+        *name,
+        said,
         *words.alone_sentences(spec, run),
+        *(each for each in figures.sentences(spec, run.figures) if each not in said),
         *([run.message] if run.state == "done" and run.message else []),
         f"{_capital(words.effort(run))}.",
     )

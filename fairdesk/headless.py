@@ -11,10 +11,12 @@ import msgspec
 
 from fairdesk.audit.inspection import Inspection, Subject, inspect
 from fairdesk.audit.question import Limits, domain_of
+from fairdesk.audit.run import check_run
 from fairdesk.audit.run import run as run_audit
 from fairdesk.audit.schema import release
 from fairdesk.audit.spec import AuditSpec, RunSpec
 from fairdesk.audit.store import RunRecord, RunState, Store
+from fairdesk.audit.weighing import weigh_findings
 from fairdesk.audit.worker import Worker
 from fairdesk.data.profile import problems
 from fairdesk.data.witness import check_admits
@@ -49,8 +51,9 @@ class Question(msgspec.Struct, frozen=True):
         The data and the model.
     protected : tuple[str, ...]
         The columns that are compared.
-    run : RunSpec
-        The method, its options and its seed; not run where there is no model to ask.
+    runs : tuple[RunSpec, ...]
+        The methods, each with its options and its seed, in their order; not run where there is
+        no model to ask.
     title, person : str
         As in `fairdesk.audit.spec.AuditSpec`.
     limits : Limits
@@ -59,7 +62,7 @@ class Question(msgspec.Struct, frozen=True):
 
     subject: Subject
     protected: tuple[str, ...]
-    run: RunSpec
+    runs: tuple[RunSpec, ...]
     title: str
     person: str = "person"
     limits: Limits = Limits()
@@ -74,8 +77,8 @@ class Outcome(msgspec.Struct, frozen=True):
         What was asked.
     found : Inspection
         The data and the model, and how far they agree.
-    run : RunRecord, optional
-        What was found; none where there is no model to ask.
+    runs : tuple[RunRecord, ...]
+        What each found; none where there is no model to ask.
     files : dict[str, str]
         Name and place of each file that was written.
     trouble : str
@@ -86,7 +89,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     spec: AuditSpec
     found: Inspection
-    run: RunRecord | None
+    runs: tuple[RunRecord, ...]
     files: dict[str, str]
     trouble: str
     warnings: tuple[str, ...]
@@ -119,22 +122,45 @@ def audit(
     _make_folder(folder)
     found = inspect(worker, question.subject, lambda _sentence: None)
     spec = _spec(question, found)
+    if not spec.predictions:
+        for run in question.runs:
+            check_run(run, spec)
     _make_room(folder)
     with Store.create(folder / AUDIT_FILE, spec, found.table) as store:
         if found.proof is not None:
             store.log(inspected.agreement(found))
-        state = RunState(0, question.run.method, "done")
+        state = RunState(0, question.runs[0].method, "done")
         if not spec.predictions:
-            for state in run_audit(worker, store, question.run):
-                watch(state)
+            for run in question.runs:
+                for state in run_audit(worker, store, run):
+                    watch(state)
+                if state.state == "stopped":
+                    break
 
-        def writing(name: str) -> None:
-            watch(msgspec.structs.replace(state, phase=f"writing {name}"))
+        def doing(phase: str, done: int = 0, total: int = 0) -> None:
+            watch(msgspec.structs.replace(state, phase=phase, done=done, total=total))
 
-        files, trouble, left_out = _write_outputs(store, folder, writing)
-        run = next(reversed(store.runs()), None)
-        warnings = (*_warnings(found, spec.domain.names), *left_out)
-        return Outcome(spec, found, run, files, trouble, warnings)
+        unweighed = _weigh(worker, store, found, doing)
+        files, trouble, left_out = _write_outputs(
+            store, folder, lambda name: doing(f"writing {name}")
+        )
+        warnings = (*_warnings(found, spec.domain.names), *unweighed, *left_out)
+        return Outcome(spec, found, tuple(store.runs()), files, trouble, warnings)
+
+
+def _weigh(
+    worker: Worker, store: Store, found: Inspection, doing: Callable[[str, int, int], None]
+) -> tuple[str, ...]:
+    """Tell how near to real people the findings are; gives a sentence when that was not done."""
+    if not any(run.found for run in store.runs()):
+        return ()
+    try:
+        people = store.spec.domain.people(found.table)
+        weigh_findings(worker, store, people, lambda done, total: doing("weighing", done, total))
+    except FairDeskError as error:
+        log.warning("findings were not weighed: %s", error)
+        return (f"Findings were not all compared with real people: {error}",)
+    return ()
 
 
 def _warnings(found: Inspection, attributes: Collection[str]) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ from time import monotonic
 import msgspec
 import numpy as np
 
-from fairdesk.audit.methods import method_named, parse_options
+from fairdesk.audit.methods import method_named, parse_options, why_off
 from fairdesk.audit.records import RunState
-from fairdesk.audit.spec import Budget, RunSpec
+from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.store import Store
 from fairdesk.audit.worker import Worker
 from fairdesk.errors import FairDeskError, SpecError, StoreError
@@ -45,11 +45,11 @@ def run(worker: Worker, store: Store, spec: RunSpec) -> Iterator[RunState]:
     Raises
     ------
     SpecError
-        Before it begins, when there is no such method or its options do not fit.
+        Before it begins, as `check_run` says.
     StoreError
         Before it begins, when the audit file cannot be written.
     """
-    parse_options(spec.method, spec.options)
+    check_run(spec, store.spec)
     keeper = _Keeper(worker, store, spec)
     yield keeper.state
     try:
@@ -63,6 +63,31 @@ def run(worker: Worker, store: Store, spec: RunSpec) -> Iterator[RunState]:
         keeper.end("failed", f"{type(error).__name__}: {error}")
         raise
     yield keeper.state
+
+
+def check_run(run: RunSpec, audit: AuditSpec) -> None:
+    """Refuse a run that cannot begin.
+
+    Raises
+    ------
+    SpecError
+        When there is no such method, it is off for the model or the domain, its options do not
+        fit, or its budget is nought.
+    """
+    parse_options(run.method, run.options)
+    if off := why_off(method_named(run.method), audit.model, audit.domain):
+        raise SpecError(off, remedy="Choose another method.")
+    for limit, what in ((run.budget.seconds, "seconds"), (run.budget.queries, "rows")):
+        if limit is not None and not limit > 0:
+            raise SpecError(
+                f"A search of {limit:g} {what} would ask nobody.",
+                remedy="Give a budget above nought, or none.",
+            )
+    if run.near is not None and not 0 <= run.near <= 1:
+        raise SpecError(
+            f"No distance to a real person is {run.near:g}.",
+            remedy="Give a number from 0 (like somebody real) to 1 (unlike in everything).",
+        )
 
 
 class _Keeper:

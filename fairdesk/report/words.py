@@ -27,7 +27,7 @@ OBSERVED = (
     "why, and not how one person would have fared otherwise."
 )
 #: Between a number and its unit: no line break.
-_NBSP = "\u00a0"
+NBSP = "\u00a0"
 #: Endings with a plural of their own, the longer ones first.
 _IRREGULAR = {
     "person": "people",
@@ -108,26 +108,26 @@ def percent(part: float, whole: float, digits: int = 1) -> str:
     text, least = f"{share:.{digits}f}", 10.0**-digits
     if 0 < part < whole:
         if float(text) == 0:
-            return f"below {least:.{digits}f}{_NBSP}%"
+            return f"below {least:.{digits}f}{NBSP}%"
         if float(text) == 100:
-            return f"above {100 - least:.{digits}f}{_NBSP}%"
-    return f"{text}{_NBSP}%"
+            return f"above {100 - least:.{digits}f}{NBSP}%"
+    return f"{text}{NBSP}%"
 
 
 def duration(seconds: float) -> str:
     """Write a time span for people: ``1.7 s``, ``41 s``, ``3 min 5 s``, ``1 h 12 min``."""
     if seconds < 0.1:
-        return f"{seconds:.2f}{_NBSP}s"
+        return f"{seconds:.2f}{NBSP}s"
     if seconds < 9.95:
-        return f"{seconds:.1f}{_NBSP}s"
+        return f"{seconds:.1f}{NBSP}s"
     whole = round(seconds)
     if whole < 60:
-        return f"{whole}{_NBSP}s"
+        return f"{whole}{NBSP}s"
     minutes, rest = divmod(whole, 60)
     if minutes < 60:
-        return f"{minutes}{_NBSP}min" + (f" {rest}{_NBSP}s" if rest else "")
+        return f"{minutes}{NBSP}min" + (f" {rest}{NBSP}s" if rest else "")
     hours, minutes = divmod(minutes, 60)
-    return f"{number(hours)}{_NBSP}h" + (f" {minutes}{_NBSP}min" if minutes else "")
+    return f"{number(hours)}{NBSP}h" + (f" {minutes}{NBSP}min" if minutes else "")
 
 
 def score(spec: AuditSpec, value: float) -> str:
@@ -188,7 +188,11 @@ def protected_names(domain: Domain) -> tuple[str, ...]:
 
 def when_changes(domain: Domain) -> str:
     """Say the condition of a finding: ``when only sex or race or both change``."""
-    names = protected_names(domain)
+    return when_change(protected_names(domain))
+
+
+def when_change(names: Sequence[str]) -> str:
+    """Say that some protected attributes change and nothing else does."""
     if len(names) == 1:
         return f"when only {quoted(names[0])} changes"
     if len(names) == 2:
@@ -196,8 +200,8 @@ def when_changes(domain: Domain) -> str:
     return f"when only {listed(names, 'or')} change, alone or together"
 
 
-def headline(spec: AuditSpec, run: Counted) -> str:
-    """Say what a run found, the number first, and what that is.
+def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> str:
+    """Say what a search found, the number first, and what that is.
 
     Parameters
     ----------
@@ -205,6 +209,8 @@ def headline(spec: AuditSpec, run: Counted) -> str:
         The audit's question: its word for a person and the protected attributes.
     run : Counted
         A run's record or its live state.
+    ending_too : bool
+        Whether to say how it ended, when not by itself.
     """
     when = when_changes(spec.domain)
     if run.found:
@@ -227,7 +233,7 @@ def headline(spec: AuditSpec, run: Counted) -> str:
             f"({number(run.queries)} rows sent to the model) none gets another decision {when}. "
             "That is no proof that nobody does."
         )
-    return " ".join(part for part in (sentence, ending(run)) if part)
+    return " ".join(part for part in (sentence, ending(run) if ending_too else "") if part)
 
 
 def ending(run: Counted) -> str:

@@ -1,0 +1,318 @@
+"""The arguments of the ``fairdesk`` command, and the question that they ask."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from fairdesk import __version__
+from fairdesk.audit.inspection import Subject
+from fairdesk.audit.methods import METHODS, parse_options
+from fairdesk.audit.question import Limits, read_limits
+from fairdesk.audit.spec import Budget, RunSpec
+from fairdesk.errors import SpecError
+from fairdesk.headless import AUDIT_FILE, OUTPUTS, Question
+from fairdesk.samples import samples
+
+#: The exit code of a wrong command line.
+USAGE = 2
+
+_OUT_HELP = (
+    f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}; made when it is missing. "
+    "Nothing is overwritten: the files of an earlier audit in it are moved to a folder earlier-1, "
+    "earlier-2, ... inside it"
+)
+_EPILOG = """\
+The label column is never an input of the model. Several protected columns are varied together.
+The exit code is 0 when the audit is done, 1 when it failed (one line on standard error says
+why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C: what was found until then is
+kept and written.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells what is wrong with the command line in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        said = message[:1].upper() + message[1:]
+        self.exit(USAGE, f"{self.prog}: {said}. See “{self.prog} --help”.\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Make the parser of the whole command line."""
+    parser = _Parser(
+        prog="fairdesk",
+        description="Find discrimination in trained models. Without a command the window opens.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"FairDesk {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+
+    opening = commands.add_parser("open", help="open the window on an audit file")
+    opening.add_argument("file", metavar="FILE", nargs="?", help="an audit (.fairdesk)")
+
+    inspecting = commands.add_parser(
+        "inspect",
+        help="open a table and a model and tell how they fit together",
+        description="Open a table and a model, fit them together, try the model on the rows, and "
+        "tell what came of it. Nothing is audited and nothing is written.",
+        allow_abbrev=False,
+    )
+    _add_subject(inspecting)
+    _add_json(inspecting)
+
+    auditing = commands.add_parser(
+        "audit",
+        help="audit a model without the window",
+        description="Audit a model without the window.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    _add_subject(auditing)
+    add = auditing.add_argument
+    add(
+        "--protected",
+        metavar="COL",
+        action="append",
+        required=True,
+        help="a protected column; may be repeated",
+    )
+    add(
+        "--domain",
+        metavar="FILE",
+        type=Path,
+        help="JSON: attribute -> [low, high] or a list of values; by default as in the data. Or "
+        '{"attributes": {...}, "constraints": ["husband implies sex = Male", ...]}',
+    )
+    add(
+        "--method",
+        choices=METHODS,
+        action="append",
+        help="how to search or measure (default: maft); may be repeated, to compare methods",
+    )
+    add(
+        "--option",
+        metavar="NAME=VALUE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="parameters of the method by their names in its paper; may be repeated; of one of "
+        "several methods as METHOD.NAME=VALUE. "
+        + "; ".join(f"{key}: {', '.join(_names(key))}" for key in METHODS),
+    )
+    add("--seconds", metavar="S", type=float, help="end each method after so many seconds")
+    add(
+        "--rows",
+        metavar="N",
+        type=int,
+        help="end each method after so many rows were sent to the model",
+    )
+    add(
+        "--near",
+        metavar="D",
+        type=float,
+        help="ask only about people at most so far from a real one (Gower distance, 0 to 1)",
+    )
+    _add_common(auditing)
+
+    demo = commands.add_parser(
+        "demo",
+        help="audit the built-in sample",
+        description="Audit the built-in sample, with a short search: income in the US census, a "
+        "Keras network.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    _add_common(demo)
+    return parser
+
+
+def _add_subject(parser: argparse.ArgumentParser) -> None:
+    """Add what names the table and the model, and says how they fit together."""
+    add = parser.add_argument
+    add(
+        "--data",
+        metavar="F",
+        type=Path,
+        required=True,
+        help="the table: CSV, TSV, Parquet, Excel or SQLite",
+    )
+    add("--table", metavar="NAME", default="", help="its sheet or table, where it has several")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--model", metavar="M", type=Path, help="Keras, ONNX or scikit-learn")
+    which.add_argument(
+        "--predictions",
+        metavar="COL",
+        default="",
+        help="instead of a model: the column with the decisions that it made",
+    )
+    add("--label", metavar="COL", required=True, help="the column with the decision or the truth")
+    add(
+        "--favourable",
+        metavar="V",
+        action="append",
+        required=True,
+        help="its value that is good for the person; may be repeated; for numbers also “>= 50”",
+    )
+    add(
+        "--model-favourable",
+        metavar="CLASS",
+        action="append",
+        default=[],
+        help="the model’s class that means the favourable value; may be repeated; by default the "
+        "one of that name, else the one that agrees better with the label",
+    )
+    add(
+        "--companion",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="a file beside the model that tells how it is fed: a scaler, encoders, the order of "
+        "its inputs; may be repeated",
+    )
+    add(
+        "--map",
+        metavar="FILE",
+        type=Path,
+        help="JSON: how the model’s inputs are made, where that is not as proposed; in the form "
+        "that “inspect --json” prints as “mapping”",
+    )
+    add("--output", metavar="NAME", default="", help="which output decides, of several")
+    add(
+        "--threshold",
+        metavar="X",
+        type=float,
+        help="where the decision changes: of a score, when not at 0.5; of an estimated number",
+    )
+    add(
+        "--trust-model",
+        action="store_true",
+        help="open a model file, or a file beside it, that is a program: whatever its author put "
+        "into it runs",
+    )
+    add(
+        "--make-environment",
+        action="store_true",
+        help="where the model was saved with other versions: make an environment with them, from "
+        "the package registry, and open it there",
+    )
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seed", metavar="N", type=_seed, default=0, help="of all randomness (default: 0)"
+    )
+    parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help=_OUT_HELP)
+    _add_json(parser)
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object with the figures, nothing else"
+    )
+
+
+def _names(method: str) -> tuple[str, ...]:
+    return tuple(field.name for field in msgspec.structs.fields(METHODS[method].options))
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"“{text}” is no whole number from 0 on")
+    return int(text)
+
+
+def question_of(arguments: argparse.Namespace) -> Question:
+    """Make the question of the arguments of an audit, or of the demonstration.
+
+    Raises
+    ------
+    SpecError
+        When an option or the domain file is wrong.
+    """
+    if arguments.command == "demo":
+        sample = samples()[0]
+        return Question(
+            Subject(
+                data=sample.data_path,
+                model=sample.model_path(sample.models[0]),
+                label=sample.label,
+                favourable=sample.favourable,
+            ),
+            protected=sample.protected,
+            runs=(RunSpec("maft", sample.options, seed=arguments.seed),),
+            title=sample.title,
+            person=sample.person,
+        )
+    asked = arguments.predictions or arguments.model.name
+    return Question(
+        subject_of(arguments),
+        protected=tuple(dict.fromkeys(arguments.protected)),
+        runs=_runs(arguments),
+        title=f"{asked} on {arguments.data.name}",
+        limits=read_limits(arguments.domain) if arguments.domain else Limits(),
+    )
+
+
+def subject_of(arguments: argparse.Namespace) -> Subject:
+    """Name the table and the model."""
+    return Subject(
+        data=arguments.data,
+        label=arguments.label,
+        favourable=" or ".join(arguments.favourable),
+        model=arguments.model,
+        predictions=arguments.predictions,
+        model_favourable=" or ".join(arguments.model_favourable) or None,
+        companions=tuple(arguments.companion),
+        map=arguments.map,
+        table=arguments.table,
+        output=arguments.output,
+        threshold=arguments.threshold,
+        trusted=arguments.trust_model,
+        make_environment=arguments.make_environment,
+    )
+
+
+def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:
+    methods = tuple(dict.fromkeys(arguments.method or ["maft"]))
+    options = _options(methods, arguments.option)
+    budget = Budget(arguments.seconds, arguments.rows)
+    return tuple(
+        RunSpec(method, options[method], arguments.seed, budget, arguments.near)
+        for method in methods
+    )
+
+
+def _options(methods: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, int | float]]:
+    """Give each method its options: those said of it, and those that it knows by that name.
+
+    Raises
+    ------
+    SpecError
+        When one has no value, a wrong one, or is no method's.
+    """
+    raw: dict[str, dict[str, str]] = {method: {} for method in methods}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise SpecError(f"The option “{text}” has no value.", remedy="Write it as name=value.")
+        named, dot, rest = name.rpartition(".")
+        if dot and named not in methods:
+            raise SpecError(
+                f"The option “{name}” is of the method “{named}”, which is not asked for.",
+                remedy=f"The methods asked for are: {', '.join(methods)}.",
+            )
+        knowing = [named] if dot else [each for each in methods if name in _names(each)]
+        # the first method tells which options there are
+        for method in knowing or methods[:1]:
+            raw[method][rest] = value
+    chosen = {}
+    for method in methods:
+        options = parse_options(method, raw[method])
+        chosen[method] = {name: getattr(options, name) for name in raw[method]}
+    return chosen
