@@ -130,6 +130,16 @@ def why_off(method: Method, card: ModelCard, domain: Domain | None = None) -> st
     return f"{method.title} is off: {'; '.join(lacking)}." if lacking else ""
 
 
+def remark(method: Method, card: ModelCard) -> str:
+    """Say in a sentence what is special about a method on a model; mostly empty."""
+    if method.key == "maft" and card.scores == "labels":
+        return (
+            "The model answers with a decision only, not with a score: MAFT then works on one-hot "
+            "outputs, as its paper proposes, and sees a slope only right at the limit."
+        )
+    return ""
+
+
 def method_named(key: str) -> Method:
     """Give a method.
 
