@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain
 from fairdesk.events import Found, Progress, Rows, Scores
-from fairdesk.individual.asked import AskedModel, KeyTable
+from fairdesk.individual.asked import AskedModel
+from fairdesk.individual.met import People
 from fairdesk.models.model import Model, labels
+
+if TYPE_CHECKING:
+    from fairdesk.individual.kernels import Keys, Numbers
 
 #: Rows that are made and asked about in one go; more would be no faster, only larger.
 MOST_ROWS = 200_000
+#: An answer that is farther than this from where the decision would be another is sure, as a part
+#: of the greater of the score and 1. The last bits of a float32 are some ten thousand times less.
+SURE = 1e-3
 
 Part = TypeVar("Part", bound=np.generic)
 
 
-def in_parts(ask: Callable[[Rows], NDArray[Part]], rows: Rows, questions: int) -> NDArray[Part]:
+def in_parts(
+    ask: Callable[[NDArray[Any]], NDArray[Part]], rows: NDArray[Any], questions: int
+) -> NDArray[Part]:
     """Ask about rows part by part, where each row makes so many questions.
 
     Keeps memory bounded when many people meet many combinations.
@@ -49,13 +58,31 @@ class Answers:
     labels: NDArray[np.intp]
     allowed: NDArray[np.bool_] | None = None
 
+    def __getitem__(self, which: NDArray[np.bool_]) -> Answers:
+        """Give the answers to some of the people only."""
+        allowed = None if self.allowed is None else self.allowed[which]
+        return Answers(self.scores[which], self.labels[which], allowed)
+
     @property
     def discriminatory(self) -> NDArray[np.bool_]:
         """``(n,)``; whether some two members of the similar set are decided differently."""
         if self.allowed is None:
             return np.asarray((self.labels != self.labels[:, :1]).any(axis=1))
-        first = self.of(self.allowed.argmax(axis=1))
+        first = self.of(self._somebody)
         return np.asarray(((self.labels != first[:, None]) & self.allowed).any(axis=1))
+
+    def span(self) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+        """Tell of those who are all decided alike how far apart their scores are.
+
+        Returns
+        -------
+        NDArray[np.float32], NDArray[np.intp]
+            ``(n,)``; how far the two are apart that are farthest from each other, and one of them.
+        """
+        people = np.arange(len(self.labels))
+        first = self.distance(self._somebody).argmax(axis=1)  # the nearest or the farthest end
+        end = self.distance(first).argmax(axis=1)
+        return np.asarray(self.distance(end)[people, first]), end
 
     def flips(self, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
         """``(n, C)``; which members are decided differently from the row's own combination."""
@@ -79,6 +106,26 @@ class Answers:
         if self.allowed is not None:
             distance[~self.allowed] = -1.0
         return np.asarray(distance)
+
+    @property
+    def _somebody(self) -> NDArray[np.intp]:
+        """``(n,)``; of each similar set a member who may be."""
+        if self.allowed is None:
+            return np.zeros(len(self.labels), dtype=np.intp)
+        return np.asarray(self.allowed.argmax(axis=1))
+
+
+def joined(answers: Sequence[Answers]) -> Answers:
+    """Put the answers to several batches of people together."""
+    if answers[0].allowed is None:
+        allowed = None
+    else:
+        allowed = np.concatenate([each.allowed for each in answers if each.allowed is not None])
+    return Answers(
+        np.concatenate([each.scores for each in answers]),
+        np.concatenate([each.labels for each in answers]),
+        allowed,
+    )
 
 
 class Ledger:
@@ -106,12 +153,19 @@ class Ledger:
         As given.
     asked : AskedModel
         The model, with a memory.
+    gamma : float
+        Above 0, two members of a similar set also count when they are decided alike and their
+        scores of that decision differ by more than this; set before anybody is checked.
     tried : int
         Unique people checked.
     found : int
         Unique discriminatory instances among them that were given out, re-checked.
     rejected : int
         People whom the search would have gone to but may not; counted by whoever bars them.
+    fits : callable, optional
+        As given.
+    favourable : int
+        The favourable one of the model's decisions; of two it does not matter to any search.
     """
 
     def __init__(
@@ -122,41 +176,72 @@ class Ledger:
         known: Rows | None = None,
         fits: Callable[[Rows], NDArray[np.bool_]] | None = None,
     ) -> None:
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.individual import kernels  # noqa: PLC0415
+
+        self.gamma = 0.0
         self.tried = 0
         self.found = 0
         self.rejected = 0
+        self.favourable = 1
         self.domain = domain
         self.asked = AskedModel(model)
-        self._people = KeyTable()
-        self._verdicts = np.zeros(1 << 12, dtype=np.bool_)
-        self._pending: list[tuple[Rows, NDArray[np.intp]]] = []
-        self._fits = fits
+        self._kernels = kernels
+        self._people = People(domain.others)
+        self._booked: list[tuple[Rows, NDArray[np.intp], Answers]] = []
+        self.fits = fits
+        members = np.zeros((len(domain.combinations), len(domain.attributes)))
+        members[:, domain.protected] = domain.combinations
+        self._protected = domain.protected.astype(np.int64)
+        self._combination_keys: Keys = kernels.shared_keys(members, self._protected)
         if known is not None and len(known):
-            self._people.number(known[:, domain.others])
-            self._verdicts = np.ones(2 * self._people.size, dtype=np.bool_)
+            keys = self._people.keys(known)
+            self._people.meet(keys)
+            self._people.condemn(keys)
+
+    @property
+    def nbytes(self) -> int:
+        """What it holds in memory, but for findings not given out yet."""
+        return self._people.nbytes + self.asked.nbytes
 
     def ask(self, rows: Rows) -> Answers:
         """Ask the model about the similar sets of ``(n, d)`` rows, each in the domain.
 
         Members that break a constraint are not sent.
         """
-        scores = in_parts(self._scores, rows, len(self.domain.combinations))
-        if not self.domain.ruled:
-            return Answers(scores, labels(scores))
-        allowed = ~np.isnan(scores[:, :, 0])
-        return Answers(scores, np.where(allowed, labels(scores), -1), allowed)
+        return self._ask(rows, self._people.keys(rows))
 
-    def _scores(self, rows: Rows) -> Scores:
+    def _ask(self, rows: Rows, keys: Keys) -> Answers:
+        members = len(self.domain.combinations)
+        if self.domain.ruled:
+            scores = in_parts(self._scores_of_allowed, rows, members)
+            allowed = ~np.isnan(scores[:, :, 0])
+            return Answers(scores, np.where(allowed, labels(scores), -1), allowed)
+        if len(rows) * members <= MOST_ROWS:
+            scores = self._scores(rows, keys)
+        else:
+            scores = in_parts(
+                lambda part: self._scores(rows[part], keys[part]), np.arange(len(rows)), members
+            )
+        return Answers(scores, labels(scores))
+
+    def _scores(self, rows: Rows, keys: Keys) -> Scores:
+        """Ask about everybody in the similar sets, whose members share these keys."""
+        everyone = keys[:, None] + self._combination_keys
+
+        def members(which: Numbers) -> Rows:
+            return self._kernels.members(rows, which, self._protected, self.domain.combinations)
+
+        return self.asked.answer(everyone.ravel(), members).reshape(*everyone.shape, -1)
+
+    def _scores_of_allowed(self, rows: Rows) -> Scores:
         """Ask about everybody in the similar sets who may be."""
         similar = self.domain.similar(rows)
         everyone = similar.reshape(-1, rows.shape[1])
-        if self.domain.ruled:
-            allowed = self.domain.allowed(everyone)
-            answers = self.asked.predict(everyone[allowed])
-            scores = np.full((len(everyone), answers.shape[1]), np.nan, dtype=np.float32)
-            scores[allowed] = answers
-        else:
-            scores = self.asked.predict(everyone)
+        allowed = self.domain.allowed(everyone)
+        answers = self.asked.predict(everyone[allowed])
+        scores = np.full((len(everyone), answers.shape[1]), np.nan, dtype=np.float32)
+        scores[allowed] = answers
         return scores.reshape(*similar.shape[:2], -1)
 
     def check(self, rows: Rows, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -169,63 +254,57 @@ class Ledger:
         combination : NDArray[np.intp]
             ``(n,)``; the index of each row's protected values in ``domain.combinations``.
         """
-        numbers, new = self._people.number(rows[:, self.domain.others])
-        if self._people.size > len(self._verdicts):
-            self._verdicts = np.resize(self._verdicts, 2 * self._people.size)
-        if new.size and self._fits is not None:
-            self._verdicts[numbers[new]] = False
-            fit = self._fits(rows[new])
+        keys = self._people.keys(rows)
+        new = self._people.meet(keys)
+        if new.size and self.fits is not None:
+            fit = self.fits(rows[new])
             self.rejected += int((~fit).sum())
             new = new[fit]
         if new.size:
-            verdicts = self.ask(rows[new]).discriminatory
-            self._verdicts[numbers[new]] = verdicts
-            hits = new[verdicts]
+            answers = self._ask(rows[new], keys[new])
+            hit = answers.discriminatory
+            if self.gamma:
+                hit |= answers.span()[0] > self.gamma
             self.tried += len(new)
-            if hits.size:
-                self._pending.append((rows[hits], combination[hits]))
-        return np.asarray(self._verdicts[numbers])
+            if hit.any():
+                hits = new[hit]
+                self._people.condemn(keys[hits])
+                self._booked.append((rows[hits], combination[hits], answers[hit]))
+        return self._people.verdicts(keys)
 
     def take(self, phase: str) -> Found | None:
-        """Give what was booked since the last call and is confirmed; ``None`` for no bookings."""
-        if not self._pending:
+        """Give what was booked since the last call, re-checked; ``None`` when there is nothing.
+
+        Each instance and its partner are sent to the model once more. Where that answer or the
+        first is not sure (it is near a border, or the two are unlike, or there is a decision only
+        and no score), they are sent twice, the second time in each other's place: the last bits
+        of an answer may depend on a row's place in its batch; where they decide, the decision
+        stays with the place and not with the person, and the instance is struck off.
+        """
+        if not self._booked:
             return None
-        rows = np.concatenate([rows for rows, _ in self._pending])
-        combination = np.concatenate([combination for _, combination in self._pending])
-        self._pending.clear()
-        found, confirmed = self.confirm(rows, combination, phase)
+        rows, combination, answers = self._gathered()
+        counted = self._counted(answers, combination)
+        if self.gamma and not (far := counted.any(axis=1)).all():
+            # others in the similar set are farther apart: one of these stands for the person
+            near = np.flatnonzero(~far)
+            combination[near] = answers.span()[1][near]
+            rows[near] = self.domain.counterparts(rows[near], combination[near])
+            counted = self._counted(answers, combination)
+        partner = np.where(counted, answers.distance(combination), -1).argmax(axis=1)
+        pairs = np.stack([rows, self.domain.counterparts(rows, partner)])
+        people = np.arange(len(rows))
+        first = np.stack([answers.scores[people, each] for each in (combination, partner)])
+        confirmed, scores = self._confirmed(pairs, first)
         self.found += int(confirmed.sum())
         return Found(
-            rows=found.rows[confirmed],
-            partners=found.partners[confirmed],
-            row_scores=found.row_scores[confirmed],
-            partner_scores=found.partner_scores[confirmed],
-            alone=found.alone[confirmed],
+            rows=pairs[0, confirmed],
+            partners=pairs[1, confirmed],
+            row_scores=scores[0, confirmed],
+            partner_scores=scores[1, confirmed],
+            alone=self._alone(counted, combination)[confirmed],
             phase=phase,
         )
-
-    def confirm(
-        self, rows: Rows, combination: NDArray[np.intp], phase: str
-    ) -> tuple[Found, NDArray[np.bool_]]:
-        """Give each instance a partner, ask about both anew, and tell who is an instance, ``(n,)``.
-
-        Each instance and its partner are sent to the model twice more, the second time in each
-        other's place. The last bits of an answer may depend on a row's place in its batch; where
-        they decide, the decision stays with the place and not with the person, and the instance
-        is not confirmed.
-        """
-        answers = self.ask(rows)
-        flips = answers.flips(combination)
-        partner = np.where(flips, answers.distance(combination), -1).argmax(axis=1)
-        partners = self.domain.counterparts(rows, partner)
-        again = self.asked.predict_anew(np.concatenate([rows, partners]))
-        swapped = self.asked.predict_anew(np.concatenate([partners, rows]))
-        row_scores, partner_scores = again[: len(rows)], again[len(rows) :]
-        decided, other = labels(row_scores), labels(partner_scores)
-        partner_swapped, row_swapped = labels(swapped[: len(rows)]), labels(swapped[len(rows) :])
-        confirmed = (decided != other) & (decided == row_swapped) & (other == partner_swapped)
-        alone = self._alone(flips, combination)
-        return Found(rows, partners, row_scores, partner_scores, alone, phase), confirmed
 
     def progress(self, phase: str, done: int, total: int) -> Progress:
         """Say how far the search is, with the counts so far."""
@@ -239,9 +318,81 @@ class Ledger:
             rejected=self.rejected,
         )
 
-    def _alone(self, flips: NDArray[np.bool_], combination: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """``(n, p)``; whether some change of this one protected attribute flips the decision."""
+    def _gathered(self) -> tuple[Rows, NDArray[np.intp], Answers]:
+        """Take what is booked: who, their combinations, and what was answered."""
+        booked = self._booked
+        self._booked = []
+        if len(booked) == 1:
+            return booked[0]
+        rows, combinations, answers = zip(*booked, strict=True)
+        return np.concatenate(rows), np.concatenate(combinations), joined(answers)
+
+    def _counted(
+        self, answers: Answers, combination: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
+        """``(n, C)``; with which members each row makes a pair: those that flip, if any do."""
+        counted = answers.flips(combination)
+        if self.gamma:
+            alike = ~counted.any(axis=1)
+            counted[alike] = (answers.distance(combination) > self.gamma)[alike]
+        return counted
+
+    def _confirmed(self, pairs: Rows, first: Scores) -> tuple[NDArray[np.bool_], Scores]:
+        """Ask about ``(2, n, d)`` pairs anew: ``(n,)`` who counts still, and ``(2, n, k)`` scores."""
+        scores = first.copy()
+        confirmed = self._sure(first)
+        once = np.flatnonzero(confirmed)
+        if once.size:
+            again = scores[:, once] = self._asked_anew(pairs[:, once])
+            steady = np.abs(again - first[:, once]) < 0.1 * SURE * np.maximum(1, np.abs(again))
+            same = (labels(again) == labels(first[:, once])).all(axis=0)
+            confirmed[once] = self._sure(again) & same & steady.all(axis=(0, 2))
+        twice = np.flatnonzero(~confirmed)
+        if twice.size:
+            again = scores[:, twice] = self._asked_anew(pairs[:, twice])
+            swapped = self._asked_anew(pairs[::-1, twice])[::-1]
+            same = (labels(again) == labels(swapped)).all(axis=0)
+            confirmed[twice] = self._counts(again) & self._counts(swapped) & same
+        return confirmed, scores
+
+    def _asked_anew(self, pairs: Rows) -> Scores:
+        """Ask about ``(2, n, d)`` pairs, whatever was asked before: ``(2, n, k)``."""
+        answers = self.asked.predict_anew(pairs.reshape(-1, pairs.shape[2]))
+        return answers.reshape(2, pairs.shape[1], -1)
+
+    def _counts(self, scores: Scores) -> NDArray[np.bool_]:
+        """``(n,)``; whether pairs with these ``(2, n, k)`` scores are decided unlike enough."""
+        own, other = labels(scores)
+        counts = own != other
+        return counts | (_apart(scores) > self.gamma) if self.gamma else counts
+
+    def _sure(self, scores: Scores) -> NDArray[np.bool_]:
+        """``(n,)``; whether last bits cannot change that these ``(2, n, k)`` scores count."""
+        own, other = labels(scores)
+        sure = (own != other) & (_margin(scores) > SURE).all(axis=0)
+        if self.gamma:
+            sure |= (own == other) & (_apart(scores) > self.gamma + SURE)
+        # a decision only, as a score: how near the border it was is not known
+        return np.asarray(sure & (scores % 1 != 0).any(axis=(0, 2)))
+
+    def _alone(self, counted: NDArray[np.bool_], combination: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """``(n, p)``; whether some change of this one protected attribute is enough."""
         combinations = self.domain.combinations
         differs = combinations[combination][:, None, :] != combinations
         only = differs & (differs.sum(axis=2, keepdims=True) == 1)
-        return np.asarray((only & flips[:, :, None]).any(axis=1))
+        return np.asarray((only & counted[:, :, None]).any(axis=1))
+
+
+def _apart(scores: Scores) -> NDArray[np.float32]:
+    """``(n,)``; how far the ``(2, n, k)`` scores of two people are apart, in the first's class."""
+    decided = labels(scores[0])[:, None] if scores.shape[2] > 1 else np.zeros((1, 1), np.intp)
+    own, other = (np.take_along_axis(each, decided, axis=1)[:, 0] for each in scores)
+    return np.asarray(np.abs(own - other))
+
+
+def _margin(scores: Scores) -> NDArray[np.float32]:
+    """``(...)``; how far ``(..., k)`` scores are from another decision, as parts of at least 1."""
+    if scores.shape[-1] == 1:
+        return np.asarray(np.abs(scores[..., 0] - 0.5) / np.maximum(1, np.abs(scores[..., 0])))
+    second, first = np.moveaxis(np.partition(scores, -2, axis=-1)[..., -2:], -1, 0)
+    return np.asarray((first - second) / np.maximum(1, np.abs(first)))
