@@ -14,7 +14,7 @@ import numpy as np
 from fairdesk.data.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, Rows
-from fairdesk.individual import maft, uniform
+from fairdesk.individual import estimate, everybody, maft, themis, uniform
 from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import Capability, ModelCard
 
@@ -106,6 +106,59 @@ METHODS: dict[str, Method] = {
             "Rare discrimination may be missed altogether.",
             options=uniform.UniformOptions,
             search=uniform.search,
+        ),
+        Method(
+            key="enumerate",
+            title="Everybody",
+            sentence="Asks about every person that the allowed values make, one after the other, "
+            "and counts those who are discriminated against.",
+            paper="The definition itself, with nothing left to chance",
+            tells="Exactly how many people of the domain are discriminated against, and what share "
+            "that is. None found means that there are none. Attributes that are kept as they are "
+            "have every combination of values that occurs in the data.",
+            cannot="How common it is among real people: most of those whom the allowed values make "
+            "are unlike anybody. A run that is stopped tells no share, for those who come first "
+            "are not like the others.",
+            options=everybody.EnumerateOptions,
+            search=everybody.search,
+            obstacle=everybody.obstacle,
+        ),
+        Method(
+            key="estimate",
+            title="Estimate of the share",
+            sentence="Draws people at random, counts how many are discriminated against, and says "
+            "how far chance may have led that share astray.",
+            paper="Udeshi, Arora and Chattopadhyay, “Automated Directed Fairness Testing” "
+            "(Aequitas), ASE 2018; with the intervals of Clopper and Pearson, and of Robbins",
+            tells="What share of people are discriminated against, each with an interval: of all "
+            "people of the domain, each as likely as any other; of the real people in the data; "
+            "and of real people of whom a few attributes were moved. It may be stopped at any "
+            "time: the anytime interval still holds.",
+            cannot="The share of the domain is none of real people: most of those drawn at random "
+            "are unlike anybody. What it says of the data’s people holds for others only if they "
+            "are like these. Where only people near the data may be asked about, every share is "
+            "of those.",
+            options=estimate.EstimateOptions,
+            search=estimate.search,
+            answers=Answers.SHARE,
+        ),
+        Method(
+            key="themis",
+            title="THEMIS",
+            sentence="Asks about random people, none of them twice, until it is known for every "
+            "set of protected attributes how much the decision hangs on it.",
+            paper="Galhotra, Brun and Meliou, “Fairness Testing: Testing Software for "
+            "Discrimination”, ESEC/FSE 2017",
+            tells="For each set of protected attributes, with intervals: the share of people whose "
+            "decision changes when these alone change (causal), and how far the favourable rates "
+            "of two groups are apart (group). Sets that hold another above the threshold are left "
+            "out: they score at least as much.",
+            cannot="How real people fare: those asked about are drawn at random from the domain, "
+            "each as likely as any other. Each interval holds by itself, not all of them "
+            "together.",
+            options=themis.ThemisOptions,
+            search=themis.search,
+            answers=Answers.SHARE,
         ),
     )
 }

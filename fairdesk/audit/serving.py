@@ -6,7 +6,7 @@ import os
 import queue
 import threading
 import traceback
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
@@ -23,9 +23,11 @@ from fairdesk.audit.spec import Budget
 from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
-from fairdesk.events import Event, Found, Measured, Progress, Rows
+from fairdesk.events import Event, Found, Measured, Progress, Rows, timed
+from fairdesk.individual.estimate import upper_bound
+from fairdesk.individual.preflight import preflight
 from fairdesk.individual.similar import Ledger
-from fairdesk.models.model import Mapping, OpenedModel
+from fairdesk.models.model import Capability, Mapping, OpenedModel
 from fairdesk.models.proof import Proof, check, show
 
 if TYPE_CHECKING:
@@ -219,6 +221,19 @@ def drive(
                 events.close()
 
 
+def framed(
+    before: Iterable[Event], events: Iterator[Event], after: Callable[[], Iterable[Event]]
+) -> Iterator[Event]:
+    """Put events before a method's, and others after one that ends without figures of its own."""
+    yield from before
+    measured = False
+    for event in events:
+        measured = measured or isinstance(event, Measured)
+        yield event
+    if not measured:
+        yield from after()
+
+
 def _used_up(budget: Budget, seconds: float, queries: int) -> bool:
     return (budget.seconds is not None and seconds >= budget.seconds) or (
         budget.queries is not None and queries >= budget.queries
@@ -365,20 +380,26 @@ class Guest:
     ) -> Ending:
         run, domain = asked.run, asked.domain
         # a sign of life: compiled loops and libraries are loaded now, unless they were before
-        send(wire.SearchProgress("starting", 0, 0, 0, 0, 0, {}))
+        send(wire.SearchProgress("starting", 0, 0, 0, 0, 0, {}), ())
         fits = None
         if run.near is not None:
             from fairdesk.individual.nearest import Nearest  # noqa: PLC0415 - see above
 
             fits = Nearest(domain, people).within(run.near)
         fed = self._fed(asked.mapping, domain.attributes)
-        events = method_named(run.method).search(
-            Ledger(fed, domain, known=known, fits=fits),
-            people,
-            parse_options(run.method, run.options),
-            np.random.default_rng(run.seed),
+        ledger = Ledger(fed, domain, known=known, fits=fits)
+        ledger.favourable = asked.mapping.favourable_class
+        rng = np.random.default_rng(run.seed)
+        before, after = rng.spawn(2)
+        options = parse_options(run.method, run.options)
+        events = framed(
+            # a model that only decides may well decide alike for thousands
+            preflight(ledger, people, before) if Capability.SCORES in fed.opened.card.can else (),
+            method_named(run.method).search(ledger, people, options, rng),
+            # whoever found nobody says how many there can be at most
+            lambda: () if ledger.found else upper_bound(ledger, people, after),
         )
-        return drive(events, run.budget, self.controls, call, send)
+        return drive(timed(events), run.budget, self.controls, call, send)
 
 
 def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:

@@ -130,6 +130,7 @@ class Tally:
         self.confidence, self.total = confidence, total
         self._whom, self._attributes, self._adaptive = whom, attributes, adaptive
         self._trial = trial
+        planned = min(planned, total or planned)
         self._trial_hits = np.zeros(-(-planned // trial) if trial else 0, dtype=np.int64)
         self._every = max(1, planned // _POINTS)
         self._due: list[tuple[int, int]] = []
