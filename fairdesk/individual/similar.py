@@ -232,7 +232,8 @@ class Ledger:
         def members(which: Numbers) -> Rows:
             return self._kernels.members(rows, which, self._protected, self.domain.combinations)
 
-        return self.asked.answer(everyone.ravel(), members).reshape(*everyone.shape, -1)
+        answers = self.asked.answer(everyone.ravel(), members)
+        return answers.reshape(*everyone.shape, answers.shape[1])
 
     def _scores_of_allowed(self, rows: Rows) -> Scores:
         """Ask about everybody in the similar sets who may be."""
@@ -284,27 +285,53 @@ class Ledger:
         if not self._booked:
             return None
         rows, combination, answers = self._gathered()
-        counted = self._counted(answers, combination)
-        if self.gamma and not (far := counted.any(axis=1)).all():
+        if self.gamma:
+            far = self._counted(answers, combination).any(axis=1)
             # others in the similar set are farther apart: one of these stands for the person
             near = np.flatnonzero(~far)
             combination[near] = answers.span()[1][near]
             rows[near] = self.domain.counterparts(rows[near], combination[near])
-            counted = self._counted(answers, combination)
+        found, confirmed = self._paired(rows, combination, answers, phase)
+        self.found += int(confirmed.sum())
+        return Found(
+            rows=found.rows[confirmed],
+            partners=found.partners[confirmed],
+            row_scores=found.row_scores[confirmed],
+            partner_scores=found.partner_scores[confirmed],
+            alone=found.alone[confirmed],
+            phase=phase,
+        )
+
+    def confirm(
+        self, rows: Rows, combination: NDArray[np.intp], phase: str
+    ) -> tuple[Found, NDArray[np.bool_]]:
+        """Give each of ``(n, d)`` instances its partner, and tell which are confirmed, ``(n,)``.
+
+        They are asked about as `take` does, whatever was booked, and are not booked.
+        """
+        return self._paired(rows, combination, self.ask(rows), phase)
+
+    def counts(self, rows: Rows, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Tell which of ``(n, d)`` rows make a pair with another of their similar set, ``(n,)``.
+
+        Nobody is booked.
+        """
+        return np.asarray(self._counted(self.ask(rows), combination).any(axis=1))
+
+    def _paired(
+        self, rows: Rows, combination: NDArray[np.intp], answers: Answers, phase: str
+    ) -> tuple[Found, NDArray[np.bool_]]:
+        counted = self._counted(answers, combination)
         partner = np.where(counted, answers.distance(combination), -1).argmax(axis=1)
+        # nobody is asked about who may not be: whoever has no partner is asked about twice
+        partner = np.where(counted.any(axis=1), partner, combination)
         pairs = np.stack([rows, self.domain.counterparts(rows, partner)])
         people = np.arange(len(rows))
         first = np.stack([answers.scores[people, each] for each in (combination, partner)])
         confirmed, scores = self._confirmed(pairs, first)
-        self.found += int(confirmed.sum())
-        return Found(
-            rows=pairs[0, confirmed],
-            partners=pairs[1, confirmed],
-            row_scores=scores[0, confirmed],
-            partner_scores=scores[1, confirmed],
-            alone=self._alone(counted, combination)[confirmed],
-            phase=phase,
-        )
+        alone = self._alone(counted, combination)
+        found = Found(pairs[0], pairs[1], scores[0], scores[1], alone, phase)
+        return found, confirmed
 
     def progress(self, phase: str, done: int, total: int) -> Progress:
         """Say how far the search is, with the counts so far."""
@@ -327,9 +354,7 @@ class Ledger:
         rows, combinations, answers = zip(*booked, strict=True)
         return np.concatenate(rows), np.concatenate(combinations), joined(answers)
 
-    def _counted(
-        self, answers: Answers, combination: NDArray[np.intp]
-    ) -> NDArray[np.bool_]:
+    def _counted(self, answers: Answers, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
         """``(n, C)``; with which members each row makes a pair: those that flip, if any do."""
         counted = answers.flips(combination)
         if self.gamma:
@@ -338,7 +363,7 @@ class Ledger:
         return counted
 
     def _confirmed(self, pairs: Rows, first: Scores) -> tuple[NDArray[np.bool_], Scores]:
-        """Ask about ``(2, n, d)`` pairs anew: ``(n,)`` who counts still, and ``(2, n, k)`` scores."""
+        """Ask about ``(2, n, d)`` pairs anew: ``(n,)`` who still counts; ``(2, n, k)`` scores."""
         scores = first.copy()
         confirmed = self._sure(first)
         once = np.flatnonzero(confirmed)
@@ -375,7 +400,9 @@ class Ledger:
         # a decision only, as a score: how near the border it was is not known
         return np.asarray(sure & (scores % 1 != 0).any(axis=(0, 2)))
 
-    def _alone(self, counted: NDArray[np.bool_], combination: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def _alone(
+        self, counted: NDArray[np.bool_], combination: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
         """``(n, p)``; whether some change of this one protected attribute is enough."""
         combinations = self.domain.combinations
         differs = combinations[combination][:, None, :] != combinations
