@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from fairdesk.data.domain import Domain
 from fairdesk.data.nearest import refuse_nobody, scaled
 from fairdesk.events import Rows
 from fairdesk.individual.asked import KeyTable
+
+if TYPE_CHECKING:
+    from fairdesk.individual.kernels import Numbers
 
 #: So little more than a limit is rounding: sums of shares are exact to a few last bits.
 _ROUNDING = 1e-9
@@ -48,12 +52,16 @@ class Nearest:
         spread = np.minimum(np.abs(codes - np.median(codes, axis=0)), 1.0).mean(axis=0)
         self._order = np.argsort(-spread, kind="stable")
         codes = codes[:, self._order]
+        self._unlike = len(codes)
         places = _blocks(codes, nearest_kernels.BLOCK)
         blocks = codes[places]
         self._blocks = np.ascontiguousarray(blocks.transpose(0, 2, 1))
         self._low = np.ascontiguousarray(blocks.min(axis=1).T)
         self._high = np.ascontiguousarray(blocks.max(axis=1).T)
-        self._index = first[places.ravel()]
+        # whoever fills a block up is there a second time, and is not met again
+        again = np.ones(places.size, dtype=np.bool_)
+        again[np.unique(places, return_index=True)[1]] = False
+        self._index: Numbers = np.where(again, -1, first[places.ravel()])
 
     def find(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Find the nearest person of each row.
@@ -70,20 +78,32 @@ class Nearest:
         index : NDArray[np.intp]
             ``(n,)``; a position in ``people``: the first of those who are equally near.
         """
-        total, index = self._search(rows, -1.0)
+        distance, index = self.several(rows, 1)
+        return distance[:, 0], index[:, 0]
+
+    def several(self, rows: Rows, wanted: int) -> tuple[Rows, NDArray[np.intp]]:
+        """Find the nearest people of each row, of whom no two are equal.
+
+        Returns
+        -------
+        distance, index : Rows, NDArray[np.intp]
+            ``(n, k)`` as of `find`, the nearest first; ``k`` is ``wanted``, or how many unequal
+            people there are when these are fewer.
+        """
+        total, index = self._search(rows, min(wanted, self._unlike), -1.0)
         return total / len(self._order), index.astype(np.intp)
 
     def within(self, limit: float) -> Callable[[Rows], NDArray[np.bool_]]:
         """Give a function that tells of ``(n, d)`` rows which are no farther from somebody."""
         enough = (limit + _ROUNDING) * len(self._order)
-        return lambda rows: self._search(rows, enough)[0] <= enough
+        return lambda rows: self._search(rows, 1, enough)[0][:, 0] <= enough
 
-    def _search(self, rows: Rows, enough: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _search(self, rows: Rows, wanted: int, enough: float) -> tuple[Rows, Numbers]:
         codes = np.ascontiguousarray(scaled(self._domain, rows)[:, self._order])
-        total: NDArray[np.float64]
-        index: NDArray[np.int64]
+        total: Rows
+        index: Numbers
         total, index = self._kernels.nearest_people(
-            codes, self._blocks, self._low, self._high, self._index, enough
+            codes, self._blocks, self._low, self._high, self._index, wanted, enough
         )
         return total, index
 
@@ -111,7 +131,9 @@ def _blocks(codes: Rows, size: int) -> NDArray[np.intp]:
             full.append(np.pad(part, (0, size - len(part)), mode="edge"))
             continue
         here = codes[part]
-        widest = here[:, np.ptp(here, axis=0).argmax()]
+        widest = here[
+            :, np.minimum(np.abs(here - np.median(here, axis=0)), 1.0).mean(axis=0).argmax()
+        ]
         half = (len(part) // 2 + size - 1) // size * size
         order = np.argpartition(widest, half - 1)
         parts += [part[order[half:]], part[order[:half]]]

@@ -13,20 +13,65 @@ from fairdesk.individual.kernels import Numbers
 BLOCK = 64
 
 
+Sums = NDArray[np.float64]
+
+
+@njit("void(float64[::1], float64[:, ::1], float64[:, ::1], float64[::1])", cache=True, nogil=True)
+def _bounds(row: Sums, low: Rows, high: Rows, bound: Sums) -> None:
+    """Fill in how far the nearest corner of each box is."""
+    bound[:] = 0.0
+    for j in range(len(row)):
+        for b in range(len(bound)):
+            gap = max(low[j, b] - row[j], row[j] - high[j, b])
+            bound[b] += min(max(gap, 0.0), 1.0)
+
+
+@njit("boolean(float64[::1], float64[:, ::1], float64, float64[::1])", cache=True, nogil=True)
+def _distances(row: Sums, block: Rows, farthest: float, total: Sums) -> bool:
+    """Fill in how far each person of a block is, unless half of it shows that all are too far."""
+    total[:] = 0.0
+    for j in range(len(row)):
+        for k in range(BLOCK):
+            total[k] += min(abs(row[j] - block[j, k]), 1.0)
+        if 2 * (j + 1) == len(row) - len(row) % 2 and total.min() > farthest:
+            return False
+    return True
+
+
+@njit("void(float64[::1], int64[::1], float64, int64)", cache=True, nogil=True)
+def _insert(distance: Sums, number: Numbers, new: float, who: int) -> None:
+    """Put a person into their place among the nearest so far; the last one falls out."""
+    place = len(distance)
+    while place > 0 and (
+        new < distance[place - 1] or (new == distance[place - 1] and who < number[place - 1])
+    ):
+        place -= 1
+        if place + 1 < len(distance):
+            distance[place + 1], number[place + 1] = distance[place], number[place]
+    if place < len(distance):
+        distance[place], number[place] = new, who
+
+
 @njit(
-    "Tuple((float64[::1], int64[::1]))"
-    "(float64[:, ::1], float64[:, :, ::1], float64[:, ::1], float64[:, ::1], int64[::1], float64)",
+    "Tuple((float64[:, ::1], int64[:, ::1]))(float64[:, ::1], float64[:, :, ::1], float64[:, ::1],"
+    "float64[:, ::1], int64[::1], int64, float64)",
     cache=True,
     nogil=True,
 )
 def nearest_people(
-    rows: Rows, blocks: Rows, low: Rows, high: Rows, index: Numbers, enough: float
-) -> tuple[NDArray[np.float64], Numbers]:
+    rows: Rows,
+    blocks: Rows,
+    low: Rows,
+    high: Rows,
+    index: Numbers,
+    wanted: int,
+    enough: float,
+) -> tuple[Rows, Numbers]:
     """Find for each row the nearest of many people.
 
     The distance is the sum over the attributes of the differences, each at most 1. A block of
-    people is left out when even the nearest corner of the box around them is farther than
-    somebody already met, and is abandoned when all partial sums are.
+    people is left out when even the nearest corner of the box around them is farther than those
+    already met, and is abandoned when all its partial sums are.
 
     Parameters
     ----------
@@ -37,52 +82,37 @@ def nearest_people(
     low, high : Rows
         ``(m, b)``; the box around each block.
     index : Numbers
-        ``(b * BLOCK,)``; the number of each person; of equally near ones the least is given.
+        ``(b * BLOCK,)``; the number of each person; -1 where there is none.
+    wanted : int
+        How many are wanted.
     enough : float
-        A distance at which the first person met will do; below 0 for the nearest of all.
+        Nobody farther is looked for, and the first met who is no farther will do, if it is not
+        negative.
 
     Returns
     -------
-    NDArray[np.float64], Numbers
-        ``(n,)`` distances, exact to the last bit of such a sum; and the people's numbers, which
-        with ``enough`` say nothing where the distance is above it.
+    Rows, Numbers
+        ``(n, wanted)`` distances, ascending, exact to the last bit of such a sum; and the people's
+        numbers, of equally near ones the least first. Infinity and -1 where there is nobody.
     """
-    count, attributes = len(blocks), rows.shape[1]
-    distance = np.empty(len(rows))
-    number = np.empty(len(rows), np.int64)
-    bound = np.empty(count)
-    total = np.empty(BLOCK)
+    distance = np.full((len(rows), wanted), np.inf)
+    number = np.full((len(rows), wanted), -1, np.int64)
+    bound, total = np.empty(len(blocks)), np.empty(BLOCK)
     for i in range(len(rows)):
-        bound[:] = 0.0
-        for j in range(attributes):
-            code = rows[i, j]
-            for b in range(count):
-                below, above = low[j, b] - code, code - high[j, b]
-                gap = max(below, above)
-                gap = max(gap, 0.0)
-                bound[b] += min(gap, 1.0)
-        best, who = (np.inf if enough < 0.0 else enough), np.int64(-1)
+        _bounds(rows[i], low, high, bound)
+        farthest = np.inf if enough < 0.0 else enough
         first = bound.argmin()
-        for turn in range(-1, count):
+        for turn in range(-1, len(blocks)):
             b = first if turn < 0 else turn
-            if bound[b] > best or turn == first:
+            if bound[b] > farthest or turn == first:
                 continue
-            total[:] = 0.0
-            for j in range(attributes):
-                code = rows[i, j]
-                for k in range(BLOCK):
-                    apart = abs(code - blocks[b, j, k])
-                    total[k] += min(apart, 1.0)
-                if 2 * (j + 1) == attributes - attributes % 2 and total.min() > best:
-                    break
-            else:
-                for k in range(BLOCK):
-                    if total[k] < best or (
-                        total[k] == best and (who < 0 or index[b * BLOCK + k] < who)
-                    ):
-                        best, who = total[k], index[b * BLOCK + k]
-                if best <= enough and who >= 0:
-                    break
-        distance[i] = best if who >= 0 else np.inf
-        number[i] = who
+            if not _distances(rows[i], blocks[b], farthest, total):
+                continue
+            for k in range(BLOCK):
+                who = index[b * BLOCK + k]
+                if who >= 0 and total[k] <= farthest:
+                    _insert(distance[i], number[i], total[k], who)
+                    farthest = min(farthest, distance[i, -1])
+            if distance[i, -1] <= enough:
+                break
     return distance, number
