@@ -14,7 +14,7 @@ import numpy as np
 from fairdesk.data.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, Rows
-from fairdesk.individual import estimate, everybody, maft, themis, uniform
+from fairdesk.individual import aequitas, estimate, everybody, maft, themis, uniform
 from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import Capability, ModelCard
 
@@ -78,6 +78,16 @@ class Method:
     obstacle: Callable[[Domain], str] = _any_domain
 
 
+_EXAMPLES_TELL = (
+    "That discrimination exists, with examples: each is asked about again before it is shown."
+)
+_AEQUITAS = "Udeshi, Arora and Chattopadhyay, “Automated Directed Fairness Testing”, ASE 2018"
+_AEQUITAS_CANNOT = (
+    "How common it is; nor that there is none where it found none. It starts from invented people, "
+    "most of them unlike anybody. Unless “Chance of going on” is 1, as in the paper, it goes back "
+    "from people who are treated fairly."
+)
+
 METHODS: dict[str, Method] = {
     method.key: method
     for method in (
@@ -93,6 +103,39 @@ METHODS: dict[str, Method] = {
             cannot="How common it is; nor that there is none where it found none.",
             options=maft.MaftOptions,
             search=maft.search,
+        ),
+        Method(
+            key="aequitas-random",
+            title="Aequitas, random",
+            sentence="Invents people at random, and takes random steps around each of them who is "
+            "discriminated against.",
+            paper=_AEQUITAS,
+            tells=_EXAMPLES_TELL,
+            cannot=_AEQUITAS_CANNOT,
+            options=aequitas.RandomOptions,
+            search=aequitas.random,
+        ),
+        Method(
+            key="aequitas-semi",
+            title="Aequitas, semi-directed",
+            sentence="Searches like random Aequitas, and learns on the way whether to raise or "
+            "lower each attribute.",
+            paper=_AEQUITAS,
+            tells=_EXAMPLES_TELL,
+            cannot=_AEQUITAS_CANNOT,
+            options=aequitas.SemiDirectedOptions,
+            search=aequitas.semi_directed,
+        ),
+        Method(
+            key="aequitas-full",
+            title="Aequitas, fully-directed",
+            sentence="Searches like semi-directed Aequitas, and also learns which attributes to "
+            "change.",
+            paper=_AEQUITAS,
+            tells=_EXAMPLES_TELL,
+            cannot=_AEQUITAS_CANNOT,
+            options=aequitas.FullyDirectedOptions,
+            search=aequitas.fully_directed,
         ),
         Method(
             key="uniform",
