@@ -129,7 +129,7 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
     assert wizard.state.step is Step.CHECKS
 
     qtbot.mouseClick(wizard.checks.lengths[Length.QUICK], Qt.MouseButton.LeftButton)
-    wizard.checks.form.fields["global_num"].setValue(20)
+    wizard.checks.picker.form.fields["global_num"].setValue(20)
     wizard.checks.seed.setValue(3)
     qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
 
@@ -885,12 +885,15 @@ def test_methods_that_are_off_say_why(qtbot, wizard, loans, monkeypatch):
     wizard.people.chips["sex"].click()
     wizard.next.click()
     checks = wizard.checks
-    assert not checks.methods["maft"].isEnabled()
-    assert "score changes" in checks.reasons["maft"].text()
-    assert checks.reasons["maft"].isVisible()
-    assert wizard.state.method == "uniform"
-    assert checks.methods["uniform"].isChecked()
+    assert checks.picker.items["maft"].text() == "MAFT (off)"
+    assert wizard.state.method == checks.picker.key != "maft"
     assert not checks._off_card.isVisible()
+    assert wizard.next.isEnabled()
+    # one that is off can be read about, but not gone on with
+    checks.picker.list.setCurrentItem(checks.picker.items["maft"])
+    assert "score changes" in checks.picker.reason.text()
+    assert checks.picker.reason.isVisible()
+    assert not wizard.next.isEnabled()
 
 
 def test_without_a_model_to_ask_groups_and_report_still_work(qtbot, wizard, loans):
@@ -901,7 +904,7 @@ def test_without_a_model_to_ask_groups_and_report_still_work(qtbot, wizard, loan
     assert wizard.checks._off_card.isVisible()
     assert "no model to ask" in wizard.checks._off.text()
     assert "report still work" in wizard.checks._off.text()
-    assert not any(button.isEnabled() for button in wizard.checks.methods.values())
+    assert not wizard.checks.picker.isVisible()
     wizard.next.click()
     assert wizard.state.step is Step.REVIEW
     assert wizard.state.plan().run is None

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS, Method
 from fairdesk.gui import theme
-from fairdesk.gui.parts import Card, Fold, Words, calm, clear, heading, labelled, quiet, scrolled
-from fairdesk.gui.wizard.options import OptionsForm, options_of
+from fairdesk.gui.method_picker import MethodPicker
+from fairdesk.gui.near_field import NearField
+from fairdesk.gui.parts import Card, Words, calm, heading, labelled, quiet, scrolled
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state import Length, Step
 from fairdesk.report.words import plural
@@ -42,20 +42,22 @@ class ChecksPage(Page):
         self._off = Words()
         self._off_card = Card(tone="notice")
         self._off_card.body.addWidget(self._off)
+        self._question = Words()
+        self.picker = MethodPicker()
         self._budget = self._budget_card()
         column.addWidget(self._off_card)
-        column.addWidget(self._examples_card())
+        column.addWidget(self._question)
+        column.addWidget(self.picker)
         column.addWidget(self._budget)
-        self._advanced = Fold("&Advanced: the method’s parameters")
-        column.addWidget(self._advanced)
         column.addStretch(1)
         area = scrolled(inside)
         # once the layout has made room for what was opened
-        self._advanced.opened.connect(
-            lambda: QTimer.singleShot(50, area, lambda: area.ensureWidgetVisible(self._advanced))
+        self.picker.opened.connect(
+            lambda: QTimer.singleShot(50, area, lambda: area.ensureWidgetVisible(self.picker))
         )
+        self.picker.chosen.connect(self._choose_method)
+        self.picker.option_set.connect(self._choose_option)
         self.body.addWidget(area, 1)
-        self.form: OptionsForm | None = None
 
     def enter(self) -> None:
         """Show the answers."""
@@ -63,35 +65,26 @@ class ChecksPage(Page):
         state = self.state
         self._question.setText(
             f"Looks for {plural(state.person)} who would get another decision if only what is "
-            "protected were different, and shows each beside their twin."
+            "protected were different, or measures how common that is."
         )
         state.settle_method()
         self._show_methods()
         for length, button in self.lengths.items():
             button.setChecked(length is state.length)
         self.seed.setValue(state.seed)
-        self._show_options()
+        self.near.show_value(state.near, state.person)
 
     def first_field(self) -> QWidget:
         """Give what has the keyboard when the page comes on screen."""
-        usable = self.state.usable_methods()
-        return self.methods[self.state.method] if usable else self._off_card
+        return self.picker.list if self.state.usable_methods() else self._off_card
 
     def _show_methods(self) -> None:
         """Show which methods the model can serve, and say of the others why they are off."""
         state, off = self.state, self.state.methods_off()
-        for key, button in self.methods.items():
-            reason = off.get(key, "")
-            button.setEnabled(not reason)
-            button.setChecked(key == state.method and not reason)
-            method = METHODS[key]
-            told = reason or f"{method.sentence} {method.cannot}"
-            button.setAccessibleDescription(told)
-            self.reasons[key].setText(reason)
-            self.reasons[key].setVisible(bool(reason))
+        self.picker.show_methods(state.method, state.options, off, state.method_remarks())
         usable = bool(state.usable_methods())
-        self._budget.setVisible(usable)
-        self._advanced.setVisible(usable)
+        for widget in (self._question, self.picker, self._budget):
+            widget.setVisible(usable)
         self._off_card.setVisible(not usable)
         self._off.setText(
             f"No search can be made: {_reasons(off)} How each group fares, in the data and by the "
@@ -101,39 +94,6 @@ class ChecksPage(Page):
         )
 
     # -- building -----------------------------------------------------------------------------
-
-    def _examples_card(self) -> Card:
-        card = Card()
-        card.body.setSpacing(theme.GAP)
-        self._question = Words()
-        card.body.addWidget(heading("Find examples"))
-        card.body.addWidget(self._question)
-        group = QButtonGroup(self)
-        self.methods: dict[str, QRadioButton] = {}
-        self.reasons: dict[str, Words] = {}
-        for method in METHODS.values():
-            card.body.addLayout(self._method(method, group))
-        group.buttonClicked.connect(self._choose_method)
-        return card
-
-    def _method(self, method: Method, group: QButtonGroup) -> QVBoxLayout:
-        button = QRadioButton(method.title)
-        button.setFont(theme.scaled(button.font(), 1.0, strong=True))
-        group.addButton(button)
-        self.methods[method.key] = button
-        told = QVBoxLayout()
-        told.setContentsMargins(26, 0, 0, 0)
-        told.setSpacing(theme.TIGHT)
-        self.reasons[method.key] = Words(tone="wrong")
-        told.addWidget(self.reasons[method.key])
-        told.addWidget(Words(method.sentence))
-        told.addWidget(quiet(f"What it cannot tell: {_lower(method.cannot)}"))
-        told.addWidget(quiet(f"{method.paper}."))
-        column = QVBoxLayout()
-        column.setSpacing(theme.TIGHT)
-        column.addWidget(button)
-        column.addLayout(told)
-        return column
 
     def _budget_card(self) -> Card:
         card = Card()
@@ -154,6 +114,9 @@ class ChecksPage(Page):
         card.body.addWidget(
             quiet("It ends earlier when the method is done. You can pause or stop it at any time.")
         )
+        self.near = NearField()
+        self.near.chosen.connect(self._choose_near)
+        card.body.addWidget(self.near)
         self.seed = QSpinBox()
         self.seed.setRange(0, 2**31 - 1)
         self.seed.setMaximumWidth(180)
@@ -168,27 +131,20 @@ class ChecksPage(Page):
         )
         return card
 
-    def _show_options(self) -> None:
-        clear(self._advanced.body)
-        method = METHODS[self.state.method]
-        self.form = OptionsForm(
-            options_of(method.options), self.state.options.get(self.state.method, {})
-        )
-        self.form.set_to.connect(self._choose_option)
-        self._advanced.body.addWidget(self.form)
-        self.form.follow(self._advanced.button)
-
     # -- answering ----------------------------------------------------------------------------
 
-    def _choose_method(self) -> None:
-        self.state.method = next(key for key, each in self.methods.items() if each.isChecked())
-        self._show_options()
+    def _choose_method(self, method: str) -> None:
+        self.state.method = method
         self.changed.emit()
 
     def _choose_length(self) -> None:
         self.state.length = next(
             each for each, button in self.lengths.items() if button.isChecked()
         )
+        self.changed.emit()
+
+    def _choose_near(self, near: float | None) -> None:
+        self.state.near = near
         self.changed.emit()
 
     def _choose_seed(self, seed: int) -> None:
@@ -203,7 +159,3 @@ class ChecksPage(Page):
 def _reasons(off: dict[str, str]) -> str:
     """Give the reasons, each once."""
     return " ".join(dict.fromkeys(reason.split(" is off: ", 1)[-1] for reason in off.values()))
-
-
-def _lower(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]

@@ -6,6 +6,7 @@ The pages put answers in and show what comes out; nothing here draws, waits or o
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -142,7 +143,7 @@ class WizardState:
         Per attribute; those not in it have the default.
     constraints : tuple[str, ...]
         What holds for everybody, as `fairdesk.data.constraints` reads it.
-    method, options, seed, length
+    method, options, seed, length, near
         The search.
     title : str
         The audit's name.
@@ -172,6 +173,7 @@ class WizardState:
     options: dict[str, dict[str, int | float]] = field(default_factory=dict)
     seed: int = 0
     length: Length = Length.STANDARD
+    near: float | None = None
     title: str = ""
     path: Path | None = None
     redo: dict[Step, str] = field(default_factory=dict)
@@ -512,8 +514,21 @@ class WizardState:
 
         if self.card is None:
             return {}
-        reasons = {key: why_off(method, self.card) for key, method in METHODS.items()}
+        domain = None
+        # what is wrong with the people is told on their own page
+        with suppress(SpecError):
+            domain = self.domain()
+        reasons = {key: why_off(method, self.card, domain) for key, method in METHODS.items()}
         return {key: why for key, why in reasons.items() if why}
+
+    def method_remarks(self) -> dict[str, str]:
+        """Say what is special about methods on this model; those without are left out."""
+        from fairdesk.audit.methods import METHODS, remark  # noqa: PLC0415 - as in `methods_off`
+
+        if self.card is None:
+            return {}
+        remarks = {key: remark(method, self.card) for key, method in METHODS.items()}
+        return {key: said for key, said in remarks.items() if said}
 
     def usable_methods(self) -> tuple[str, ...]:
         """Give the methods that the model can serve; the first of them is the usual one."""
@@ -540,6 +555,7 @@ class WizardState:
             options=dict(self.options.get(self.method, {})),
             seed=self.seed,
             budget=Budget(seconds=seconds),
+            near=self.near,
         )
 
     # -- where it is kept -------------------------------------------------------------------

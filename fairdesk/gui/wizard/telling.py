@@ -189,6 +189,11 @@ def _search(state: WizardState) -> Iterator[str]:
         else f"for {duration(float(state.length))} at most"
     )
     yield f"{method.title}, {limit}, with seed {state.seed}."
+    if state.near is not None:
+        yield (
+            f"Asks only about {plural(state.person)} at most {state.near:g} far from a real one "
+            "(0 alike, 1 unlike in everything)."
+        )
     if changed := state.options.get(state.method):
         yield f"Set by you: {', '.join(f'{name} = {value:g}' for name, value in changed.items())}."
     yield method.cannot

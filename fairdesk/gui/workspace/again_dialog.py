@@ -1,21 +1,27 @@
-"""Another run of the same audit: which method, which seed, for how long."""
+"""Another run of the same audit: which method, which seed, for how long, going on with which."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
+    QHBoxLayout,
+    QPushButton,
     QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS
-from fairdesk.audit.spec import Budget, RunSpec
+from fairdesk.audit.methods import METHODS, remark, why_off
+from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
+from fairdesk.audit.store import RunRecord
 from fairdesk.gui import parts, theme
-from fairdesk.gui.wizard.options import OptionsForm, options_of
+from fairdesk.gui.method_picker import MethodPicker
+from fairdesk.gui.near_field import NearField
+from fairdesk.report import words
 
 _LENGTHS: tuple[tuple[str, float | None], ...] = (
     ("Quick: 1 minute", 60.0),
@@ -31,96 +37,135 @@ class AgainDialog(QDialog):
 
     Parameters
     ----------
-    last : RunSpec, optional
+    audit : AuditSpec
+        What is audited: tells which methods are off.
+    last : RunRecord, optional
         The run before: the same is offered, with the next seed.
+    method : str
+        Offer this method, and not that of the run before.
     """
 
-    def __init__(self, last: RunSpec | None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        audit: AuditSpec,
+        last: RunRecord | None,
+        parent: QWidget | None = None,
+        *,
+        method: str = "",
+    ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Find examples")
-        self.setMinimumWidth(560)
-        last = last or RunSpec(method=next(iter(METHODS)), seed=-1, budget=Budget(seconds=60.0))
-        self._options = {last.method: dict(last.options)}
-        self._method = QComboBox()
-        for key, method in METHODS.items():
-            self._method.addItem(method.title, key)
-        self._method.setCurrentIndex(self._method.findData(last.method))
-        self._sentence = parts.quiet()
+        self.setWindowTitle("Another run")
+        before = (
+            RunSpec("maft", seed=-1, budget=Budget(seconds=60.0)) if last is None else last.spec
+        )
+        self._last = last
+        self._options = {before.method: dict(before.options)}
+        self._off = {
+            key: why
+            for key, each in METHODS.items()
+            if (why := why_off(each, audit.model, audit.domain))
+        }
+        self.picker = MethodPicker()
+        remarks = {key: remark(each, audit.model) for key, each in METHODS.items()}
+        self.picker.show_methods(method or before.method, self._options, self._off, remarks)
         self._seed = QSpinBox()
         self._seed.setRange(0, _MOST)
-        self._seed.setValue(min(last.seed + 1, _MOST))
+        self._seed.setValue(min(before.seed + 1, _MOST))
         self._length = QComboBox()
         lengths = list(_LENGTHS)
-        if last.budget.seconds not in [seconds for _text, seconds in lengths]:
-            lengths.insert(0, (f"As before: {last.budget.seconds:g} seconds", last.budget.seconds))
+        if before.budget.seconds not in [seconds for _text, seconds in lengths]:
+            lengths.insert(
+                0, (f"As before: {before.budget.seconds:g} seconds", before.budget.seconds)
+            )
         for text, seconds in lengths:
             self._length.addItem(text, seconds)
-        self._length.setCurrentIndex([each for _text, each in lengths].index(last.budget.seconds))
-        self._queries = last.budget.queries
-        self._fold = parts.Fold("&Advanced: the method’s parameters")
-        parts.calm(self._method, self._seed, self._length)
+        self._length.setCurrentIndex([each for _text, each in lengths].index(before.budget.seconds))
+        self._queries = before.budget.queries
+        self.near = NearField()
+        self.near.show_value(before.near, audit.person)
+        self.goes_on = QCheckBox()
+        self._offer_to_go_on()
+        parts.calm(self._seed, self._length)
+        self._lay_out()
+        self.picker.chosen.connect(self._tell)
+        self.picker.option_set.connect(self._set_option)
+        self._tell()
+        parts.resize_on_screen(self, 820, 720)
 
+    def run(self) -> RunSpec:
+        """Give what was asked for."""
+        method = self.picker.key
+        return RunSpec(
+            method=method,
+            options=self._options.get(method, {}),
+            seed=self._seed.value(),
+            budget=Budget(seconds=self._length.currentData(), queries=self._queries),
+            near=self.near.value,
+            continues=self._last.id if self._last is not None and self.goes_on.isChecked() else 0,
+        )
+
+    def _offer_to_go_on(self) -> None:
+        """Offer to leave out whom the last run has found, if it has found anybody."""
+        last = self._last
+        self.goes_on.setVisible(last is not None and last.found > 0)
+        if last is not None:
+            self.goes_on.setText(
+                f"&Go on with run {last.id}: leave out the {words.number(last.found)} that it "
+                "has found"
+            )
+            self.goes_on.setChecked(bool(last.spec.continues))
+
+    def _lay_out(self) -> None:
         inside = QWidget()
         form = QVBoxLayout(inside)
         form.setContentsMargins(0, 0, theme.NEAR, 0)
         form.setSpacing(theme.GAP)
-        form.addLayout(parts.labelled("&Method", self._method))
-        form.addWidget(self._sentence)
-        form.addLayout(
-            parts.labelled(
-                "Random &seed", self._seed, "Another seed searches elsewhere and finds others."
-            )
-        )
-        form.addLayout(
+        form.addWidget(self.picker)
+        row = QHBoxLayout()
+        row.setSpacing(theme.PAGE)
+        row.addLayout(
             parts.labelled(
                 "&How long it may take",
                 self._length,
                 "It ends earlier when the method is done; you can stop it at any time.",
-            )
+            ),
+            1,
         )
-        form.addWidget(self._fold)
+        row.addLayout(
+            parts.labelled(
+                "Random &seed", self._seed, "Another seed searches elsewhere and finds others."
+            ),
+            1,
+        )
+        form.addLayout(row)
+        form.addWidget(self.near)
+        form.addWidget(self.goes_on)
         form.addStretch(1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        start = buttons.addButton("S&tart run", QDialogButtonBox.ButtonRole.AcceptRole)
+        self._start = QPushButton("S&tart run")
+        buttons.addButton(self._start, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.button(QDialogButtonBox.StandardButton.Cancel).setAutoDefault(False)
-        start.setDefault(True)
+        self._start.setDefault(True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
         column.setSpacing(theme.GAP)
-        column.addWidget(parts.title("Find examples"))
+        column.addWidget(parts.title("Another run"))
         column.addWidget(
             parts.quiet("Earlier runs stay in the audit; every run stands in the report.")
         )
         area = parts.scrolled(inside)
         column.addWidget(area, 1)
         column.addWidget(buttons)
-        self._method.currentIndexChanged.connect(self._show_method)
         # once the layout has made room for what was opened
-        self._fold.opened.connect(
-            lambda: QTimer.singleShot(50, area, lambda: area.ensureWidgetVisible(self._fold))
-        )
-        self._show_method()
-        self.resize(600, 520)
-
-    def run(self) -> RunSpec:
-        """Give what was asked for."""
-        method = self._method.currentData()
-        return RunSpec(
-            method=method,
-            options=self._options.get(method, {}),
-            seed=self._seed.value(),
-            budget=Budget(seconds=self._length.currentData(), queries=self._queries),
+        self.picker.opened.connect(
+            lambda: QTimer.singleShot(50, area, lambda: area.ensureWidgetVisible(self.picker))
         )
 
-    def _show_method(self) -> None:
-        key = self._method.currentData()
-        method = METHODS[key]
-        self._sentence.setText(f"{method.sentence} {method.cannot}")
-        parts.clear(self._fold.body)
-        values = self._options.setdefault(key, {})
-        form = OptionsForm(options_of(method.options), values)
-        form.set_to.connect(values.__setitem__)
-        self._fold.body.addWidget(form)
-        form.follow(self._fold.button)
+    def _set_option(self, name: str, value: float) -> None:
+        self._options.setdefault(self.picker.key, {})[name] = value
+
+    def _tell(self) -> None:
+        """Let a run begin only with a method that the model can serve."""
+        self._start.setEnabled(self.picker.key not in self._off)

@@ -1,0 +1,89 @@
+"""Choosing a method: what each tells, which are off, and another run that goes on with one."""
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+
+from fairdesk.audit.methods import METHODS
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.audit.store import Store
+from fairdesk.gui.method_picker import MethodPicker
+from fairdesk.gui.workspace.again_dialog import AgainDialog
+from fairdesk.models.model import Capability
+from tests.gui.auditing import make_audit
+
+
+@pytest.fixture
+def picker(qtbot):
+    made = MethodPicker()
+    qtbot.addWidget(made)
+    made.show_methods("maft", {}, {"uniform": "It is off: for a reason."}, {"maft": "Mind this."})
+    made.show()
+    return made
+
+
+@pytest.fixture
+def audit(tmp_path) -> tuple[AuditSpec, tuple]:
+    with Store.open(make_audit(tmp_path)) as store:
+        return store.spec, store.runs()
+
+
+def test_every_method_has_its_page(picker):
+    assert picker.items.keys() == METHODS.keys()
+    for key, method in METHODS.items():
+        picker.list.setCurrentItem(picker.items[key])
+        assert picker.key == key
+        for text in (method.tells, method.cannot, f"{method.paper}."):
+            assert text in [each.text() for each in (picker._tells, picker._cannot, picker._paper)]
+        assert picker.form.fields.keys() == set(method.options.__struct_fields__)
+
+
+def test_what_is_off_says_why_and_offers_no_parameters(picker):
+    assert picker._remark.text() == "Mind this."
+    picker.list.setCurrentItem(picker.items["uniform"])
+    assert picker.items["uniform"].text().endswith("(off)")
+    assert picker.reason.isVisible()
+    assert picker._fold.isHidden()
+    assert picker._remark.isHidden()
+
+
+def test_keys_walk_past_the_headings(picker, qtbot):
+    picker.list.setFocus()
+    met = [picker.key]
+    for _ in range(len(METHODS) - 1):
+        qtbot.keyClick(picker.list, Qt.Key.Key_Down)
+        met.append(picker.key)
+    assert met == list(picker.items)
+
+
+def test_a_parameter_is_told(picker, qtbot):
+    with qtbot.waitSignal(picker.option_set) as caught:
+        picker.form.fields["global_num"].setValue(7)
+    assert caught.args == ["global_num", 7]
+
+
+def test_another_run_has_the_next_seed_and_may_go_on(qtbot, audit):
+    spec, (last,) = audit
+    dialog = AgainDialog(spec, last)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    run = dialog.run()
+    assert (run.method, run.seed, run.options) == ("uniform", 1, {"samples": 400})
+    assert (run.near, run.continues) == (None, 0)
+    assert "leave out" in dialog.goes_on.text()
+    dialog.goes_on.setChecked(True)
+    dialog.near.only.setChecked(True)
+    dialog.near.most.setValue(0.25)
+    assert (dialog.run().near, dialog.run().continues) == (0.25, last.id)
+
+
+def test_a_run_cannot_begin_with_a_method_that_is_off(qtbot, audit):
+    spec, (last,) = audit
+    model = msgspec.structs.replace(spec.model, can=(Capability.DECIDES,))
+    dialog = AgainDialog(msgspec.structs.replace(spec, model=model), last, method="maft")
+    qtbot.addWidget(dialog)
+    off = [key for key, item in dialog.picker.items.items() if item.text().endswith("(off)")]
+    assert "maft" not in off
+    for key, item in dialog.picker.items.items():
+        dialog.picker.list.setCurrentItem(item)
+        assert dialog._start.isEnabled() == (key not in off)
