@@ -193,6 +193,16 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         """``(d,)``; how far neighbouring codes are apart, 0 where any fraction is allowed."""
         return np.array([attribute.spacing for attribute in self.attributes])
 
+    def whole_steps(self, size: float) -> Rows:
+        """Give a step of so many units along each attribute, ``(d,)``.
+
+        It leads from one allowed code to another: where only some are allowed it is rounded, to
+        one of them at least.
+        """
+        steps, spacing = size * self.unit, self.spacing
+        apart = np.where(spacing > 0, spacing, 1.0)
+        return np.where(spacing > 0, np.maximum(1.0, np.round(steps / apart)) * apart, steps)
+
     @cached_property
     def stepped(self) -> NDArray[np.intp]:
         """Positions of the attributes with a step of their own."""

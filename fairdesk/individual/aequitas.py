@@ -37,7 +37,6 @@ from numpy.typing import NDArray
 from fairdesk.events import Event, Rows, timed
 from fairdesk.individual.met import People
 from fairdesk.individual.similar import Ledger
-from fairdesk.individual.steps import whole_steps
 
 #: People who are walked around together, when similar sets have two members; fewer where more.
 WALKERS = 1_000
@@ -260,7 +259,7 @@ class _Search:
     ) -> None:
         self.ledger, self.domain, self.options, self.rng = ledger, ledger.domain, options, rng
         self.sigma = sigma
-        self.step = whole_steps(self.domain, options.perturbation_unit)
+        self.step = self.domain.whole_steps(options.perturbation_unit)
         self.met = People(self.domain.others)
         self.batch = max(1, 2 * WALKERS // len(self.domain.combinations))
         ledger.gamma = options.gamma

@@ -14,7 +14,6 @@ from fairdesk.data.table import Kind
 from fairdesk.events import Found, Progress
 from fairdesk.individual import aequitas
 from fairdesk.individual.similar import Ledger
-from fairdesk.individual.steps import whole_steps
 from fairdesk.models.model import labels
 from tests.individual.conftest import Network, everybody, integer
 
@@ -331,9 +330,9 @@ def test_steps_lead_from_one_allowed_code_to_another():
             Attribute("rent", Kind.INTEGER, low=0.0, high=60.0, step=20.0),
         )
     )
-    assert whole_steps(domain, 1.0) == pytest.approx([1, 1, 1_000, 0.05, 20])
-    assert whole_steps(domain, 0.2) == pytest.approx([1, 1, 200, 0.01, 20])
-    assert whole_steps(domain, 3.0) == pytest.approx([3, 3, 3_000, 0.15, 60])
+    assert domain.whole_steps(1.0) == pytest.approx([1, 1, 1_000, 0.05, 20])
+    assert domain.whole_steps(0.2) == pytest.approx([1, 1, 200, 0.01, 20])
+    assert domain.whole_steps(3.0) == pytest.approx([3, 3, 3_000, 0.15, 60])
 
 
 @pytest.mark.parametrize(
