@@ -49,8 +49,7 @@ class Nearest:
         _, first = KeyTable().number(everyone)
         codes = everyone[first]
         # what tells most people apart comes first, so that a sum is soon too great
-        spread = np.minimum(np.abs(codes - np.median(codes, axis=0)), 1.0).mean(axis=0)
-        self._order = np.argsort(-spread, kind="stable")
+        self._order = np.argsort(-_spread(codes), kind="stable")
         codes = codes[:, self._order]
         self._unlike = len(codes)
         places = _blocks(codes, nearest_kernels.BLOCK)
@@ -106,6 +105,11 @@ class Nearest:
             codes, self._blocks, self._low, self._high, self._index, wanted, enough
         )
         return total, index
+
+
+def _spread(codes: Rows) -> Rows:
+    """``(m,)``; how far people are from the middle of each scale on average, each at most 1."""
+    return np.asarray(np.minimum(np.abs(codes - np.median(codes, axis=0)), 1.0).mean(axis=0))
 
 
 def _blocks(codes: Rows, size: int) -> NDArray[np.intp]:

@@ -16,9 +16,6 @@ from fairdesk.individual.nearest import Nearest
 
 #: The forest is fitted on, and people are ranked among, at most so many real ones.
 MOST_RANKED = 20_000
-#: Names beyond the so many commonest of an attribute are one: a forest draws columns at random,
-#: and an attribute of hundreds of names must not be nearly all of them.
-MOST_NAMES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +74,10 @@ class _Real:
 
         self.nearest = Nearest(domain, people)
         some = people[np.linspace(0, len(people) - 1, min(len(people), MOST_RANKED)).astype(int)]
-        self._domain = domain
-        self._names = {
-            i: _commonest(some[:, i])
-            for i in measured(domain).tolist()
+        self._positions = measured(domain)
+        self._rarity = {
+            i: _Rarity(some[:, i])
+            for i in self._positions.tolist()
             if domain.attributes[i].kind in (Kind.NOMINAL, Kind.TEXT)
         }
         self._forest = IsolationForest(random_state=0).fit(self._features(some))
@@ -93,22 +90,34 @@ class _Real:
         scores = self._forest.score_samples(self._features(rows))
         return np.asarray(np.searchsorted(self._usual, scores, side="right") / len(self._usual))
 
-    def _features(self, rows: Rows) -> NDArray[np.float32]:
-        """Numbers as they are, a column for each common name: ``(n, columns)``."""
-        columns = [
-            rows[:, i, None] == self._names[i] if i in self._names else rows[:, i, None]
-            for i in measured(self._domain).tolist()
-        ]
-        return np.concatenate(columns, axis=1, dtype=np.float32)
+    def _features(self, rows: Rows) -> Rows:
+        """Give a number as it is, a name by how rare it is among the real people: ``(n, m)``.
+
+        Not a column for each name: a forest draws columns at random, and those of an attribute
+        with hundreds of names would be nearly all of them.
+        """
+        features = rows[:, self._positions]
+        for column, i in enumerate(self._positions.tolist()):
+            if i in self._rarity:
+                features[:, column] = self._rarity[i].of(rows[:, i])
+        return features
+
+
+class _Rarity:
+    """How rare each name of an attribute is: minus the logarithm of its share."""
+
+    def __init__(self, codes: Rows) -> None:
+        self._names, counts = np.unique(codes, return_counts=True)
+        self._values = -np.log(counts / len(codes))
+        self._unheard_of = -np.log(0.5 / len(codes))
+
+    def of(self, codes: Rows) -> Rows:
+        """``(n,)`` for ``(n,)`` codes."""
+        places = np.minimum(np.searchsorted(self._names, codes), len(self._names) - 1)
+        return np.where(self._names[places] == codes, self._values[places], self._unheard_of)
 
 
 @functools.lru_cache(maxsize=1)
 def _real(domain: Domain, people: bytes) -> _Real:
     """Give what was made ready for these people: others are weighed batch by batch."""
     return _Real(domain, np.frombuffer(people).reshape(-1, len(domain.attributes)))
-
-
-def _commonest(codes: Rows) -> Rows:
-    """Give the commonest codes, at most `MOST_NAMES`."""
-    names, counts = np.unique(codes, return_counts=True)
-    return np.asarray(names[np.argsort(-counts, kind="stable")[:MOST_NAMES]])

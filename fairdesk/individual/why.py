@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.domain import Domain
+from fairdesk.data.domain import Domain, Role
+from fairdesk.data.table import Kind
 from fairdesk.events import Rows
 from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import favourable_scores
@@ -21,6 +22,8 @@ SAMPLES = 5_000
 WIDTH = 0.75
 #: How strongly weights are drawn towards nought.
 RIDGE = 1.0
+#: A variance of scores that is none.
+NOTHING = 1e-12
 #: Of more variants than twice this only so many are given from either end.
 MOST_VARIANTS = 100
 
@@ -32,7 +35,8 @@ class Side(msgspec.Struct, frozen=True):
     ----------
     weights : tuple[float, ...]
         Per attribute of the domain: how much being as this person is, and not otherwise, adds to
-        the score of the favourable decision nearby.
+        the score of the favourable decision nearby. As this person is a name that is the same,
+        and a number in the same quarter of the real people's.
     fit : float
         How well the local explanation follows the model nearby: R squared, at most 1.
     """
@@ -97,15 +101,24 @@ def explain(
     domain = ledger.domain
     kept = rng.integers(0, 2, (SAMPLES, pair.shape[1])).astype(np.bool_)
     others = _others(domain, people, rng)
-    row, partner = (_side(ledger, person, kept, others, favourable_class) for person in pair)
+    quarters = _quarters(domain, people)
+
+    def side(person: Rows) -> Side:
+        rows = domain.settle(np.where(kept, person, others))
+        rows = rows[domain.allowed(rows)]
+        scores = favourable_scores(ledger.asked.predict(rows), favourable_class)
+        return _side(domain, rows, person, quarters, scores)
+
+    row, partner = side(pair[0]), side(pair[1])
     return Explanation(row, partner, _variants(ledger, pair[:1], favourable_class))
 
 
 def _others(domain: Domain, people: Rows, rng: np.random.Generator) -> Rows:
     """Draw what somebody else has: each attribute by itself as among real people, ``(n, d)``.
 
-    Of protected ones each compared value is as likely as any other: whoever is rare in the data
-    must not be rare here.
+    Around a person an attribute is kept as often as not, and is as another's otherwise (section
+    3.3). Of protected ones each compared value is as likely as any other: who is rare in the
+    data must not be rare here.
     """
     real, _ = domain.snap(people)
     lots = rng.integers(len(real), size=(SAMPLES, real.shape[1]))
@@ -116,23 +129,34 @@ def _others(domain: Domain, people: Rows, rng: np.random.Generator) -> Rows:
     return drawn
 
 
-def _side(
-    ledger: Ledger, person: Rows, kept: NDArray[np.bool_], others: Rows, favourable_class: int
-) -> Side:
-    """Fit a linear model of what is as this person's to the scores nearby (section 3.3, 3.4).
+def _quarters(domain: Domain, people: Rows) -> dict[int, Rows]:
+    """Give for each attribute that is a number, or a place in an order, where its quarters end."""
+    return {
+        i: np.quantile(people[:, i], (0.25, 0.5, 0.75))
+        for i, each in enumerate(domain.attributes)
+        if each.kind not in (Kind.NOMINAL, Kind.TEXT) and each.role is not Role.PROTECTED
+    }
 
-    An attribute is kept as often as not, and is as another's otherwise. What follows from others
-    has no weight of its own.
+
+def _side(
+    domain: Domain,
+    rows: Rows,
+    person: Rows,
+    quarters: dict[int, Rows],
+    scores: NDArray[np.float64],
+) -> Side:
+    """Fit a linear model of what is as this person's to the scores nearby (section 3.4).
+
+    What follows from others has no weight of its own.
     """
-    domain = ledger.domain
-    rows = domain.settle(np.where(kept, person, others))
-    rows = rows[domain.allowed(rows)]
+    same = rows == person
+    for i, ends in quarters.items():
+        same[:, i] = np.searchsorted(ends, rows[:, i]) == np.searchsorted(ends, person[i])
     free = np.setdiff1d(np.flatnonzero(domain.low < domain.high), domain.following)
-    same = (rows == person)[:, free].astype(np.float64)
-    scores = favourable_scores(ledger.asked.predict(rows), favourable_class)
-    near = np.exp(-(len(free) - same.sum(axis=1)) / (WIDTH**2 * len(free)))
+    unlike = len(free) - same[:, free].sum(axis=1)
+    near = np.exp(-unlike / (WIDTH**2 * len(free)))
     weights = np.zeros(len(person))
-    weights[free], fit = _ridge(same, scores, near)
+    weights[free], fit = _ridge(same[:, free].astype(np.float64), scores, near)
     return Side(tuple(weights.tolist()), fit)
 
 
@@ -141,8 +165,8 @@ def _ridge(
 ) -> tuple[NDArray[np.float64], float]:
     """Fit a weighted ridge regression; give its weights ``(m,)`` and the weighted R squared.
 
-    The intercept is not drawn towards nought. Where the target is the same everywhere nothing is
-    left to explain, and the fit is 1.
+    The intercept is not drawn towards nought. Where the target is the same everywhere, but for
+    the last bits of an answer, nothing is left to explain, and the fit is 1.
     """
     if not len(features):
         return np.zeros(features.shape[1]), 0.0
@@ -153,7 +177,7 @@ def _ridge(
     weights = np.linalg.solve(squares, weighted @ target)
     spread = float(near @ target**2)
     left = float(near @ (target - features @ weights) ** 2)
-    return weights.astype(np.float64), 1.0 - left / spread if spread > 0 else 1.0
+    return weights.astype(np.float64), 1.0 - left / spread if spread > NOTHING * near.sum() else 1.0
 
 
 def _variants(ledger: Ledger, row: Rows, favourable_class: int) -> tuple[Variant, ...]:

@@ -1,4 +1,4 @@
-"""Shrunk pairs are pairs still, no farther from anybody real, and nothing more can be taken back."""
+"""Shrunk pairs are pairs still, no farther from anybody real, and nothing can be taken back."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from fairdesk.models.model import labels
 from tests.individual.conftest import Network, integer
 
 QUIET = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
