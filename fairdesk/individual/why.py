@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain, Role
+from fairdesk.data.nearest import refuse_nobody
 from fairdesk.data.table import Kind
 from fairdesk.events import Rows
 from fairdesk.individual.similar import Ledger
@@ -97,8 +98,14 @@ def explain(
         The position of the favourable decision.
     rng : np.random.Generator
         All randomness.
+
+    Raises
+    ------
+    DataError
+        When there are no people.
     """
     domain = ledger.domain
+    refuse_nobody(people)
     kept = rng.integers(0, 2, (SAMPLES, pair.shape[1])).astype(np.bool_)
     others = _others(domain, people, rng)
     quarters = _quarters(domain, people)

@@ -8,6 +8,7 @@ from fairdesk.data.constraints import parse
 from fairdesk.data.determined import Determined
 from fairdesk.data.domain import Attribute, Domain, Role
 from fairdesk.data.table import Kind
+from fairdesk.errors import DataError
 from fairdesk.individual import why
 from fairdesk.individual.similar import Ledger
 from fairdesk.individual.why import Explanation, explain
@@ -157,3 +158,14 @@ def test_of_many_variants_the_two_ends_are_given(monkeypatch):
     scores = sorted(ledger.ask(np.array([[4.0, 0, 0]])).scores[0, :, 0].tolist())
     told = [each.score for each in explanation.variants]
     assert told == pytest.approx([*scores[:-3:-1], *scores[1::-1]])
+
+
+def test_without_real_people_there_is_nobody_to_compare_with():
+    with pytest.raises(DataError, match="nobody"):
+        explain(
+            Ledger(Linear(), DOMAIN),
+            people()[:0],
+            np.array(PAIR, float),
+            1,
+            np.random.default_rng(0),
+        )
