@@ -46,6 +46,7 @@ WARM_UP = (
     "h5py",
     "fairdesk.individual.kernels",
     "fairdesk.individual.nearest_kernels",
+    "fairdesk.individual.tree_kernels",
     "scipy.cluster.vq",
     "pandas",
 )
@@ -222,16 +223,20 @@ def drive(
 
 
 def framed(
-    before: Iterable[Event], events: Iterator[Event], after: Callable[[], Iterable[Event]]
+    before: Iterable[Event], events: Iterator[Event], after: Iterable[Event]
 ) -> Iterator[Event]:
-    """Put events before a method's, and others after one that ends without figures of its own."""
+    """Put events before a method's, and others after one that ends without finding anything."""
     yield from before
-    measured = False
+    told = False
     for event in events:
-        measured = measured or isinstance(event, Measured)
+        told = (
+            told
+            or isinstance(event, Measured)
+            or (isinstance(event, Found) and len(event.rows) > 0)
+        )
         yield event
-    if not measured:
-        yield from after()
+    if not told:
+        yield from after
 
 
 def _used_up(budget: Budget, seconds: float, queries: int) -> bool:
@@ -396,8 +401,7 @@ class Guest:
             # a model that only decides may well decide alike for thousands
             preflight(ledger, people, before) if Capability.SCORES in fed.opened.card.can else (),
             method_named(run.method).search(ledger, people, options, rng),
-            # whoever found nobody says how many there can be at most
-            lambda: () if ledger.found else upper_bound(ledger, people, after),
+            upper_bound(ledger, people, after),
         )
         return drive(timed(events), run.budget, self.controls, call, send)
 
