@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
@@ -158,9 +158,8 @@ class UpSetChart(ChartFrame):
             self._read("")
             return
         members, count = self._drawing.parts[at]
-        self._read(
-            f"{words.number(count)} {self._drawing.what} were found by {self._drawing.names(members)}"
-        )
+        by = self._drawing.names(members)
+        self._read(f"{words.number(count)} {self._drawing.what} were found by {by}")
 
     def _redraw(self) -> None:
         if self._as_table.isChecked():
@@ -172,7 +171,7 @@ class UpSetChart(ChartFrame):
 
     def _render(self, painter: QPainter) -> None:
         if self._as_table.isChecked() or self._drawing.empty:
-            self._stack.render(painter)
+            self._stack.render(painter, QPoint())
             return
         self._canvas.paint(painter, theme.LIGHT, QColor(Qt.GlobalColor.black))
 

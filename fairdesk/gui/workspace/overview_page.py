@@ -7,15 +7,22 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from fairdesk.audit.methods import Answers
 from fairdesk.audit.store import RunState
+from fairdesk.events import Share
 from fairdesk.gui import parts, theme
+from fairdesk.gui.workspace.answering import Run, answering, method_of, shares
 from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.runs_table import RunsTable
 from fairdesk.gui.workspace.session import Session
-from fairdesk.report import words
+from fairdesk.gui.workspace.share_page import intervals
+from fairdesk.report import figures, words
 from fairdesk.report.groups import Observed, observed, sentences
+
+#: What `Next.page` is for a run that estimates.
+ESTIMATE = "estimate"
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,7 @@ class Next:
     button : str
         What the button says; empty when there is nothing to press.
     page : str
-        The page that the button opens; empty for a new run.
+        The page that the button opens; empty for a new run, `ESTIMATE` for an estimate.
     """
 
     words: str
@@ -37,45 +44,49 @@ class Next:
     page: str
 
 
-def next_step(run: words.Counted | None, latest: words.Counted | None, many: str) -> Next:
+def next_step(
+    run: words.Counted | None, latest: words.Counted | None, many: str, *, estimated: bool = True
+) -> Next:
     """Say what an auditor would do next.
 
     Parameters
     ----------
     run, latest : Counted, optional
-        The run that tells most, and the one that was begun last.
+        The search that tells most, and the run that was begun last.
     many : str
         The auditor's word for people.
+    estimated : bool
+        Whether it is known how common it is.
     """
-    if run is None:
-        return Next(
-            f"Let FairDesk look for {many} who are treated differently.", "Find examples…", ""
+    state = latest.state if latest is not None else ""
+    button, page = "Run again…", ""
+    if state in ("running", "paused"):
+        what = "A run is under way. You can read the examples while it goes on."
+        button, page = "See the examples", "Examples"
+    elif state == "failed":
+        what = "The last run failed; what it found is kept. Run it again, or read what there is."
+    elif run is None:
+        what = f"Let FairDesk look for {many} who are treated differently."
+        button = "Find examples…"
+    elif not estimated:
+        what = (
+            "Examples do not tell how common it is. Estimate it: a minute is enough."
+            if run.found
+            else "Nothing was found. An estimate says how common it can be at most."
         )
-    if run.state in ("running", "paused"):
-        return Next(
-            "The search is under way. You can read the examples while it goes on.",
-            "See the examples",
-            "Examples",
-        )
-    if latest is not None and latest.state == "failed":
-        return Next(
-            "The last run failed; what it found is kept. Run it again, or read what there is.",
-            "Run again…",
-            "",
-        )
-    if run.found:
-        return Next(
+        button, page = "Estimate how common it is", ESTIMATE
+    elif run.found:
+        what = (
             "Read some of the examples, flag those that matter and note why. Then export the "
-            "report: it shows the flagged ones first.",
-            "Read the examples",
-            "Examples",
+            "report: it shows the flagged ones first."
         )
-    return Next(
-        "Nothing was found. Search longer, or with another seed or method, before you conclude "
-        "anything from it.",
-        "Run again…",
-        "",
-    )
+        button, page = "Read the examples", "Examples"
+    else:
+        what = (
+            "Nothing was found. Search longer, or with another seed or method, before you conclude "
+            "anything from it."
+        )
+    return Next(what, button, page)
 
 
 class _Statement(parts.Card):
@@ -108,14 +119,20 @@ class OverviewPage(QWidget):
     go : str
         A page is to be shown.
     open_run : int
-        The examples of a run are to be shown.
-    start
-        A run is wanted.
+        What a run answered is to be shown.
+    start, estimate
+        A run, or one that estimates, is wanted.
+    repeat, go_on, compare : int
+        A run is to be made with another seed, gone on with, or compared.
     """
 
     go = Signal(str)
     open_run = Signal(int)
     start = Signal()
+    estimate = Signal()
+    repeat = Signal(int)
+    go_on = Signal(int)
+    compare = Signal(int)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -139,6 +156,8 @@ class OverviewPage(QWidget):
         column.addSpacing(theme.NEAR)
 
         self._shown = _Statement("◆", "Shown by examples")
+        self._estimated = _Statement("▨", "Estimated")
+        self._observed = _Statement("○", "Observed in the data")
         self._effort = parts.quiet()
         self._ranked = Bars("Protected attributes, by how often each is enough by itself")
         self._ranked_words = parts.quiet(
@@ -150,12 +169,18 @@ class OverviewPage(QWidget):
         self._button.clicked.connect(self._press)
         self._runs = RunsTable()
         self._runs.opened.connect(self.open_run)
+        self._runs.repeat.connect(self.repeat)
+        self._runs.go_on.connect(self.go_on)
+        self._runs.compare.connect(self.compare)
+        self._runs.chosen.connect(self._offer)
         self._runs_title = parts.heading("Runs")
+        self._acts = self._make_acts()
         self._lay_out(column)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(parts.scrolled(inside))
         self._following: Callable[[], None] = self.start.emit
+        self._ask_observed()
         if spec.predictions:
             self._tell_observed()
             return
@@ -173,67 +198,133 @@ class OverviewPage(QWidget):
         if self.isVisible():
             self._tell()
 
+    def _make_acts(self) -> QWidget:
+        """Make the buttons below the runs, for the one that is chosen."""
+        acts = QWidget()
+        row = QHBoxLayout(acts)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.NEAR)
+        self._repeat, self._go_on_with = QPushButton("Repeat with another &seed"), QPushButton()
+        self._go_on_with.setText("&Continue")
+        self._compare = QPushButton("Compare &with…")
+        for button, act, tip in (
+            (self._repeat, self._runs.repeat_chosen, "Make the chosen run again (S)"),
+            (
+                self._go_on_with,
+                self._runs.go_on_with_chosen,
+                "Find others than the chosen run has found (C)",
+            ),
+            (self._compare, self._runs.compare_chosen, "Hold the chosen run against others (V)"),
+        ):
+            button.clicked.connect(act)
+            button.setToolTip(tip)
+            row.addWidget(button)
+        row.addStretch(1)
+        self._offer()
+        return acts
+
+    def _offer(self) -> None:
+        """Let be pressed what can be done with the chosen run."""
+        self._repeat.setEnabled(self._runs.can_repeat)
+        self._go_on_with.setEnabled(self._runs.can_go_on)
+        self._compare.setEnabled(self._runs.can_compare)
+
     def _lay_out(self, column: QVBoxLayout) -> None:
-        self._shown.said.setFont(theme.scaled(self._shown.said.font(), 1.2, strong=True))
+        for statement in (self._shown, self._estimated, self._observed):
+            statement.said.setFont(theme.scaled(statement.said.font(), 1.1, strong=True))
         self._shown.body.addWidget(self._effort)
-        self._shown.body.addSpacing(theme.TIGHT)
-        self._shown.body.addWidget(self._ranked_words)
-        self._shown.body.addWidget(self._ranked)
+        self._estimated_more = parts.quiet()
+        self._estimated.body.addWidget(self._estimated_more)
+        for statement in (self._shown, self._estimated, self._observed):
+            statement.body.addStretch(1)
+        self._ranked_card = parts.Card()
+        self._ranked_card.body.addWidget(self._ranked_words)
+        self._ranked_card.body.addWidget(self._ranked)
         row = QHBoxLayout()
         row.addWidget(self._button)
         row.addStretch(1)
         self._next.body.addStretch(1)
         self._next.body.addLayout(row)
         self._unknown.body.addStretch(1)
-        pair = QGridLayout()
+        kinds = QHBoxLayout()
+        kinds.setSpacing(theme.GAP)
+        for card in (self._shown, self._estimated, self._observed):
+            kinds.addWidget(card, 1)
+        pair = QHBoxLayout()
         pair.setSpacing(theme.GAP)
-        pair.addWidget(self._unknown, 0, 0)
-        pair.addWidget(self._next, 0, 1)
-        pair.setColumnStretch(0, 1)
-        pair.setColumnStretch(1, 1)
-        column.addWidget(self._shown)
+        pair.addWidget(self._unknown, 1)
+        pair.addWidget(self._next, 1)
+        column.addLayout(kinds)
+        column.addWidget(self._ranked_card)
         column.addLayout(pair)
         column.addSpacing(theme.NEAR)
         column.addWidget(self._runs_title)
         column.addWidget(self._runs)
+        column.addWidget(self._acts)
         column.addStretch(1)
 
     def _tell(self) -> None:
         session = self._session
-        run = session.telling()
-        names = words.protected_names(session.spec.domain)
+        run = self._search()
+        self._tell_examples(run)
+        share = self._tell_estimate()
+        self._unknown.said.setText(self._not_known())
+        self._runs.show_runs(session.runs)
+        self._runs.show_idle(idle=session.live is None)
+        for widget in (self._runs, self._runs_title, self._acts):
+            widget.setVisible(bool(session.runs))
+        latest = session.live or (session.runs[-1] if session.runs else None)
+        following = next_step(run, latest, session.many, estimated=share is not None)
+        self._next.said.setText(following.words)
+        self._button.setText(following.button)
+        self._button.setVisible(bool(following.button))
+        self._following = {"": self.start.emit, ESTIMATE: self.estimate.emit}.get(
+            following.page, lambda: self.go.emit(following.page)
+        )
+
+    def _search(self) -> Run | None:
+        """Give the search that tells most: the one under way, else the one that found most."""
+        live = self._session.live
+        if live is not None and method_of(live).answers is Answers.EXAMPLES:
+            return live
+        searches = answering(self._session.runs, Answers.EXAMPLES)
+        return max(reversed(searches), key=lambda run: run.found, default=None)
+
+    def _tell_examples(self, run: Run | None) -> None:
+        names = words.protected_names(self._session.spec.domain)
         if run is None:
-            self._shown.said.setText(
-                "Nothing yet. What a search finds will be said here in one sentence."
-            )
-            self._effort.setText("")
+            self._shown.said.setText("Nothing yet.")
+            self._effort.setText("What a search finds will be said here in one sentence.")
         else:
-            self._shown.said.setText(session.headline(run))
+            self._shown.said.setText(self._session.headline(run))
             self._effort.setText(f"{words.effort(run)}.")
         several = run is not None and bool(run.found) and len(run.alone) > 1
         if run is not None and several:
             ranked = sorted(zip(names, run.alone, strict=False), key=lambda each: -each[1])
             self._ranked.show_counts(tuple(ranked), run.found)
-        self._ranked.setVisible(several)
-        self._ranked_words.setVisible(several)
-        self._effort.setVisible(run is not None)
-        self._unknown.said.setText(self._not_known())
-        self._runs.show_runs(session.runs)
-        self._runs.setVisible(bool(session.runs))
-        self._runs_title.setVisible(bool(session.runs))
-        latest = session.live or (session.runs[-1] if session.runs else None)
-        following = next_step(run, latest, session.many)
-        self._next.said.setText(following.words)
-        self._button.setText(following.button)
-        self._following = (
-            (lambda: self.go.emit(following.page)) if following.page else self.start.emit
-        )
+        self._ranked_card.setVisible(several)
+
+    def _tell_estimate(self) -> Share | None:
+        """Say how common it is, by the newest run that measured it; give that share."""
+        live = self._session.live
+        runs: list[Run] = [*self._session.runs, *([live] if live is not None else [])]
+        told = next((shares(run) for run in reversed(runs) if shares(run)), ())
+        share = figures.share_of_domain(told) or (told[0] if told else None)
+        if share is None:
+            self._estimated.name("▨", "Estimated")
+            self._estimated.said.setText("Nothing yet.")
+            self._estimated_more.setText(
+                "How common it is will be said here, with an interval, once it was estimated."
+            )
+            return None
+        self._estimated.name(*(("■", "Exact") if share.exhaustive else ("▨", "Estimated")))
+        self._estimated.said.setText(figures.share_sentence(self._session.spec, share))
+        self._estimated_more.setText(intervals(share))
+        return share
 
     def _tell_observed(self) -> None:
         """Tell of an audit without a model: how groups fared by the decisions that it made."""
         spec = self._session.spec
-        self._shown.name("○", "Observed in the data")
-        self._shown.said.setText("Counting…")
         self._unknown.said.setText(
             f"{words.OBSERVED}\n\nThere is no model to ask, only its decisions in "
             f"“{spec.predictions}”, so every search for individual discrimination is off."
@@ -244,14 +335,23 @@ class OverviewPage(QWidget):
         )
         self._button.setText("See the groups")
         self._following = lambda: self.go.emit("Groups")
-        for widget in (self._effort, self._ranked, self._ranked_words, self._runs):
+        for widget in (
+            *(self._shown, self._estimated, self._ranked_card),
+            *(self._runs, self._runs_title, self._acts),
+        ):
             widget.hide()
-        self._runs_title.hide()
+
+    def _ask_observed(self) -> None:
+        """Count how the groups fared: once, for the data of an audit never change."""
+        spec = self._session.spec
+        self._observed.said.setText("Counting…")
         self._session.store.ask(lambda store: observed(spec, store.table()), self._show_observed)
 
     def _show_observed(self, found: tuple[Observed, ...]) -> None:
         said = sentences(found[0], self._session.spec.person)
-        self._shown.said.setText("\n\n".join(said) or "No two groups can be compared.")
+        # one sentence each where three kinds of statement stand side by side
+        shown = said if self._session.spec.predictions else said[:1]
+        self._observed.said.setText("\n\n".join(shown) or "No two groups can be compared.")
 
     def _not_known(self) -> str:
         names = words.protected_names(self._session.spec.domain)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from fairdesk.audit.methods import METHODS
+from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import RunRecord, RunState
 from fairdesk.gui import parts, theme
+from fairdesk.gui.workspace.answering import Run, method_of, shares
+from fairdesk.gui.workspace.share_page import short
 from fairdesk.gui.workspace.steps import OF_STATE, Sign
 from fairdesk.report import words
 
@@ -58,15 +60,18 @@ class _Figure(QWidget):
         super().__init__()
         self._caption = caption
         self._number = parts.Words("–", strong=True, wrap=False)
-        below = parts.Words(caption, tone="quiet", size=0.85, wrap=False)
+        self._below = parts.Words(caption, tone="quiet", size=0.85, wrap=False)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self._number)
-        column.addWidget(below)
+        column.addWidget(self._below)
         self.setMinimumWidth(width)
 
-    def show_number(self, text: str) -> None:
+    def show_number(self, text: str, caption: str = "") -> None:
+        if caption and caption != self._caption:
+            self._caption = caption
+            self._below.setText(caption)
         self._number.setText(text)
         self._number.setAccessibleName(f"{self._caption}: {text}")
 
@@ -94,7 +99,8 @@ class RunBar(parts.Card):
         self._found = _Figure("found", 72)
         self._tried = _Figure("tried", 72)
         self._rows = _Figure("rows sent", 84)
-        self._rate = _Figure("of those tried", 84)
+        self._price = _Figure("rows per found", 84)
+        self._share = _Figure("estimated", 150)
         self._bar = QProgressBar()
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
@@ -109,7 +115,7 @@ class RunBar(parts.Card):
         self._stop.setToolTip("Stop the run; what it found is kept")
         self._stop.clicked.connect(self._press_stop)
         self._again = QPushButton()
-        self._again.setToolTip("Search again with another seed, method or budget")
+        self._again.setToolTip("Run again with another seed, method or budget")
         self._again.clicked.connect(self.again)
 
         naming = QVBoxLayout()
@@ -128,7 +134,7 @@ class RunBar(parts.Card):
         row.addWidget(self._sign)
         row.addLayout(naming)
         row.addSpacing(theme.NEAR)
-        for figure in (self._found, self._tried, self._rate, self._rows):
+        for figure in (self._found, self._share, self._tried, self._rows, self._price):
             row.addWidget(figure)
         row.addLayout(using, 1)
         row.addWidget(self._elapsed)
@@ -157,7 +163,7 @@ class RunBar(parts.Card):
         if self._stopping:
             phase = _STOPPING
         self._stand(OF_STATE[state.state], METHODS[state.method].title, phase)
-        self._count(state.found, state.tried, state.queries, state.elapsed)
+        self._count(state)
         share, text = budget_used(run.budget, state.elapsed, state.queries, state.done, state.total)
         self._bar.setValue(round(1000 * share))
         self._bar.setAccessibleDescription(text)
@@ -178,7 +184,7 @@ class RunBar(parts.Card):
         title = METHODS[record.spec.method].title
         self._stand(OF_STATE[record.state], title, words.state_word(record.state))
         self._again.setText("&Run again…")
-        self._count(record.found, record.tried, record.queries, record.elapsed)
+        self._count(record)
         self._offer(running=False)
 
     def _stand(self, sign: Sign, title: str, standing: str) -> None:
@@ -188,12 +194,27 @@ class RunBar(parts.Card):
         self._standing.setText(standing)
         self.setAccessibleDescription(f"{title}: {standing}")
 
-    def _count(self, found: int, tried: int, queries: int, elapsed: float) -> None:
-        self._found.show_number(words.number(found))
-        self._tried.show_number(words.number(tried))
-        self._rate.show_number(words.percent(found, tried, 0))
-        self._rows.show_number(words.number(queries))
-        self._elapsed.show_number(words.duration(elapsed))
+    def _count(self, run: Run) -> None:
+        """Show a run's numbers: what was found, or how common it is, by what it answers.
+
+        No share of those that a search tried: it would be read as how common it is.
+        """
+        answers = method_of(run).answers
+        self._found.setVisible(answers is Answers.EXAMPLES)
+        self._price.setVisible(answers is Answers.EXAMPLES)
+        self._share.setVisible(answers is Answers.SHARE)
+        self._found.show_number(words.number(run.found))
+        self._tried.show_number(words.number(run.tried))
+        self._price.show_number(words.number(run.queries / run.found, 1) if run.found else "–")
+        self._rows.show_number(words.number(run.queries))
+        self._elapsed.show_number(words.duration(run.elapsed))
+        told = shares(run)
+        if told:
+            share = told[0]
+            kind = "exact" if share.exhaustive else f"estimated, {100 * share.confidence:g} %"
+            self._share.show_number(short(share), kind)
+        else:
+            self._share.show_number("–", "estimated")
 
     def _offer(self, *, running: bool) -> None:
         self._stopping = False

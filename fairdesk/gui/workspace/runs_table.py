@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
+    QMenu,
     QTableWidget,
     QTableWidgetItem,
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS
+from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.store import RunRecord
 from fairdesk.gui import parts
+from fairdesk.gui.keys import shortcut
+from fairdesk.gui.workspace.answering import method_of, shares
+from fairdesk.gui.workspace.share_page import short
 from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.report import words
 
-_HEADER = ("Run", "Method", "State", "Seed", "Found", "Tried", "Rows sent", "Time")
+_HEADER = ("Run", "Method", "State", "Seed", "Result", "Tried", "Rows sent", "Time")
 _NUMBERS = (3, 4, 5, 6, 7)
 _STATE = 2
 
@@ -28,15 +34,28 @@ class RunsTable(QTableWidget):
     Signals
     -------
     opened : int
-        The examples of a run are to be shown.
+        What a run answered is to be shown.
+    repeat, go_on, compare : int
+        A run is to be made with another seed, gone on with, or compared.
+    chosen
+        Another run is chosen.
     """
 
     opened = Signal(int)
+    repeat = Signal(int)
+    go_on = Signal(int)
+    compare = Signal(int)
+    chosen = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(0, len(_HEADER), parent)
         self.setAccessibleName("Runs of this audit")
-        self.setAccessibleDescription("Enter shows the examples of a run.")
+        self.setAccessibleDescription(
+            "Enter shows what a run answered; S repeats it with another seed, C goes on with it, "
+            "V compares it."
+        )
+        self._runs: tuple[RunRecord, ...] = ()
+        self._idle = True
         for place, text in enumerate(_HEADER):
             item = QTableWidgetItem(text)
             item.setTextAlignment(_aligned(place))
@@ -56,10 +75,84 @@ class RunsTable(QTableWidget):
         for place in (0, _STATE):
             head.setSectionResizeMode(place, QHeaderView.ResizeMode.ResizeToContents)
         self.setItemDelegate(parts.Padded(self))
-        self.itemActivated.connect(lambda item: self.opened.emit(item.row() + 1))
+        self.itemActivated.connect(lambda item: self.opened.emit(self._runs[item.row()].id))
+        self.itemSelectionChanged.connect(self.chosen)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._show_menu)
+        for keys, act in (
+            ("S", self.repeat_chosen),
+            ("C", self.go_on_with_chosen),
+            ("V", self.compare_chosen),
+        ):
+            shortcut(self, keys, act)
+
+    @property
+    def chosen_run(self) -> RunRecord | None:
+        """The run that is chosen, if one is."""
+        rows = self.selectionModel().selectedRows()
+        return self._runs[rows[0].row()] if rows and rows[0].row() < len(self._runs) else None
+
+    @property
+    def can_repeat(self) -> bool:
+        """Whether the chosen run can be made again now."""
+        return self._idle and self.chosen_run is not None
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether the chosen run can be gone on with now."""
+        run = self.chosen_run
+        return self.can_repeat and run is not None and run.found > 0 and _searches(run)
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether the chosen run can be compared."""
+        run = self.chosen_run
+        return run is not None and _searches(run)
+
+    def repeat_chosen(self) -> None:
+        """Ask for the chosen run with another seed."""
+        if (run := self.chosen_run) is not None and self.can_repeat:
+            self.repeat.emit(run.id)
+
+    def go_on_with_chosen(self) -> None:
+        """Ask to go on with the chosen run."""
+        if (run := self.chosen_run) is not None and self.can_go_on:
+            self.go_on.emit(run.id)
+
+    def compare_chosen(self) -> None:
+        """Ask to compare the chosen run."""
+        if (run := self.chosen_run) is not None and self.can_compare:
+            self.compare.emit(run.id)
+
+    def show_idle(self, *, idle: bool) -> None:
+        """Say whether another run could begin."""
+        if idle != self._idle:
+            self._idle = idle
+            self.chosen.emit()
+
+    def _show_menu(self, where: QPoint) -> None:
+        run = self.chosen_run
+        if run is None:
+            return
+        entries: tuple[tuple[str, bool, Callable[[], None]], ...] = (
+            ("&Show what it answered\tReturn", True, lambda: self.opened.emit(run.id)),
+            ("&Repeat with another seed\tS", self.can_repeat, self.repeat_chosen),
+            ("&Continue\tC", self.can_go_on, self.go_on_with_chosen),
+            ("Compare &with…\tV", self.can_compare, self.compare_chosen),
+        )
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for text, possible, act in entries:
+            entry = parts.action(menu, text, act)
+            entry.setEnabled(possible)
+            menu.addAction(entry)
+        menu.popup(self.viewport().mapToGlobal(where))
 
     def show_runs(self, runs: tuple[RunRecord, ...]) -> None:
-        """Show the runs; they are numbered from 1."""
+        """Show the runs; the one that is chosen stays so."""
+        if runs == self._runs and self.rowCount() == len(runs):
+            return
+        self._runs = runs
         self.setRowCount(len(runs))
         for row, run in enumerate(runs):
             texts = (
@@ -67,7 +160,7 @@ class RunsTable(QTableWidget):
                 METHODS[run.spec.method].title,
                 f"{OF_STATE[run.state].value} {words.state_word(run.state)}",
                 str(run.spec.seed),
-                words.number(run.found),
+                _result(run),
                 words.number(run.tried),
                 words.number(run.queries),
                 words.duration(run.elapsed),
@@ -75,11 +168,25 @@ class RunsTable(QTableWidget):
             for place, text in enumerate(texts):
                 item = QTableWidgetItem(text)
                 item.setTextAlignment(_aligned(place))
+                if place == 1 and run.spec.continues:
+                    item.setText(f"{text}, continues {run.spec.continues}")
                 self.setItem(row, place, item)
         line = self.verticalHeader().defaultSectionSize()
         self.setFixedHeight(
             line * len(runs) + self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth()
         )
+
+
+def _searches(run: RunRecord) -> bool:
+    return method_of(run).answers is Answers.EXAMPLES
+
+
+def _result(run: RunRecord) -> str:
+    """Say what came of a run: a count, a share with its interval, or that it tells of neither."""
+    if _searches(run):
+        return f"{words.number(run.found)} found"
+    told = shares(run)
+    return short(told[0]) if told else "–"
 
 
 def _aligned(place: int) -> Qt.AlignmentFlag:

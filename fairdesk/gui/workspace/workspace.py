@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QUndoStack
 from PySide6.QtWidgets import (
@@ -15,15 +18,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS
-from fairdesk.audit.spec import RunSpec
-from fairdesk.audit.store import RunState, Store
+from fairdesk.audit.methods import METHODS, Answers, method_named
+from fairdesk.audit.spec import Budget, RunSpec
+from fairdesk.audit.store import RunRecord, RunState, Store
 from fairdesk.audit.worker import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.background import in_background
 from fairdesk.gui.keys import shortcut
 from fairdesk.gui.workspace.again_dialog import AgainDialog
+from fairdesk.gui.workspace.answering import Run, answering, method_of, shares
+from fairdesk.gui.workspace.compare_dialog import CompareDialog
+from fairdesk.gui.workspace.compare_page import ComparePage
 from fairdesk.gui.workspace.data_page import DataPage
 from fairdesk.gui.workspace.examples_page import ExamplesPage
 from fairdesk.gui.workspace.groups_page import GroupsPage
@@ -33,12 +39,17 @@ from fairdesk.gui.workspace.reopening import MovedError, reopen
 from fairdesk.gui.workspace.report_page import ReportPage
 from fairdesk.gui.workspace.run_bar import RunBar
 from fairdesk.gui.workspace.session import Session
+from fairdesk.gui.workspace.share_page import SharePage, measured, short
 from fairdesk.gui.workspace.steps import OF_STATE, Sign, Standing, Steps
 from fairdesk.report import words
 
-OVERVIEW, DATA, EXAMPLES, GROUPS = "Overview", "Data and model", "Examples", "Groups"
-REPORT, LOG = "Report", "Log"
-NAMES = (OVERVIEW, DATA, EXAMPLES, GROUPS, REPORT, LOG)
+OVERVIEW, DATA, EXAMPLES, SHARE = "Overview", "Data and model", "Examples", "How common"
+COMPARE, GROUPS, REPORT, LOG = "Compare", "Groups", "Report", "Log"
+NAMES = (OVERVIEW, DATA, EXAMPLES, SHARE, COMPARE, GROUPS, REPORT, LOG)
+#: The page that shows what a run answers.
+_PAGES = {Answers.EXAMPLES: EXAMPLES, Answers.SHARE: SHARE, Answers.DIAGNOSIS: COMPARE}
+#: Seconds after which an estimate ends where nothing else was asked for.
+_ESTIMATE_SECONDS = 60.0
 
 
 class Workspace(QWidget):
@@ -68,26 +79,41 @@ class Workspace(QWidget):
         self._store = store
         self._worker: Worker | None = None
         self._opening: Worker | None = None
-        self._places: dict[Path, Path] = {}
+        # several runs that were asked for together: those that wait, and how many there are
+        self._queue: deque[RunSpec] = deque()
+        self._queued = 0
+        self._queue_runs: list[int] = []
         self._session = Session(store, self)
+        self._places = self._session.study.places
         self.steps = Steps(NAMES)
         self.overview = OverviewPage(self._session)
         self.data = DataPage(store.spec)
         self.examples = ExamplesPage(self._session)
+        self.share = SharePage(self._session)
+        self.compare = ComparePage(self._session)
         self.groups = GroupsPage(self._session)
         self.report = ReportPage(self._session)
         self.log = LogPage(self._session)
         self.bar = RunBar()
         self._banner = parts.Banner()
         self._pages = QStackedWidget()
-        pages = (self.overview, self.data, self.examples, self.groups, self.report, self.log)
-        for page in pages:
+        for page in (
+            *(self.overview, self.data, self.examples, self.share, self.compare),
+            *(self.groups, self.report, self.log),
+        ):
             self._pages.addWidget(page)
         self._lay_out()
 
         self.steps.chosen.connect(self._pages.setCurrentIndex)
         self.overview.go.connect(self.show_page)
         self.overview.open_run.connect(self._open_run)
+        self.overview.repeat.connect(self.repeat)
+        self.overview.go_on.connect(self.continue_run)
+        self.overview.compare.connect(self.compare_with)
+        for estimating in (self.overview.estimate, self.share.estimate):
+            estimating.connect(self.estimate)
+        self.compare.compare_methods.connect(self.compare_methods)
+        self.compare.diagnose.connect(self.diagnose)
         for asker in (self.overview.start, self.examples.start, self.report.start, self.bar.again):
             asker.connect(self.run_again)
         self.bar.pause.connect(self._session.driver.pause)
@@ -101,7 +127,8 @@ class Workspace(QWidget):
         for number, name in enumerate(NAMES, start=1):
             shortcut(self, f"Ctrl+{number}", partial(self.show_page, name))
         if self.asks_nobody:
-            self.steps.item(NAMES.index(EXAMPLES)).setHidden(True)
+            for name in (EXAMPLES, SHARE, COMPARE):
+                self.steps.item(NAMES.index(name)).setHidden(True)
             self.bar.hide()
         self._tell()
         self._session.load()
@@ -136,7 +163,7 @@ class Workspace(QWidget):
         self.steps.setCurrentRow(NAMES.index(name))
 
     def start_run(self, worker: Worker, run: RunSpec) -> None:
-        """Begin a run and show its examples.
+        """Begin a run and show what it answers.
 
         Parameters
         ----------
@@ -145,29 +172,100 @@ class Workspace(QWidget):
         run : RunSpec
             What to run.
         """
+        self.start_runs(worker, (run,))
+
+    def start_runs(self, worker: Worker, runs: Sequence[RunSpec]) -> None:
+        """Begin runs, one after the other; of several the comparison is shown.
+
+        Parameters
+        ----------
+        worker : Worker
+            As of `start_run`.
+        runs : sequence of RunSpec
+            At least one.
+        """
         if self._worker is not None and self._worker is not worker:
             self._worker.close()
         self._worker = worker
+        first, *others = runs
+        self._queue, self._queued = deque(others), len(runs)
+        self._queue_runs = []
+        self._begin(worker, first)
+        if others:
+            self.show_page(COMPARE)
+            self.compare.show_runs()
+            self._tell_queue()
+        else:
+            self._show_answer(first)
+
+    def _begin(self, worker: Worker, run: RunSpec) -> None:
         self._banner.clear()
         self._session.start(worker, run)
         self.bar.show_opening(METHODS[run.method].title)
-        self.show_page(EXAMPLES)
-        self.said.emit("The search has begun.")
+        self.said.emit("The run has begun.")
         self.run_started.emit()
+
+    def _show_answer(self, run: RunSpec) -> None:
+        """Show the page of what a run answers."""
+        answers = METHODS[run.method].answers
+        self.show_page(_PAGES[answers])
+        if answers is Answers.DIAGNOSIS:
+            self.compare.show_diagnosis()
+
+    def estimate(self) -> None:
+        """Estimate how common it is."""
+        self._ask((self._anew("estimate", _ESTIMATE_SECONDS),))
+
+    def diagnose(self) -> None:
+        """Check whether the search's own estimates hold."""
+        self._ask((self._anew("diagnose", None),))
+
+    def repeat(self, number: int) -> None:
+        """Make a run again with the next seed that was not used for it."""
+        run = self._record(number)
+        if run is not None:
+            self._ask((msgspec.structs.replace(run.spec, seed=self._next_seed(run.spec)),))
+
+    def continue_run(self, number: int) -> None:
+        """Go on with a run: others than it has found already are found."""
+        run = self._record(number)
+        if run is not None:
+            spec = msgspec.structs.replace(
+                run.spec, seed=self._next_seed(run.spec), continues=run.id
+            )
+            self._ask((spec,))
+
+    def compare_with(self, number: int) -> None:
+        """Show a run in the comparison, where others are chosen."""
+        self.show_page(COMPARE)
+        self.compare.show_runs()
+        self.compare.runs.choose_beside(number)
+
+    def compare_methods(self) -> None:
+        """Ask for runs of several methods, and begin them once the model is open."""
+        if self.busy or self._opening is not None or self.asks_nobody:
+            return
+        seed = max((run.spec.seed for run in self._session.runs), default=-1) + 1
+        dialog = CompareDialog(self._session.spec, seed, self)
+        dialog.accepted.connect(lambda: self._ask(dialog.runs()))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setModal(True)
+        dialog.show()
 
     def run_again(self) -> None:
         """Ask for another run, and begin it once the model is open."""
         if self.busy or self._opening is not None or self.asks_nobody:
             return
         runs = self._session.runs
-        dialog = AgainDialog(runs[-1].spec if runs else None, self)
-        dialog.accepted.connect(lambda: self._run(dialog.run()))
+        dialog = AgainDialog(self._session.spec, runs[-1] if runs else None, self)
+        dialog.accepted.connect(lambda: self._ask((dialog.run(),)))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setModal(True)
         dialog.show()
 
     def stop_and_keep(self) -> None:
         """Stop the run; returns when what it found is safe in the file."""
+        self._queue.clear()
         self.bar.show_stopping()
         self._session.driver.stop_and_wait(10)
 
@@ -178,6 +276,7 @@ class Workspace(QWidget):
 
     def close_audit(self) -> None:
         """Stop what runs, write what waits, close the model and the file."""
+        self._queue.clear()
         self._session.close()
         for worker in (self._worker, self._opening):
             if worker is not None:
@@ -215,10 +314,15 @@ class Workspace(QWidget):
 
     # What happens
 
-    def _run(self, run: RunSpec) -> None:
-        """Begin a run with the model that is open, else open it again first."""
+    def _ask(self, runs: Sequence[RunSpec]) -> None:
+        """Begin runs, unless something runs already or nobody can be asked."""
+        if not (self.busy or self._opening is not None or self.asks_nobody):
+            self._run(*runs)
+
+    def _run(self, *runs: RunSpec) -> None:
+        """Begin runs with the model that is open, else open it again first."""
         if self._worker is not None:
-            self.start_run(self._worker, run)
+            self.start_runs(self._worker, runs)
             return
         spec, places = self._session.spec, dict(self._places)
         self._banner.clear()
@@ -227,16 +331,16 @@ class Workspace(QWidget):
         in_background(
             self,
             lambda: reopen(spec, places, worker),
-            lambda _none: self._opened(worker, run),
-            lambda error: self._not_open(worker, error, run),
+            lambda _none: self._opened(worker, runs),
+            lambda error: self._not_open(worker, error, runs),
         )
 
-    def _opened(self, worker: Worker, run: RunSpec) -> None:
+    def _opened(self, worker: Worker, runs: Sequence[RunSpec]) -> None:
         if worker is self._opening:  # else nobody waits for it any more, and it is closed
             self._opening = None
-            self.start_run(worker, run)
+            self.start_runs(worker, runs)
 
-    def _not_open(self, worker: Worker, error: FairDeskError, run: RunSpec) -> None:
+    def _not_open(self, worker: Worker, error: FairDeskError, runs: Sequence[RunSpec]) -> None:
         if worker is not self._opening:
             return
         self._opening = None
@@ -244,13 +348,17 @@ class Workspace(QWidget):
         self._tell()
         if isinstance(error, MovedError):
             lost = error.lost
-            self._banner.tell(error, (("Show where it is…", lambda: self._locate(run, lost)),))
+            self._banner.tell(error, (("Show where it is…", lambda: self._locate(runs, lost)),))
         else:
-            self._banner.tell(error, (("Try again", lambda: self._run(run)),))
+            self._banner.tell(error, (("Try again", lambda: self._run(*runs)),))
 
     def _stop(self) -> None:
-        """Stop the run, or the opening of the model for it."""
+        """Stop the run and those that wait, or the opening of the model for them."""
         if self._opening is None:
+            if self._queue:
+                waiting = words.counted(len(self._queue), "run")
+                self.said.emit(f"Stopping; {waiting} that waited will not begin.")
+            self._queue.clear()
             self._session.driver.stop()
             return
         self._opening.close()
@@ -258,41 +366,93 @@ class Workspace(QWidget):
         self._tell()
         self.said.emit("Stopped before the search had begun.")
 
-    def _locate(self, run: RunSpec, lost: Path) -> None:
+    def _locate(self, runs: Sequence[RunSpec], lost: Path) -> None:
         name, _kind = QFileDialog.getOpenFileName(
             self, f"Where is “{lost.name}” of this audit?", str(self.path.parent)
         )
         if name:
             self._places[lost] = Path(name)
-            self._run(run)
+            self._run(*runs)
 
     def _open_run(self, number: int) -> None:
-        self.examples.open_run(number)
-        self.show_page(EXAMPLES)
+        """Show what a run answered."""
+        run = self._record(number)
+        if run is None:
+            return
+        if method_of(run).answers is Answers.EXAMPLES:
+            self.examples.open_run(number)
+        elif method_of(run).answers is Answers.SHARE:
+            self.share.open_run(number)
+        self._show_answer(run.spec)
+
+    def _record(self, number: int) -> RunRecord | None:
+        return next((run for run in self._session.runs if run.id == number), None)
+
+    def _anew(self, method: str, seconds: float | None) -> RunSpec:
+        """Ask for a run of a method as it is usually made."""
+        method_named(method)
+        fresh = RunSpec(method, budget=Budget(seconds=seconds))
+        return msgspec.structs.replace(fresh, seed=self._next_seed(fresh))
+
+    def _next_seed(self, run: RunSpec) -> int:
+        """Give a seed that no run of the method has used, the first above all of them."""
+        used = [each.spec.seed for each in self._session.runs if each.spec.method == run.method]
+        return max(used, default=-1) + 1
+
+    def _tell_queue(self) -> None:
+        """Say which of several runs is under way."""
+        run = self._session.live_spec
+        if self._queued < 2 or run is None:
+            self.compare.runs.say_queue("")
+            return
+        at = self._queued - len(self._queue)
+        self.compare.runs.say_queue(
+            f"● Run {at} of {self._queued} is under way: {METHODS[run.method].title}. "
+            "Stop ends it and those that wait."
+        )
 
     def _go_on(self, state: RunState) -> None:
         run = self._session.live_spec
         if run is None:
             return
         self.bar.show_live(state, run)
-        standing = Standing(
-            f"{words.state_word(state.state)}, {words.number(state.found)}", OF_STATE[state.state]
-        )
-        self.steps.stand(NAMES.index(EXAMPLES), standing)
+        self._stand_live(state, METHODS[run.method].answers)
         if not self._session.runs:
             self.steps.stand(NAMES.index(OVERVIEW), Standing("first run", OF_STATE[state.state]))
             self.steps.stand(NAMES.index(REPORT), Standing("not complete yet", Sign.NOT_YET))
 
+    def _stand_live(self, state: RunState, answers: Answers) -> None:
+        """Say at its step how a run goes."""
+        sign, going = OF_STATE[state.state], words.state_word(state.state)
+        if self._queued > 1:
+            at = self._queued - len(self._queue)
+            self.steps.stand(NAMES.index(COMPARE), Standing(f"run {at} of {self._queued}", sign))
+        elif answers is Answers.DIAGNOSIS:
+            self.steps.stand(NAMES.index(COMPARE), Standing(going, sign))
+        if answers is Answers.EXAMPLES:
+            told = f"{going}, {words.number(state.found)}"
+            self.steps.stand(NAMES.index(EXAMPLES), Standing(told, sign))
+        elif answers is Answers.SHARE:
+            self.steps.stand(NAMES.index(SHARE), _share_standing(state))
+
     def _end(self, state: RunState) -> None:
-        self.said.emit(
-            {
-                "done": f"The search is done: {words.number(state.found)} found.",
-                "stopped": "The search was stopped; what it found is kept.",
-            }.get(state.state, "The search failed; what it found is kept.")
-        )
+        if state.run_id:
+            self._queue_runs.append(state.run_id)
+        waited = len(self._queue)
+        if state.state == "stopped" or not state.run_id:
+            self._queue.clear()
+        self.said.emit(_ended(state, waited))
         if not state.run_id:
             # it ended before it could be written down as a run
             self._banner.say("The run could not begin.", state.message)
+        if self._queue and self._worker is not None:
+            self._begin(self._worker, self._queue.popleft())
+            self._tell_queue()
+            return
+        if self._queued > 1:
+            self.compare.runs.choose(self._queue_runs)
+        self._queued = 0
+        self.compare.runs.say_queue("")
         self.run_finished.emit()
 
     def _tell(self) -> None:
@@ -316,19 +476,62 @@ class Workspace(QWidget):
             return
         if self.busy:
             return
+        self._stand_searches()
         if latest is None:
-            stand(NAMES.index(EXAMPLES), Standing("not run", Sign.NOT_YET))
             stand(NAMES.index(REPORT), Standing("nothing to tell yet", Sign.NOT_YET))
             self.bar.show_nothing()
         else:
-            found = sum(run.found for run in runs)
-            short = {"stopped": "stopped"}.get(latest.state, words.state_word(latest.state))
-            stand(
-                NAMES.index(EXAMPLES),
-                Standing(f"{short}, {words.number(found)}", OF_STATE[latest.state]),
-            )
             stand(NAMES.index(REPORT), Standing("ready to export", Sign.DONE))
             self.bar.show_record(latest)
+
+    def _stand_searches(self) -> None:
+        """Say how the steps stand that runs fill."""
+        runs, stand = self._session.runs, self.steps.stand
+        examples = answering(runs, Answers.EXAMPLES)
+        if examples:
+            found = sum(run.found for run in examples)
+            last = examples[-1].state
+            short_word = {"stopped": "stopped"}.get(last, words.state_word(last))
+            told = Standing(f"{short_word}, {words.number(found)}", OF_STATE[last])
+        else:
+            told = Standing("not run", Sign.NOT_YET)
+        stand(NAMES.index(EXAMPLES), told)
+        telling = [run for run in runs if measured(run)]
+        stand(
+            NAMES.index(SHARE),
+            _share_standing(telling[-1]) if telling else Standing("not estimated", Sign.NOT_YET),
+        )
+        if len(examples) > 1:
+            compared = Standing(f"{words.counted(len(examples), 'run')}", Sign.DONE)
+        elif answering(runs, Answers.DIAGNOSIS):
+            compared = Standing("search checked", Sign.DONE)
+        else:
+            compared = Standing("needs two runs", Sign.NOT_YET)
+        stand(NAMES.index(COMPARE), compared)
+
+
+def _share_standing(run: Run) -> Standing:
+    """Say in a word how common it is."""
+    told = shares(run)
+    first = next((share for share in told if share.whom == "domain"), told[0] if told else None)
+    if first is None:
+        return Standing(words.state_word(run.state), OF_STATE[run.state])
+    return Standing(short(first), OF_STATE[run.state])
+
+
+def _ended(state: RunState, waited: int) -> str:
+    """Say for the status bar how a run ended."""
+    if state.state == "done":
+        if METHODS[state.method].answers is Answers.EXAMPLES:
+            return f"The search is done: {words.number(state.found)} found."
+        return "The run is done."
+    ending = {
+        "stopped": "The run was stopped; what it found is kept.",
+        "failed": "The run failed; what it found is kept.",
+    }[state.state]
+    if waited and state.state == "stopped":
+        return f"{ending} {words.counted(waited, 'run').capitalize()} that waited did not begin."
+    return ending
 
 
 class _Hairline(QWidget):

@@ -1,0 +1,41 @@
+"""Which kind of question a run answers, and what it measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdesk.audit.methods import Answers, Method, method_named
+from fairdesk.audit.records import RunRecord, RunState
+from fairdesk.events import GroupGap, Likeness, Share
+
+Run = RunRecord | RunState
+
+
+def method_of(run: Run) -> Method:
+    """Give the method of a run."""
+    return method_named(run.method if isinstance(run, RunState) else run.spec.method)
+
+
+def number_of(run: Run) -> int:
+    """Give the number of a run in the audit."""
+    return run.run_id if isinstance(run, RunState) else run.id
+
+
+def answering(runs: Sequence[RunRecord], kind: Answers) -> tuple[RunRecord, ...]:
+    """Pick the runs that answer a kind of question."""
+    return tuple(run for run in runs if method_of(run).answers is kind)
+
+
+def shares(run: Run) -> tuple[Share, ...]:
+    """Give the shares that a run measured, those of nobody left out."""
+    return tuple(each for each in run.figures if isinstance(each, Share) and each.people)
+
+
+def gaps(run: Run) -> tuple[GroupGap, ...]:
+    """Give the gaps between groups that a run measured."""
+    return tuple(each for each in run.figures if isinstance(each, GroupGap))
+
+
+def likenesses(run: Run) -> tuple[Likeness, ...]:
+    """Give what a run tells of perturbation sizes."""
+    return tuple(each for each in run.figures if isinstance(each, Likeness))
