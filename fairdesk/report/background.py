@@ -112,11 +112,15 @@ def formulas(material: Material) -> Section:
                 "several attributes, or for none when only a joint change shows it.",
             ),
             Formula(
-                "success",
-                "Found per tried",
-                "success rate equals found divided by tried",
-                "Unique findings by unique people tried, both counted without the protected "
-                "attributes. It measures the search; higher means a search that aims better.",
+                "share",
+                "Estimated share",
+                "the estimate is the discriminatory people divided by the people drawn",
+                "Of people drawn at random, never of those whom a search came upon. The interval "
+                "is exact for a number fixed beforehand (Clopper and Pearson: The use of "
+                "confidence or fiducial limits, Biometrika 26, 1934); that for who stops when they "
+                "like holds at every moment together (Howard, Ramdas, McAuliffe, Sekhon: "
+                "Time-uniform, nonparametric, nonasymptotic confidence sequences, Annals of "
+                "Statistics 49, 2021).",
             ),
             Formula(
                 "cost",

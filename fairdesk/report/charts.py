@@ -45,7 +45,7 @@ class Series(NamedTuple):
     y: Sequence[float] | NDArray[np.float64]
 
 
-def ticks(high: float, most: int = 6) -> tuple[float, ...]:
+def ticks(high: float, most: int = 6, least_step: float = 1.0) -> tuple[float, ...]:
     """Choose round axis values from 0 that reach ``high``.
 
     Parameters
@@ -54,17 +54,19 @@ def ticks(high: float, most: int = 6) -> tuple[float, ...]:
         The greatest value to show; not negative.
     most : int
         At most so many steps.
+    least_step : float
+        No step is smaller; a power of ten.
 
     Returns
     -------
     tuple[float, ...]
-        0, s, 2s, ... with s in {1, 2, 5} times a power of ten and not below 1; the last is at
-        least ``high``.
+        0, s, 2s, ... with s in {1, 2, 5} times a power of ten and not below ``least_step``; the
+        last is at least ``high``.
     """
-    least = max(high, 1.0) / most
-    power = 10.0 ** math.floor(math.log10(least)) if least > 1 else 1.0
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least)
-    return tuple(step * i for i in range(math.ceil(max(high, 1.0) / step) + 1))
+    high = max(high, least_step)
+    power = max(10.0 ** math.floor(math.log10(high / most)), least_step)
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= high / most)
+    return tuple(step * i for i in range(math.ceil(high / step) + 1))
 
 
 def line_chart(
@@ -99,18 +101,8 @@ def line_chart(
         x_high=x_ticks[-1],
         y_high=y_ticks[-1],
     )
-    parts = [_text(0, _SIZE, y_title, colour=_QUIET)]
-    for value in y_ticks:
-        y = frame.y(value)
-        parts.append(_stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", _LINE, 0.6))
-        parts.append(_text(frame.left - 5, y + 3, words.number(value), anchor="end"))
-    for value in x_ticks:
-        x = frame.x(value)
-        parts.append(_stroke(f"M{x:.1f} {frame.bottom:.1f}v4", _QUIET, 0.6))
-        parts.append(_text(x, frame.bottom + 14, words.number(value), anchor="middle"))
-    parts.append(_stroke(f"M{frame.left:.1f} {frame.bottom:.1f}H{frame.right:.1f}", _QUIET, 0.8))
-    middle = (frame.left + frame.right) / 2
-    parts.append(_text(middle, height - 6, x_title, colour=_QUIET, anchor="middle"))
+    y_axis = [(value, words.number(value)) for value in y_ticks]
+    parts = _axes(frame, x_ticks, y_axis, x_title, y_title)
     heights = _apart(
         [frame.y(y) for _, y in ends],
         [len(lines) * (_SIZE + 2) + 3 for lines in labels],
@@ -144,6 +136,61 @@ def line_chart(
         for line, (x, y) in zip(series, ends, strict=True)
     )
     alt = f"Line chart of {y_title} against {x_title}. {said}."
+    return _drawing(height, parts, alt)
+
+
+def course_chart(
+    course: Sequence[tuple[float, float, float, float]], *, x_title: str, y_title: str
+) -> Picture:
+    """Draw how an estimated share came: its line within the band of its interval.
+
+    Parameters
+    ----------
+    course : sequence of (people, estimate, low, high)
+        At least one; shares from 0 to 1.
+    x_title, y_title : str
+        What the axes count.
+    """
+    height = 190.0
+    people, estimate, low, high = np.array(course, dtype=float).T
+    # where the band is still wide it may leave the chart: what matters is where it ends
+    y_ticks = ticks(min(100.0, 100 * max(1.6 * high[-1], 1.1 * estimate.max())), 5, 0.001)
+    decimals = max(0, -math.floor(math.log10(y_ticks[1])))
+    y_axis = [(value, f"{value:.{decimals}f}{words.NBSP}%") for value in y_ticks]
+    x_ticks = ticks(float(people[-1]))
+    texts = [f"{100 * each[-1]:.{decimals + 1}f}{words.NBSP}%" for each in (high, estimate, low)]
+    frame = _Frame(
+        left=max(_extent(text) for _, text in y_axis) + 10,
+        right=WIDTH - 12 - max(map(_extent, texts)),
+        top=22.0,
+        bottom=height - 34.0,
+        x_high=x_ticks[-1],
+        y_high=y_ticks[-1],
+    )
+    x = [frame.x(each) for each in people]
+
+    def along(shares: NDArray[np.float64]) -> list[str]:
+        heights = np.minimum(100 * shares, y_ticks[-1])
+        return [f"{x[i]:.1f} {frame.y(each):.1f}" for i, each in enumerate(heights)]
+
+    band = f"M{'L'.join([*along(high), *along(low)[::-1]])}Z"
+    parts = [
+        f'<path d="{band}" fill="{COLOURS[4]}" fill-opacity="0.35"/>',
+        *_axes(frame, x_ticks, y_axis, x_title, y_title),
+        _stroke(f"M{'L'.join(along(estimate))}", COLOURS[0], 1.6),
+    ]
+    wanted = [frame.y(min(100 * each[-1], y_ticks[-1])) for each in (high, estimate, low)]
+    for text, y, weight in zip(
+        texts,
+        _apart(wanted, [_SIZE + 2] * 3, height - _SIZE),
+        ("normal", "bold", "normal"),
+        strict=True,
+    ):
+        parts.append(_text(x[-1] + 8, y + 3, text, weight=weight))
+    alt = (
+        f"Line chart of {y_title} against {x_title}: {texts[1]}, between {texts[2]} and "
+        f"{texts[0]}, after {words.number(people[-1])}."
+    )
     return _drawing(height, parts, alt)
 
 
@@ -196,6 +243,29 @@ class _Frame(NamedTuple):
 
     def y(self, value: float) -> float:
         return self.bottom - (self.bottom - self.top) * value / self.y_high
+
+
+def _axes(
+    frame: _Frame,
+    x_ticks: Sequence[float],
+    y_ticks: Sequence[tuple[float, str]],
+    x_title: str,
+    y_title: str,
+) -> list[str]:
+    """Draw the axes; values of the upright one with their texts."""
+    parts = [_text(0, _SIZE, y_title, colour=_QUIET)]
+    for value, text in y_ticks:
+        y = frame.y(value)
+        parts.append(_stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", _LINE, 0.6))
+        parts.append(_text(frame.left - 5, y + 3, text, anchor="end"))
+    for value in x_ticks:
+        x = frame.x(value)
+        parts.append(_stroke(f"M{x:.1f} {frame.bottom:.1f}v4", _QUIET, 0.6))
+        parts.append(_text(x, frame.bottom + 14, words.number(value), anchor="middle"))
+    parts.append(_stroke(f"M{frame.left:.1f} {frame.bottom:.1f}H{frame.right:.1f}", _QUIET, 0.8))
+    middle = (frame.left + frame.right) / 2
+    parts.append(_text(middle, frame.bottom + 28, x_title, colour=_QUIET, anchor="middle"))
+    return parts
 
 
 def _thinned(line: Series) -> list[tuple[float, float]]:

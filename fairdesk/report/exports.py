@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import Pair, PairQuery, Store
-from fairdesk.data.domain import Attribute, Role
+from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Column, Dialect, Table
 from fairdesk.errors import ReportError
 from fairdesk.models.decision import told
@@ -44,10 +44,12 @@ def write_findings_csv(store: Store, path: Path) -> None:
     """Write every pair as one row, for a spreadsheet: UTF-8 with a byte order mark, commas.
 
     Columns: ``finding``, ``run``, ``method``, ``phase``, every attribute of the person in the
-    data's own values, for each protected attribute ``"<name> (other)"`` with the value of the
-    other person of the pair, ``decision``, ``decision (other)``, ``score``, ``score (other)`` (of
-    the favourable outcome), ``enough alone`` (the protected attributes of which one change is
-    enough), ``mark``, ``note``. Cells that a spreadsheet would run are guarded.
+    data's own values, for each attribute in which the two of a pair may differ
+    ``"<name> (other)"`` with the value of the other person, ``decision``, ``decision (other)``,
+    ``score``, ``score (other)`` (of the favourable outcome), ``enough alone`` (the protected
+    attributes of which one change is enough), ``distance`` to the nearest real person and
+    ``plausibility`` (both 0 to 1, empty where they are not known), ``mark``, ``note``. Cells that
+    a spreadsheet would run are guarded.
 
     Raises
     ------
@@ -59,14 +61,15 @@ def write_findings_csv(store: Store, path: Path) -> None:
     decisions = class_texts(spec, store.table())
     protected = protected_names(spec.domain)
     attributes = spec.domain.attributes
-    compared = [attributes[i] for i in spec.domain.protected.tolist()]
+    differing = spec.domain.differing
+    compared = [attributes[i] for i in differing.tolist()]
     own = _beside(
         spec.domain.names,
         [
             *("finding", "run", "method", "phase"),
-            *(f"{name} (other)" for name in protected),
+            *(f"{attribute.name} (other)" for attribute in compared),
             *("decision", "decision (other)", "score", "score (other)"),
-            *("enough alone", "mark", "note"),
+            *("enough alone", "distance", "plausibility", "mark", "note"),
         ],
     )
     header = [*own[:4], *spec.domain.names, *own[4:]]
@@ -78,10 +81,11 @@ def write_findings_csv(store: Store, path: Path) -> None:
                 [
                     *(pair.id, pair.run, methods[pair.run], pair.phase),
                     *_cells(attributes, pair.row.tolist()),
-                    *_cells(compared, pair.partner[spec.domain.protected].tolist()),
+                    *_cells(compared, pair.partner[differing].tolist()),
                     *(guarded(decisions[pair.row_class]), guarded(decisions[pair.partner_class])),
                     *(f"{score:.9g}" for score in _scores(spec, pair)),
                     guarded(", ".join(compress(protected, pair.alone))),
+                    *("" if each is None else f"{each:.4g}" for each in _plausible(pair)),
                     *(pair.mark, guarded(pair.note)),
                 ]
             )
@@ -91,9 +95,10 @@ def write_findings_json(store: Store, path: Path) -> None:
     """Write the question, the runs and every pair as one JSON object; pairs are streamed.
 
     Its members: ``spec``, ``runs``, ``pairs``. A pair has ``id``, ``run``, ``phase``, ``person``
-    (attribute to value: a number, or the data's own text), ``other`` (the protected values of the
-    other person), ``decision`` and ``score`` (of the favourable outcome), each as
-    ``[person's, other's]``, ``enough_alone``, ``mark`` and ``note``.
+    (attribute to value: a number, or the data's own text), ``other`` (the other person's values of
+    what may differ: protected attributes, and what follows these), ``decision`` and ``score`` (of
+    the favourable outcome), each as ``[person's, other's]``, ``enough_alone``, ``distance`` to the
+    nearest real person and ``plausibility`` (0 to 1, null where not known), ``mark`` and ``note``.
 
     Raises
     ------
@@ -261,19 +266,28 @@ def _scores(spec: AuditSpec, pair: Pair) -> list[float]:
     return [told(score, spec.mapping, spec.model) for score in (pair.row_score, pair.partner_score)]
 
 
+def _plausible(pair: Pair) -> tuple[float | None, float | None]:
+    """Give how far the nearest real person is, and how usual such a person is."""
+    return pair.distance, pair.plausibility
+
+
 def _pair_object(spec: AuditSpec, pair: Pair, decisions: tuple[str, ...]) -> dict[str, Any]:
     names = protected_names(spec.domain)
+    differing = frozenset(spec.domain.differing.tolist())
+    distance, plausibility = _plausible(pair)
     person = zip(spec.domain.attributes, pair.row.tolist(), strict=True)
-    other = zip(spec.domain.attributes, pair.partner.tolist(), strict=True)
+    other = enumerate(zip(spec.domain.attributes, pair.partner.tolist(), strict=True))
     return {
         "id": pair.id,
         "run": pair.run,
         "phase": pair.phase,
         "person": {one.name: _value(one, code) for one, code in person},
-        "other": {one.name: _value(one, code) for one, code in other if one.role is Role.PROTECTED},
+        "other": {one.name: _value(one, code) for i, (one, code) in other if i in differing},
         "decision": [decisions[pair.row_class], decisions[pair.partner_class]],
         "score": _scores(spec, pair),
         "enough_alone": list(compress(names, pair.alone)),
+        "distance": distance,
+        "plausibility": plausibility,
         "mark": pair.mark,
         "note": pair.note,
     }

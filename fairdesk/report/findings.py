@@ -10,7 +10,7 @@ from fairdesk.data.domain import Attribute
 from fairdesk.data.nearest import nearest
 from fairdesk.events import Rows
 from fairdesk.models.decision import score_name
-from fairdesk.report import charts, evidence, groups, words
+from fairdesk.report import charts, evidence, figures, groups, words
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -33,6 +33,7 @@ _NO_VERDICT = (
     "This report states what was asked, what was tried and what was found. It gives no verdict on "
     "whether the model may be used; that is for the people who answer for its use to decide."
 )
+_LEFT_OUT = "whom the search came upon, but who break a constraint or are unlike anybody real"
 #: Value changes listed per protected attribute.
 _CHANGES_SHOWN = 20
 
@@ -44,7 +45,7 @@ def summary(material: Material) -> Section:
         return _summary_of_decisions(material)
     blocks: list[Block] = []
     for run in material.runs:
-        first, _, rest = words.headline(spec, run).partition(" ")
+        first, _, rest = figures.headline(spec, run).partition(" ")
         where = f"{material.run_name(run)}: {words.effort(run)}; section {material.place(run)}."
         blocks.append(Statement(first, rest, (*words.alone_sentences(spec, run), where)))
     if not material.runs:
@@ -142,8 +143,8 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
                 else ""
             ),
         ),
-        Fact("Found per tried", f"{words.percent(run.found, run.tried)}; of the search, no rate"),
         Fact("Rows sent to the model", words.number(run.queries)),
+        *([Fact("Left out", f"{words.number(run.rejected)} {_LEFT_OUT}")] if run.rejected else []),
         *(
             [Fact("Rows per finding", words.number(run.queries / run.found, 1))]
             if run.found
@@ -161,6 +162,8 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if ended := words.ending(run):
         blocks.append(Callout("Not to the end.", ended))
     blocks.append(Facts(tuple(facts)))
+    blocks += [Text(each) for each in figures.sentences(spec, run.figures)]
+    blocks += _course(material, run)
     if run.found and len(material.progress[run.id]):
         title = f"Findings against {material.people} tried"
         blocks.append(_found_chart(material, [run], title))
@@ -183,6 +186,23 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         if counter
     ]
     return blocks
+
+
+def _course(material: Material, run: RunRecord) -> list[Block]:
+    """Draw how the estimate of the share of the domain came, where there is one."""
+    share = figures.share_of_domain(run.figures)
+    if share is None or len(share.course) < 2:
+        return []
+    picture = charts.course_chart(
+        share.course,
+        x_title=f"{material.people} drawn at random",
+        y_title=f"share of all possible {material.people}",
+    )
+    caption = (
+        f"How the estimate came. With {words.percent(share.confidence, 1.0, 0)} confidence the "
+        "share lies in the band at every moment together"
+    )
+    return [Chart(picture.svg, picture.alt, caption)]
 
 
 def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str) -> Chart:
