@@ -44,6 +44,7 @@ WARM_UP = (
     "fairdesk.models.open",
     "fairdesk.models.keras_file",
     "h5py",
+    "fairdesk.models.forward",
     "fairdesk.individual.kernels",
     "fairdesk.individual.nearest_kernels",
     "fairdesk.individual.tree_kernels",

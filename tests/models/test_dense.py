@@ -18,7 +18,7 @@ REFERENCES = {
     "softsign": lambda z, a: z / (1 + np.abs(z)),
     "exponential": lambda z, a: np.exp(z),
     "silu": lambda z, a: z / (1 + np.exp(-z)),
-    "thresholded_relu": lambda z, a: np.where(z > a.alpha, z, 0),
+    "thresholded_relu": lambda z, a: np.where(z <= a.alpha, 0, z),
     "softmax": lambda z, a: np.exp(z) / np.exp(z).sum(axis=1, keepdims=True),
     "linear": lambda z, a: z,
 }
@@ -120,6 +120,57 @@ def test_network_equals_the_formula_whatever_the_batch(rows, widths, centred, se
     np.testing.assert_allclose(answers, reference(net, matrix), atol=2e-4)
     if rows:
         np.testing.assert_array_equal(answers, net.scores(list(matrix.T)))
+
+
+@given(
+    widths=st.lists(st.integers(1, 20), min_size=2, max_size=5),
+    names=st.lists(st.sampled_from(sorted(REFERENCES)), min_size=4, max_size=4),
+    rows=st.integers(1, 200),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_equal_rows_have_equal_answers_to_the_last_bit_wherever_they_stand(
+    widths, names, rows, seed
+):
+    rng = np.random.default_rng(seed)
+    activations = [Activation(name, alpha=0.3, ceiling=4.0) for name in names]
+    net = network(rng, widths, activations, rng.normal(size=widths[0]))
+    matrix = rng.normal(size=(rows, widths[0]))
+    answers = net.matrix_scores(matrix).view(np.uint32)
+    order = rng.integers(rows, size=rng.integers(1, 300))
+    np.testing.assert_array_equal(net.matrix_scores(matrix[order]).view(np.uint32), answers[order])
+    alone = int(order[0])
+    np.testing.assert_array_equal(
+        net.matrix_scores(matrix[alone : alone + 1]).view(np.uint32), answers[alone : alone + 1]
+    )
+    # rows that do not lie side by side in memory are the same rows
+    apart = np.asfortranarray(matrix)
+    np.testing.assert_array_equal(net.matrix_scores(apart).view(np.uint32), answers)
+
+
+@pytest.mark.parametrize("name", sorted(set(REFERENCES) - {"softmax"}))
+def test_activations_are_right_to_the_last_digits_and_at_their_ends(name):
+    values = np.concatenate(
+        [np.linspace(-120, 88, 20_001), [np.inf, -np.inf, np.nan, 0.0, 1e-30, -1e-30, 1e30, -1e30]]
+    ).astype(np.float32)
+    activation = Activation(name, alpha=0.3, ceiling=6.0)
+    one = np.ones((1, 1), np.float32)
+    net = DenseNetwork(card(1), [DenseLayer(one, np.zeros(1, np.float32), activation)])
+    found = net.matrix_scores(values[:, None].astype(np.float64))[:, 0]
+    with np.errstate(all="ignore"):
+        expected = REFERENCES[name](values.astype(np.float64), activation).astype(np.float32)
+        if name == "softplus":
+            expected = np.logaddexp(values.astype(np.float64), 0).astype(np.float32)
+    np.testing.assert_allclose(found, expected, rtol=3e-7, atol=1e-36)
+
+
+def test_shares_of_a_whole_keep_what_is_no_number_to_its_row():
+    rng = np.random.default_rng(3)
+    net = network(rng, (3, 4), (Activation("softmax"),), spread=40.0)
+    matrix = rng.normal(size=(40, 3))
+    matrix[7, 1] = np.nan
+    answers = net.matrix_scores(matrix)
+    assert np.isnan(answers).all(axis=1).nonzero()[0].tolist() == [7]
+    np.testing.assert_allclose(np.delete(answers, 7, axis=0).sum(axis=1), 1, rtol=1e-6)
 
 
 def test_centre_keeps_the_digits_of_large_numbers():
