@@ -1,0 +1,114 @@
+"""Sentences about figures: what is exact, estimated or at most, and for whom."""
+
+import msgspec
+import pytest
+
+from fairdesk.audit.records import RunState
+from fairdesk.data.reading import read_table
+from fairdesk.events import GroupGap, Likeness, Share
+from fairdesk.report import charts, figures, words
+from tests.report.building import spec_of, write_people
+
+SHARE = Share(
+    whom="domain",
+    attributes=("sex",),
+    people=100_000,
+    hits=3_800,
+    exhaustive=False,
+    confidence=0.95,
+    estimate=0.038,
+    low=0.0368,
+    high=0.0392,
+    anytime_low=0.0359,
+    anytime_high=0.0402,
+)
+
+
+def plain(text):
+    return text.replace(words.NBSP, " ")
+
+
+@pytest.fixture
+def spec(tmp_path):
+    write_people(tmp_path / "people.csv")
+    return spec_of(read_table(tmp_path / "people.csv"), "credit", "yes", ("sex", "age"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {},
+            "3.80 % (3.68 to 3.92 %, 95 %) of all possible applicants get another decision when "
+            "only sex changes: estimated from 100,000 drawn at random.",
+        ),
+        (
+            {"hits": 0, "estimate": 0.0, "low": 0.0, "high": 3.7e-5},
+            "0 of 100,000 applicants drawn at random get another decision when only sex changes: "
+            "at most 0.0037 % of all possible applicants do (95 % confidence).",
+        ),
+        (
+            {"exhaustive": True, "low": 0.038, "high": 0.038},
+            "3.80 % of all possible applicants (3,800 of 100,000) get another decision when only "
+            "sex changes: every one was checked.",
+        ),
+        (
+            {"exhaustive": True, "hits": 0, "estimate": 0.0, "low": 0.0, "high": 0.0},
+            "0.00 % of all possible applicants (0 of 100,000) get another decision when only sex "
+            "changes: every one was checked.",
+        ),
+    ],
+)
+def test_a_share_is_told_for_what_it_is(spec, changes, said):
+    share = msgspec.structs.replace(SHARE, **changes)
+    assert plain(figures.share_sentence(spec, share)) == said
+
+
+def test_the_interval_for_who_watches(spec):
+    assert "3.59 to 4.02 %, 95 %" in plain(figures.anytime_sentence(SHARE))
+    assert not figures.anytime_sentence(msgspec.structs.replace(SHARE, exhaustive=True))
+
+
+def test_the_share_of_all_attributes_is_the_one_to_tell():
+    both = msgspec.structs.replace(SHARE, attributes=("sex", "age"))
+    data = msgspec.structs.replace(both, whom="data")
+    assert figures.share_of_domain((data, SHARE, both)) is both
+    assert figures.share_of_domain((data,)) is None
+
+
+@pytest.mark.parametrize(
+    ("method", "found", "first", "holds"),
+    [
+        ("estimate", 40, "3.80 %", "estimated from"),
+        ("maft", 12, "12 ", "Examples, not a rate"),
+        ("maft", 0, "0 found", "3.80 %"),
+    ],
+)
+def test_a_headline_never_takes_a_search_for_a_rate(spec, method, found, first, holds):
+    state = RunState(1, method, "done", tried=50, found=found, queries=90, figures=(SHARE,))
+    said = plain(figures.headline(spec, state))
+    assert said.startswith(first)
+    assert holds in said
+
+
+def test_gaps_and_likenesses_are_told(spec):
+    gap = GroupGap(("sex",), 4_000, 0.2, 0.17, 0.23, 0.99, (1.0,), (0.0,), 0.6, 0.4)
+    said = plain(figures.gap_sentence(spec, gap))
+    assert said.startswith("20.0 % (17.0 to 23.0 %, 99 %) lie between")
+    assert "sex = " in said
+    like = Likeness(0.5, 100, 0.97, 0.9, 0.8, 400, 30)
+    assert "gradients 0.97, directions 0.90 and odds 0.80" in figures.likeness_sentence(like)
+    blind = msgspec.structs.replace(like, gradients=None, directions=None, probabilities=None)
+    assert figures.likeness_sentence(blind) == (
+        "Size 0.5: a short search found 30 among 400 tried."
+    )
+    assert len(figures.sentences(spec, (SHARE, gap, like))) == 4
+
+
+def test_the_course_of_a_share_is_drawn_within_the_page():
+    course = [(n, 0.04, 0.04 - 1 / n, min(1.0, 0.04 + 9 / n)) for n in (10, 100, 1_000)]
+    picture = charts.course_chart(course, x_title="people", y_title="share")
+    assert "4.0" in picture.alt
+    assert "nan" not in picture.svg
+    nought = [(10.0, 0.0, 0.0, 0.3), (20.0, 0.0, 0.0, 0.17)]
+    assert "nan" not in charts.course_chart(nought, x_title="people", y_title="share").svg
