@@ -14,7 +14,17 @@ import numpy as np
 from fairdesk.data.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, Rows
-from fairdesk.individual import aequitas, estimate, everybody, maft, themis, uniform
+from fairdesk.individual import (
+    adf,
+    aequitas,
+    diagnostic,
+    eidig,
+    estimate,
+    everybody,
+    maft,
+    themis,
+    uniform,
+)
 from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import Capability, ModelCard
 
@@ -78,6 +88,7 @@ class Method:
     obstacle: Callable[[Domain], str] = _any_domain
 
 
+_EXAMPLES_CANNOT = "How common it is; nor that there is none where it found none."
 _EXAMPLES_TELL = (
     "That discrimination exists, with examples: each is asked about again before it is shown."
 )
@@ -98,11 +109,37 @@ METHODS: dict[str, Method] = {
             "decisions, and searches around every discriminatory person it finds.",
             paper="Wang et al., “MAFT: Efficient Model-Agnostic Fairness Testing for Deep Neural "
             "Networks via Zero-Order Gradient Search”, ICSE 2024",
-            tells="That discrimination exists, with examples: each is asked about again before it "
-            "is shown.",
-            cannot="How common it is; nor that there is none where it found none.",
+            tells=_EXAMPLES_TELL,
+            cannot=_EXAMPLES_CANNOT,
             options=maft.MaftOptions,
             search=maft.search,
+        ),
+        Method(
+            key="eidig",
+            title="EIDIG",
+            sentence="Searches like MAFT, but takes the slope of the decision from inside the "
+            "model, where MAFT has to estimate it from answers.",
+            paper="Zhang, Zhang and Zhang, “Efficient White-Box Fairness Testing through Gradient "
+            "Search”, ISSTA 2021",
+            tells=_EXAMPLES_TELL,
+            cannot=_EXAMPLES_CANNOT,
+            options=eidig.EidigOptions,
+            search=eidig.search,
+            needs=(Capability.GRADIENTS,),
+        ),
+        Method(
+            key="adf",
+            title="ADF",
+            sentence="Starts from real people and climbs the model’s loss towards the edge between "
+            "two decisions, then searches around every discriminatory person it finds, with a new "
+            "slope at every step.",
+            paper="Zhang et al., “White-box Fairness Testing through Adversarial Sampling”, "
+            "ICSE 2020",
+            tells=_EXAMPLES_TELL,
+            cannot=_EXAMPLES_CANNOT,
+            options=adf.AdfOptions,
+            search=adf.search,
+            needs=(Capability.GRADIENTS,),
         ),
         Method(
             key="aequitas-random",
@@ -202,6 +239,21 @@ METHODS: dict[str, Method] = {
             options=themis.ThemisOptions,
             search=themis.search,
             answers=Answers.SHARE,
+        ),
+        Method(
+            key="diagnose",
+            title="Does the estimate hold?",
+            sentence="Tries several sizes of the small changes from which MAFT estimates where "
+            "to go, and compares the estimates with the model’s own slopes where it gives them.",
+            paper="Wang et al., “MAFT: Efficient Model-Agnostic Fairness Testing for Deep Neural "
+            "Networks via Zero-Order Gradient Search”, ICSE 2024, first and third question",
+            tells="How much a search by estimated slopes can be relied on for this model, and "
+            "with which perturbation size it finds most.",
+            cannot="Whether anybody is discriminated against, or how many: what its short "
+            "searches find is counted only, and not kept.",
+            options=diagnostic.DiagnoseOptions,
+            search=diagnostic.search,
+            answers=Answers.DIAGNOSIS,
         ),
     )
 }

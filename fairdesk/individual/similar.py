@@ -230,7 +230,10 @@ class Ledger:
         everyone = keys[:, None] + self._combination_keys
 
         def members(which: Numbers) -> Rows:
-            return self._kernels.members(rows, which, self._protected, self.domain.combinations)
+            made: Rows = self._kernels.members(
+                rows, which, self._protected, self.domain.combinations
+            )
+            return made
 
         answers = self.asked.answer(everyone.ravel(), members)
         return answers.reshape(*everyone.shape, answers.shape[1])
@@ -389,7 +392,9 @@ class Ledger:
         """``(n,)``; whether pairs with these ``(2, n, k)`` scores are decided unlike enough."""
         own, other = labels(scores)
         counts = own != other
-        return counts | (_apart(scores) > self.gamma) if self.gamma else counts
+        if self.gamma:
+            counts |= _apart(scores) > self.gamma
+        return np.asarray(counts)
 
     def _sure(self, scores: Scores) -> NDArray[np.bool_]:
         """``(n,)``; whether last bits cannot change that these ``(2, n, k)`` scores count."""

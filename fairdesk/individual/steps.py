@@ -68,7 +68,8 @@ class Steps:
         lots : Rows
             ``(n, 2)``; uniform on 0..1.
         """
-        return self._kernels.random_steps(rows, odds, lots, self._columns, self._steps)
+        moved: Rows = self._kernels.random_steps(rows, odds, lots, self._columns, self._steps)
+        return moved
 
     def neighbours(self, rows: Rows, keys: Keys) -> tuple[Rows, Keys, NDArray[np.bool_]]:
         """Step along each varying attribute by itself, backwards where there is no forwards.
@@ -85,7 +86,8 @@ class Steps:
         Rows, Keys, NDArray[np.bool_]
             ``(n, v)`` each: the attribute's new code, the neighbour's key, whether it is forwards.
         """
-        return self._kernels.neighbours(rows, keys, self._columns, self._steps)
+        codes, moved, forward = self._kernels.neighbours(rows, keys, self._columns, self._steps)
+        return codes, moved, forward
 
     def each(self, rows: Rows, sign: Rows | float) -> Rows:
         """Step along each varying attribute by itself: ``(n, v, d)``, constraints or not.
@@ -115,7 +117,8 @@ class Steps:
         shape = len(rows), len(self._columns)
         either = np.tile(self._tied.any(axis=1), (len(rows), 1))
         for sign in (1.0, -1.0):
-            either |= self._domain.allowed(self.each(rows, sign).reshape(-1, rows.shape[1])).reshape(shape)
+            there = self.each(rows, sign).reshape(-1, rows.shape[1])
+            either |= self._domain.allowed(there).reshape(shape)
         return either
 
     def mend(self, rows: Rows, moved: Rows, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from fairdesk.events import Rows, Scores
 from fairdesk.models.decision import VALUES, decided, decided_slopes, is_plain
 from fairdesk.models.dense import as_matrix
 from fairdesk.models.model import (
+    Capability,
     How,
     Input,
     Inputs,
@@ -102,6 +103,11 @@ class FedModel:
         else:
             answers = self.opened.scores(self.columns(rows))
         return _valid(answers, len(rows), 1 if card.scores == VALUES else len(card.classes))
+
+    @property
+    def has_gradients(self) -> bool:
+        """Whether `gradients` can be asked."""
+        return Capability.GRADIENTS in self.opened.card.can
 
     def gradients(self, rows: Rows, column: NDArray[np.intp]) -> Rows:
         """Tell how scores change with each attribute, per unit of its code.

@@ -96,7 +96,7 @@ def test_maft_asks_no_row_twice_but_to_re_check(small_domain):
     found, _ = run(*SEARCHES["maft"], small_domain, model)
     asked = np.concatenate(model.asked)
     again = len(asked) - len(np.unique(asked, axis=0))
-    assert again == 4 * sum(len(event.rows) for event in found)
+    assert again == 2 * sum(len(event.rows) for event in found)
 
 
 def test_maft_keeps_fixed_attributes_as_in_the_data(small_domain):
