@@ -230,16 +230,15 @@ def _estimate(
     domain, confidence, trial = ledger.domain, options.confidence, options.people
     planned = options.trials * trial
     real, _ = domain.admit(people)
-    if ledger.fits is not None:
-        real = real[ledger.fits(real)]
+    near = real if ledger.fits is None else real[ledger.fits(real)]
     single = subsets(domain, 1)
     sets = [tuple(range(len(domain.protected))), *(single if len(single) > 1 else ())]
     streams: dict[Whom, Iterator[Block]] = {"domain": of_domain(ledger, real, rng)}
     totals: dict[Whom, int | None] = {"domain": None, "perturbed": None}
-    if len(real):
-        streams["data"] = of_data(ledger, real, rng)
-        totals["data"] = len(real)
-        streams["perturbed"] = perturbed(ledger, real, options.moved, options.steps, rng)
+    if len(near):
+        streams["data"] = of_data(ledger, near, rng)
+        totals["data"] = len(near)
+        streams["perturbed"] = perturbed(ledger, near, options.moved, options.steps, rng)
     tallies = {
         whom: [
             Tally(

@@ -78,10 +78,18 @@ def one_per_fixed(domain: Domain, people: Rows) -> Rows:
 
     These combinations, each as likely as any other, are part of what makes the domain: all of its
     people have the same chance to be drawn.
+
+    Raises
+    ------
+    SpecError
+        When attributes are fixed and there is no real person.
     """
     fixed = np.setdiff1d(domain.fixed, domain.following)
-    if not len(people):
-        return people
+    if fixed.size and not len(people):
+        raise SpecError(
+            "None of the data’s rows is in the domain, so there are no values to keep fixed.",
+            remedy="Widen the ranges, loosen the constraints, or let the fixed attributes vary.",
+        )
     _, first = np.unique(people[:, fixed], axis=0, return_index=True)
     return people[np.sort(first)]
 
