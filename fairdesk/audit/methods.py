@@ -22,6 +22,7 @@ from fairdesk.individual import (
     estimate,
     everybody,
     maft,
+    quick,
     themis,
     uniform,
 )
@@ -102,6 +103,20 @@ _AEQUITAS_CANNOT = (
 METHODS: dict[str, Method] = {
     method.key: method
     for method in (
+        Method(
+            key="quick",
+            title="Quick audit",
+            sentence="Goes through everybody where the domain is small. Else it measures how "
+            "common discrimination is, and then searches in several ways in turn until a round "
+            "teaches nothing new.",
+            paper="A mix of MAFT or EIDIG, Aequitas and its estimate, each named in its place",
+            tells="That discrimination exists, with examples of many kinds, and about how common "
+            "it is among all the people who could be.",
+            cannot="That there is none where it found none, unless it went through everybody; nor "
+            "every kind of example there is.",
+            options=quick.QuickOptions,
+            search=quick.search,
+        ),
         Method(
             key="maft",
             title="MAFT",
