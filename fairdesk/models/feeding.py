@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from dataclasses import dataclass, replace
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,12 +77,17 @@ class FedModel:
             )
         # a constant may look at any column: it sees only how many rows there are
         self._positions = [positions.get(item.attribute, 0) for item in mapping.inputs]
-        self._makers = [
-            _maker(item, attributes[position])
+        made = [
+            _made(item, attributes[position])
             for item, position in zip(mapping.inputs, self._positions, strict=True)
         ]
+        self._others = {i: each for i, each in enumerate(made) if not isinstance(each, _Number)}
+        numbers = [each if isinstance(each, _Number) else _Number() for each in made]
+        self._recipes = _recipes(self._positions, numbers)
         self._matrix = opened.card.takes is Takes.MATRIX
-        self._in_order = self._positions == list(range(len(attributes)))
+        self._as_is = self._positions == list(range(len(attributes))) and all(
+            each == _Number() for each in made
+        )
         self._plain = is_plain(mapping)
 
     def predict(self, rows: Rows) -> Scores:
@@ -175,45 +181,104 @@ class FedModel:
 
         It is ``rows`` itself, not a copy, where nothing has to be changed.
         """
-        matrix = rows if self._in_order else rows[:, self._positions]
-        for column, maker in enumerate(self._makers):
-            if maker is not None:
-                if matrix is rows:
-                    matrix = rows.copy()
-                matrix[:, column] = maker(rows[:, self._positions[column]])
+        if self._as_is:
+            return rows
+        matrix = self._filled(rows, "C")
+        for place, maker in self._others.items():
+            matrix[:, place] = maker(rows[:, self._positions[place]])
         return matrix
 
     def columns(self, rows: Rows) -> Inputs:
         """Make the arrays that a model of `Takes.COLUMNS` is given, one per input."""
-        return [
-            np.ascontiguousarray(rows[:, position]) if maker is None else maker(rows[:, position])
-            for position, maker in zip(self._positions, self._makers, strict=True)
-        ]
+        columns: Inputs = list(self._filled(rows, "F").T)
+        for place, maker in self._others.items():
+            columns[place] = maker(rows[:, self._positions[place]])
+        return columns
+
+    def _filled(self, rows: Rows, order: Literal["C", "F"]) -> Codes:
+        """Make the inputs that are looked up or computed, ``(n, inputs)``."""
+        # compiled code is loaded where a model is asked, never in the window's process
+        from fairdesk.models.filling import fill  # noqa: PLC0415
+
+        filled = np.empty((len(rows), len(self._positions)), order=order)
+        if not fill(np.ascontiguousarray(rows), *self._recipes, filled):
+            raise IndexError("a row has a code that its attribute does not")
+        return filled
 
 
-def _maker(item: Input, attribute: Attribute) -> Callable[[Codes], Values] | None:
-    """Give the function that makes an input from codes; none where it is the code itself."""
-    make = _first(item, attribute)
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """How a number is made from a code: looked up where there are entries, then computed.
+
+    Attributes
+    ----------
+    entries : tuple[float, ...]
+        By code; the last is that of a missing one, and of the code after all others, which an
+        attribute that names missing cells has. One alone is everybody's.
+    then : tuple[Step, ...]
+        Arithmetic, in order.
+    """
+
+    entries: tuple[float, ...] = ()
+    then: tuple[Step, ...] = ()
+
+
+_Maker = Callable[[Codes], Values]
+_Recipes = tuple[NDArray[np.int64], Codes, NDArray[np.int64], Codes]
+_OPERATIONS: dict[str, Callable[[Values, float], Codes]] = {
+    "subtract": np.subtract,
+    "divide": np.divide,
+    "multiply": np.multiply,
+    "add": np.add,
+}
+
+
+def _recipes(positions: Sequence[int], numbers: Sequence[_Number]) -> _Recipes:
+    """Write down how inputs are made, as `fairdesk.models.filling.fill` reads it."""
+    recipes, entries, steps = [], [np.empty(0)], list[Step]()
+    at = 0
+    for position, number in zip(positions, numbers, strict=True):
+        own, then = np.array(number.entries, dtype=np.float64), number.then
+        if own.size:
+            for step in then:
+                own = _OPERATIONS[step.op](own, step.by)
+            then = ()
+        recipes.append((position, at, own.size, len(steps), len(then)))
+        entries.append(own)
+        at += own.size
+        steps += then
+    names = list(_OPERATIONS)
+    return (
+        np.array(recipes, dtype=np.int64).reshape(-1, 5),
+        np.concatenate(entries),
+        np.array([names.index(step.op) for step in steps], dtype=np.int64),
+        np.array([step.by for step in steps], dtype=np.float64),
+    )
+
+
+def _made(item: Input, attribute: Attribute) -> _Number | _Maker:
+    """Tell how an input is made from codes: as a number, or by a function of its own."""
+    made = _first(item, attribute)
     if not item.then:
-        return make
+        return made
     if item.how is How.LABEL or isinstance(item.constant, str):
         raise ModelError(
             f"The model's input “{item.name}” is a text, and nothing can be computed with that.",
             remedy="Take the arithmetic away, or make the input from a number.",
         )
-    return _computed(make, item.then)
+    return (
+        replace(made, then=item.then) if isinstance(made, _Number) else _computed(made, item.then)
+    )
 
 
-def _first(item: Input, attribute: Attribute) -> Callable[[Codes], Values] | None:
-    """Give the function that makes an input, before any arithmetic."""
+def _first(item: Input, attribute: Attribute) -> _Number | _Maker:
+    """Tell how an input is made, before any arithmetic."""
     if item.how is How.CONSTANT:
         return _constant(item.constant)
     # the value that stands for a missing cell is none that a model has seen
     values = attribute.values[:-1] if attribute.unknown else attribute.values
     if item.how is How.LABEL:
-        if not attribute.values:
-            return _texts(attribute)
-        return _lookup([*values, item.missing or np.nan], object)
+        return _labels(item, values) if attribute.values else _texts(attribute)
     if item.how is How.CODE and not attribute.values:
         return _numbers_by_text(item, attribute)
     if item.how is How.CODE:
@@ -224,38 +289,26 @@ def _first(item: Input, attribute: Attribute) -> Callable[[Codes], Values] | Non
         numbers = [float(value) for value in (values if attribute.numeric else places)]
         missing = np.nan
     if numbers == list(range(len(numbers))) and np.isnan(missing) and not attribute.unknown:
-        return None
-    return _lookup([*numbers, missing], np.float64)
+        return _Number()
+    return _Number((*numbers, missing))
 
 
-def _constant(value: float | str) -> Callable[[Codes], Values]:
-    kind = object if isinstance(value, str) else np.float64
-    return lambda codes: np.full(len(codes), value, dtype=kind)
+def _constant(value: float | str) -> _Number | _Maker:
+    if isinstance(value, str):
+        return lambda codes: np.full(len(codes), value, dtype=object)
+    return _Number((value,))
 
 
-def _computed(
-    make: Callable[[Codes], Values] | None, steps: Sequence[Step]
-) -> Callable[[Codes], Values]:
-    """Do arithmetic on what was made, operation by operation, as a scaler does it.
-
-    In float64 and in the scaler's order, so that the numbers are the same to the last bit.
-    """
+def _computed(make: _Maker, steps: Sequence[Step]) -> _Maker:
+    """Do arithmetic on what was made, operation by operation, as a scaler does it."""
 
     def compute(codes: Codes) -> Values:
-        values = codes if make is None else make(codes)
+        values = make(codes)
         for step in steps:
             values = _OPERATIONS[step.op](values, step.by)
         return values
 
     return compute
-
-
-_OPERATIONS: dict[str, Callable[[Values, float], Codes]] = {
-    "subtract": np.subtract,
-    "divide": np.divide,
-    "multiply": np.multiply,
-    "add": np.add,
-}
 
 
 def _codes(item: Input, values: Sequence[str]) -> list[float]:
@@ -284,23 +337,17 @@ def _code_of_missing(item: Input) -> float:
     return _code(item, item.missing) if item.missing else item.codes.get("", np.nan)
 
 
-def _lookup(values: Sequence[float | str], kind: type) -> Callable[[Codes], Values]:
-    """Look codes up in ``values``, whose last entry stands for a missing one.
-
-    It is also that of the code after all others, which an attribute that names missing cells has.
-    """
-    entries: Values = np.array(values, dtype=kind)
+def _labels(item: Input, values: Sequence[str]) -> _Maker:
+    """Look texts up; the last is that of a missing cell."""
+    entries = np.array([*values, item.missing or np.nan], dtype=object)
 
     def make(codes: Codes) -> Values:
-        missing = np.isnan(codes)
-        if missing.any():
-            codes = np.where(missing, len(entries) - 1, codes)
-        return entries.take(codes.astype(np.intp))
+        return entries.take(np.where(np.isnan(codes), len(values), codes).astype(np.intp))
 
     return make
 
 
-def _texts(attribute: Attribute) -> Callable[[Codes], Values]:
+def _texts(attribute: Attribute) -> _Maker:
     """Write numbers as text, for a model that takes them so."""
 
     def make(codes: Codes) -> Values:
@@ -310,7 +357,7 @@ def _texts(attribute: Attribute) -> Callable[[Codes], Values]:
     return make
 
 
-def _numbers_by_text(item: Input, attribute: Attribute) -> Callable[[Codes], Values]:
+def _numbers_by_text(item: Input, attribute: Attribute) -> _Maker:
     """Replace numbers by the numbers that the mapping has for their texts."""
     missing = _code_of_missing(item)
 
