@@ -26,6 +26,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui import tips
 from fairdesk.gui.store_thread import StoreThread
 from fairdesk.models.decision import score_name, told, told_text
+from fairdesk.report import words
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -44,6 +45,8 @@ class PairRole(IntEnum):
 
     PAIR = Qt.ItemDataRole.UserRole
     """The `Pair` of the row, or nothing while its page is on the way."""
+    SHARE = Qt.ItemDataRole.UserRole + 1
+    """Of a cell that is drawn as a bar too: how much of it is full, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ class Cells:
         Whether its cells are numbers, set at the right.
     changed : callable
         Whether the cell shows a difference between the two people; none: it never does.
+    share : callable
+        Gives how much of a bar is full beside the text; none: there is no bar.
     """
 
     title: str
@@ -72,6 +77,33 @@ class Cells:
     tip: str
     number: bool = False
     changed: Callable[[Pair], bool] | None = None
+    share: Callable[[Pair], float | None] | None = None
+
+
+#: Instead of what is not known yet.
+UNKNOWN = "–"
+
+
+def distance_text(distance: float | None) -> str:
+    """Write how far the nearest real person is; only who is the same is at 0."""
+    if distance is None:
+        return UNKNOWN
+    return "<0.01" if 0 < distance < 0.005 else f"{distance:.2f}"
+
+
+def plausibility_text(plausibility: float | None) -> str:
+    """Write how usual somebody is, as a share of the real people."""
+    if plausibility is None:
+        return UNKNOWN
+    whole = words.percent(plausibility, 1, 0)
+    return whole.replace("below ", "<").replace("above ", ">")
+
+
+def usual(plausibility: float, many: str) -> str:
+    """Say how usual somebody is among the real ``many``."""
+    if not plausibility:
+        return f"Less usual than any of the real {many}."
+    return f"At least as usual as {words.percent(plausibility, 1, 0)} of the real {many}."
 
 
 def mark_text(pair: Pair) -> str:
@@ -80,7 +112,7 @@ def mark_text(pair: Pair) -> str:
 
 
 def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple[Cells, ...]:
-    """Make the table's columns: mark, number, protected values, verdict, then all the others.
+    """Make the table's columns: mark, number, how plausible, what differs, verdict, the others.
 
     Parameters
     ----------
@@ -107,9 +139,30 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
         text = attributes[position].text
         return lambda pair: text(pair.row[position])
 
+    def decided(pair: Pair) -> str:
+        here, there = decisions()[pair.row_class], decisions()[pair.partner_class]
+        # two scores that are far enough apart are a finding too, for a method that is told so
+        return here if pair.row_class == pair.partner_class else f"{here} ≠ {there}"
+
+    many = words.plural(spec.person)
     first = [
         Cells("Mark", "mark", mark_text, "⚑ flagged, ✕ dismissed, ✎ has a note"),
         Cells("No.", "id", lambda pair: str(pair.id), "In the order found", number=True),
+        Cells(
+            f"Nearest real {spec.person}",
+            "distance",
+            lambda pair: distance_text(pair.distance),
+            f"How far the nearest real {spec.person} is: 0 is the same, 1 the farthest",
+            number=True,
+        ),
+        Cells(
+            "Plausible",
+            "plausibility",
+            lambda pair: plausibility_text(pair.plausibility),
+            f"At least as usual as so many of the real {many}",
+            number=True,
+            share=lambda pair: pair.plausibility,
+        ),
     ]
     protected = [
         Cells(
@@ -121,13 +174,24 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
         )
         for position in spec.domain.protected
     ]
+    following = [
+        Cells(
+            attributes[position].name,
+            attributes[position].name,
+            both(position),
+            "Follows from what is protected",
+            changed=differs(position),
+        )
+        for position in spec.domain.differing
+        if attributes[position].role is not Role.PROTECTED
+    ]
     verdict = [
         Cells(
             "Decision",
             "",
-            lambda pair: f"{decisions()[pair.row_class]} ≠ {decisions()[pair.partner_class]}",
+            decided,
             "The decision for each of the two",
-            changed=lambda _pair: True,
+            changed=lambda pair: pair.row_class != pair.partner_class,
         ),
         Cells(
             score_name(spec.model),
@@ -153,16 +217,15 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
     ]
     others = [
         Cells(
-            attribute.name,
-            attribute.name,
+            attributes[position].name,
+            attributes[position].name,
             one(position),
             "The same for both",
-            number=attribute.kind.is_number,
+            number=attributes[position].kind.is_number,
         )
-        for position, attribute in enumerate(attributes)
-        if attribute.role is not Role.PROTECTED
+        for position in spec.domain.others
     ]
-    return (*first, *protected, *verdict, *others)
+    return (*first, *protected, *following, *verdict, *others)
 
 
 @dataclass
@@ -209,6 +272,7 @@ class PairsModel(QAbstractTableModel):
         self._upto = 0
         self._there = 0
         self._pages: OrderedDict[int, list[_Row]] = OrderedDict()
+        self._stale: set[int] = set()
         self._wanted: list[int] = []
         self._fetching: int | None = None
         self._loaded = False
@@ -251,6 +315,13 @@ class PairsModel(QAbstractTableModel):
                 key=(id(self), "count"),
             )
 
+    def refresh(self) -> None:
+        """Read again what is in memory, as it is looked at; no row moves."""
+        self._stale.update(self._pages)
+        if self._total:
+            last = self.index(self._total - 1, len(self.columns) - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+
     def pair(self, row: int) -> Pair | None:
         """Give a row's pair, or nothing while its page is on the way (it is asked for)."""
         found = self._row(row)
@@ -288,7 +359,7 @@ class PairsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return column.tip
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _aligned(number=False)
+            return _aligned(number=False) | Qt.TextFlag.TextWordWrap.value
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -331,6 +402,8 @@ class PairsModel(QAbstractTableModel):
             cell = f"{self.columns[column].title}: {mark}"
         elif role == PairRole.PAIR:
             cell = row.pair
+        elif role == PairRole.SHARE and (share := self.columns[column].share) is not None:
+            cell = share(row.pair)
         return cell
 
     def _write(self, pair: Pair) -> _Row:
@@ -346,6 +419,8 @@ class PairsModel(QAbstractTableModel):
         if rows is None:
             self._want(page)
             return None
+        if page in self._stale:
+            self._want(page)
         self._pages.move_to_end(page)
         return rows[place] if place < len(rows) else None
 
@@ -388,6 +463,7 @@ class PairsModel(QAbstractTableModel):
         self.failed.emit(error)
 
     def _keep(self, page: int, rows: list[_Row]) -> None:
+        self._stale.discard(page)
         self._pages[page] = rows
         self._pages.move_to_end(page)
         while len(self._pages) > KEPT:
@@ -425,6 +501,7 @@ class PairsModel(QAbstractTableModel):
             self.beginResetModel()
             self._total = total
             self._pages.clear()
+            self._stale.clear()
             self._wanted.clear()
             self._pages[0] = rows
             self.endResetModel()
@@ -457,6 +534,7 @@ _ANSWERED = frozenset(
         Qt.ItemDataRole.ToolTipRole,
         Qt.ItemDataRole.AccessibleTextRole,
         PairRole.PAIR,
+        PairRole.SHARE,
     )
 )
 
@@ -481,13 +559,16 @@ def _tip(spec: AuditSpec, pair: Pair, column: Cells, text: str) -> str:
         return MARKS[pair.mark][1].capitalize() + note
     match column.order:
         case "row_score":
-            return f"{told(pair.row_score, spec.mapping, spec.model):.9g}"
+            text = f"{told(pair.row_score, spec.mapping, spec.model):.9g}"
         case "partner_score":
-            return f"{told(pair.partner_score, spec.mapping, spec.model):.9g}"
+            text = f"{told(pair.partner_score, spec.mapping, spec.model):.9g}"
         case "difference":
-            return f"{_apart(spec, pair):.9g}"
-        case _:
-            return text
+            text = f"{_apart(spec, pair):.9g}"
+        case "distance" if pair.distance is not None:
+            text = f"{pair.distance:.9g}"
+        case "plausibility" if pair.plausibility is not None:
+            text = usual(pair.plausibility, words.plural(spec.person))
+    return text
 
 
 def as_tsv(columns: Sequence[Cells], pairs: Sequence[Pair]) -> str:

@@ -4,13 +4,17 @@ import threading
 import time
 from contextlib import contextmanager
 
+import numpy as np
+
 from fairdesk.audit.store import Store
 from fairdesk.audit.worker import Searching
+from fairdesk.data.nearest import gower
 from fairdesk.data.reading import read_table
 from fairdesk.errors import WorkerError
 from fairdesk.events import Found
 from fairdesk.gui.store_thread import StoreThread
 from fairdesk.individual import uniform
+from fairdesk.individual.plausibility import Plausibility
 from fairdesk.individual.similar import Ledger
 from tests.report.building import Formula, run_into, spec_of, write_people
 
@@ -27,6 +31,31 @@ def make_audit(folder, *, runs=1, protected=PROTECTED, samples=400):
         for seed in range(runs):
             run_into(store, "uniform", seed=seed, options={"samples": samples})
     return path
+
+
+class Scales:
+    """Weighs people in the caller's thread, as far as they are told to.
+
+    Parameters
+    ----------
+    hold : threading.Event, optional
+        Wait for it before each answer.
+    """
+
+    def __init__(self, hold=None):
+        self.hold, self.calls, self.closed = hold, 0, False
+
+    def weigh(self, domain, people, rows):
+        self.calls += 1
+        while self.hold is not None and not self.hold.wait(0.01):
+            if self.closed:
+                raise WorkerError("The process that holds the model was closed.")
+        distance = np.array([gower(domain, people, row) for row in rows])
+        least = distance.min(axis=1)
+        return Plausibility(least, distance.argmin(axis=1), 1 - least)
+
+    def close(self):
+        self.closed = True
 
 
 class FakeWorker:
@@ -50,8 +79,6 @@ class FakeWorker:
         return Searching(self._events(domain, people, run))
 
     def _events(self, domain, people, run):
-        import numpy as np
-
         options = uniform.UniformOptions(**run.options)
         events = uniform.search(
             Ledger(Formula(domain), domain), people, options, np.random.default_rng(run.seed)

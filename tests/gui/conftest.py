@@ -16,6 +16,8 @@ from fairdesk import files
 from fairdesk.audit.worker import Worker
 from fairdesk.gui import background, theme
 from fairdesk.gui.wizard import review_page
+from fairdesk.gui.workspace import weighing
+from tests.gui.auditing import Scales
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +28,12 @@ def own_folders(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "settings_folder", lambda: tmp_path / "settings")
     monkeypatch.setattr(files, "log_folder", lambda: tmp_path / "log")
     monkeypatch.setattr(review_page, "audits_folder", lambda: tmp_path / "audits")
+
+
+@pytest.fixture(autouse=True)
+def quick_scales(monkeypatch):
+    """Compare findings with real people in this process: windows that open need no second one."""
+    monkeypatch.setattr(weighing, "Worker", Scales)
 
 
 @pytest.fixture(autouse=True)

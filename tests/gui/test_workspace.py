@@ -27,10 +27,10 @@ from fairdesk.gui.workspace import workspace
 from fairdesk.gui.workspace.again_dialog import AgainDialog
 from fairdesk.gui.workspace.data_page import model_facts
 from fairdesk.gui.workspace.overview_page import next_step
-from fairdesk.gui.workspace.pair_detail import compare, sentence
 from fairdesk.gui.workspace.reopening import MovedError, check_same, reopen
 from fairdesk.gui.workspace.report_page import EXPORTS
 from fairdesk.gui.workspace.run_bar import budget_used
+from fairdesk.gui.workspace.side_by_side import compare, sentence
 from fairdesk.gui.workspace.workspace import EXAMPLES, NAMES, Workspace
 from fairdesk.models import predictions
 from fairdesk.models.contents import Contents
@@ -210,8 +210,8 @@ def test_arrows_walk_the_pairs_and_the_nearest_record_follows(qtbot, reading):
     table.setFocus()
     qtbot.keyClick(table, Qt.Key.Key_Down)
     assert detail.pair.id != first
-    qtbot.waitUntil(lambda: "Nearest: row" in detail._distance.text(), timeout=10_000)
-    assert detail._model.index(0, 3).data()
+    qtbot.waitUntil(lambda: "Nearest: row" in detail._plausible.text(), timeout=10_000)
+    assert detail._model.index(0, 3).data() != "–"
 
 
 def test_a_filter_narrows_the_table_and_is_taken_away(qtbot, reading):
@@ -243,7 +243,7 @@ def test_rows_are_copied_with_their_header(qtbot, qapp, reading):
     reading.examples.pairs.copy()
     lines = qapp.clipboard().text().split("\n")
     assert len(lines) == 2
-    assert lines[0].startswith("Mark\tNo.\tage\tsex\tDecision")
+    assert lines[0].startswith("Mark\tNo.\tNearest real applicant\tPlausible\tage\tsex\tDecision")
     assert lines[1].split("\t")[1] == str(reading.examples.pairs.model.pair(2).id)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
@@ -9,6 +12,7 @@ from PySide6.QtGui import QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
+    QFileDialog,
     QHBoxLayout,
     QPushButton,
     QSplitter,
@@ -21,14 +25,17 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.methods import METHODS
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import RunRecord, RunState
+from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart
 from fairdesk.gui.keys import shortcut
 from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs_view import PairsView
+from fairdesk.gui.workspace.reopening import MovedError
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.steps import OF_STATE
+from fairdesk.gui.workspace.weighing_line import WeighingLine
 from fairdesk.report import words
 
 Curve = NDArray[np.float64]
@@ -96,10 +103,12 @@ class ExamplesPage(QWidget):
         self._headline = parts.Words(size=1.25, strong=True)
         self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._effort = parts.quiet()
+        self._weighing = WeighingLine(session)
         self._runs = QComboBox()
         self._runs.setAccessibleName("Run whose examples are shown")
         self._runs.currentIndexChanged.connect(self._choose_run)
         self._banner = parts.Banner()
+        self._trouble = parts.Banner()
         self.chart = LineChart()
         self.chart.said.connect(session.said)
         self.chart.failed.connect(session.failed)
@@ -110,24 +119,9 @@ class ExamplesPage(QWidget):
         self.detail.left.connect(self.pairs.table.setFocus)
 
         people = self._make_people()
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.addWidget(self._make_watching())
-        split.addWidget(people)
-        split.setStretchFactor(0, 0)
-        split.setStretchFactor(1, 1)
-        split.setHandleWidth(theme.GAP)
-        split.setSizes([150, 450])
-
-        full = QWidget()
-        column = QVBoxLayout(full)
-        column.setContentsMargins(theme.WIDE, theme.GAP, theme.WIDE, theme.NEAR)
-        column.setSpacing(theme.NEAR)
-        column.addLayout(self._make_head())
-        column.addWidget(self._banner)
-        column.addWidget(split, 1)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._make_empty())
-        self._stack.addWidget(full)
+        self._stack.addWidget(self._make_full(people))
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._stack)
@@ -138,6 +132,11 @@ class ExamplesPage(QWidget):
         self._redraw.timeout.connect(self._draw)
         session.runs_changed.connect(self._take_runs)
         session.live_changed.connect(self._go_on)
+        session.study.changed.connect(self._trouble.clear)
+        session.study.failed.connect(self._tell_trouble)
+        session.weighing.failed.connect(
+            lambda error: self._trouble.tell(error, (("Try again", session.weighing.go_on),))
+        )
         self._make_shortcuts(people)
 
     def open_run(self, number: int) -> None:
@@ -153,6 +152,25 @@ class ExamplesPage(QWidget):
 
     # Parts
 
+    def _make_full(self, people: QWidget) -> QWidget:
+        """Make what is shown once there is a run: sentence, chart, people."""
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self._make_watching())
+        split.addWidget(people)
+        split.setStretchFactor(0, 0)
+        split.setStretchFactor(1, 1)
+        split.setHandleWidth(theme.GAP)
+        split.setSizes([150, 450])
+        full = QWidget()
+        column = QVBoxLayout(full)
+        column.setContentsMargins(theme.WIDE, theme.GAP, theme.WIDE, theme.NEAR)
+        column.setSpacing(theme.NEAR)
+        column.addLayout(self._make_head())
+        column.addWidget(self._banner)
+        column.addWidget(self._trouble)
+        column.addWidget(split, 1)
+        return full
+
     def _make_head(self) -> QHBoxLayout:
         """Make the sentence above, with the choice of a run."""
         head = QHBoxLayout()
@@ -160,7 +178,11 @@ class ExamplesPage(QWidget):
         text = QVBoxLayout()
         text.setSpacing(theme.TIGHT)
         text.addWidget(self._headline)
-        text.addWidget(self._effort)
+        effort = QHBoxLayout()
+        effort.setSpacing(theme.GAP)
+        effort.addWidget(self._effort, 1)
+        effort.addWidget(self._weighing)
+        text.addLayout(effort)
         head.addLayout(text, 1)
         head.addWidget(self._runs, 0, Qt.AlignmentFlag.AlignTop)
         return head
@@ -257,11 +279,15 @@ class ExamplesPage(QWidget):
             ("F", self.pairs.table, self.detail.flag),
             ("D", self.pairs.table, self.detail.dismiss),
             ("N", self.pairs.table, self.detail.edit_note),
-            ("T", self.pairs.table, self.chart.toggle_table),
+            ("B", self.pairs.table, self.detail.bring_nearer),
+            ("W", self.pairs.table, self.detail.explain),
+            ("T", self.pairs.table, self._toggle_table),
             ("F", self.detail, self.detail.flag),
             ("D", self.detail, self.detail.dismiss),
             ("N", self.detail, self.detail.edit_note),
-            ("T", self.detail, self.chart.toggle_table),
+            ("B", self.detail, self.detail.bring_nearer),
+            ("W", self.detail, self.detail.explain),
+            ("T", self.detail, self._toggle_table),
             ("Alt+Down", people, lambda: self.pairs.step(1)),
             ("Alt+Up", people, lambda: self.pairs.step(-1)),
         ):
@@ -269,6 +295,27 @@ class ExamplesPage(QWidget):
         shortcut(self, QKeySequence.StandardKey.Find, self.pairs.filters.take_focus)
 
     # What happens
+
+    def _toggle_table(self) -> None:
+        """Turn the chart that is nearest to a table: of why, if that is told, else of the run."""
+        if not self.detail.toggle_table():
+            self.chart.toggle_table()
+
+    def _tell_trouble(self, error: FairDeskError, again: Callable[[], None]) -> None:
+        """Say why the model told nothing about a pair, and what can be done about it."""
+        if isinstance(error, MovedError):
+            lost = error.lost
+            self._trouble.tell(error, (("Show where it is…", lambda: self._locate(lost, again)),))
+        else:
+            self._trouble.tell(error, (("Try again", again),))
+
+    def _locate(self, lost: Path, again: Callable[[], None]) -> None:
+        name, _kind = QFileDialog.getOpenFileName(
+            self, f"Where is “{lost.name}” of this audit?", str(self._session.path.parent)
+        )
+        if name:
+            self._session.study.places[lost] = Path(name)
+            again()
 
     def _take_runs(self) -> None:
         """List the runs; the newest is shown unless the auditor chose another."""
@@ -339,8 +386,7 @@ class ExamplesPage(QWidget):
         self._headline.setText(self._session.headline(run, ending=False))
         sign = OF_STATE[run.state].value
         self._effort.setText(
-            f"{sign} {words.state_word(run.state).capitalize()}: {words.effort(run)}, "
-            f"{words.percent(run.found, run.tried)} of those tried"
+            f"{sign} {words.state_word(run.state).capitalize()}: {words.effort(run)}"
         )
         names = words.protected_names(spec.domain)
         self._bars.show_counts(

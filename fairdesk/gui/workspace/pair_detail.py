@@ -1,249 +1,30 @@
-"""Two people side by side: alike in all but what is marked, and who in the data is nearest."""
+"""The pair that is chosen: two people and the real one nearest to them, why, mark and note."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QColor, QFocusEvent, QFont, QKeyEvent
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
+    QButtonGroup,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QStackedWidget,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
-from fairdesk.audit.spec import AuditSpec
-from fairdesk.audit.store import Pair, Store
-from fairdesk.data.nearest import nearest
-from fairdesk.data.table import Table
-from fairdesk.events import Rows
-from fairdesk.gui import parts, theme, tips
-from fairdesk.gui.pairs_model import MARKS
+from fairdesk.audit.store import Pair
+from fairdesk.gui import parts, theme
+from fairdesk.gui.pairs_model import MARKS, distance_text, usual
+from fairdesk.gui.workspace.plausible import ShareBar
 from fairdesk.gui.workspace.session import Session
-from fairdesk.models.decision import score_name
+from fairdesk.gui.workspace.side_by_side import SideBySide, changes, sentence, side_by_side_table
+from fairdesk.gui.workspace.study import WHY, WHY_NEARER, Form, Known
+from fairdesk.gui.workspace.why_view import WhyView
 from fairdesk.report import words
-
-Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
-
-
-@dataclass(frozen=True)
-class Nearest:
-    """The real record that is nearest to an invented person.
-
-    Attributes
-    ----------
-    person : NDArray[np.float64]
-        ``(d,)`` codes.
-    distance : float
-        0 (the same in all that is not protected) to 1.
-    row : int
-        The number of that row in the data, from 1.
-    outcome : str
-        What the data's label column says of it.
-    """
-
-    person: NDArray[np.float64]
-    distance: float
-    row: int
-    outcome: str
-
-
-class _People:
-    """The data's people, brought into the domain once. Lives in the store's thread."""
-
-    def __init__(self, spec: AuditSpec) -> None:
-        self._spec = spec
-        self._loaded: tuple[Table, Rows, NDArray[np.intp]] | None = None
-
-    def nearest(self, store: Store, row: NDArray[np.float64]) -> Nearest | None:
-        if self._loaded is None:
-            table = store.table()
-            domain = self._spec.domain
-            encoded = domain.encode(table)
-            complete = np.flatnonzero(
-                ((encoded >= domain.low) & (encoded <= domain.high)).all(axis=1)
-            )
-            self._loaded = table, encoded[complete], complete
-        table, people, numbers = self._loaded
-        if not len(people):
-            return None
-        position, distance = nearest(self._spec.domain, people, row)
-        number = int(numbers[position])
-        label = table.index(self._spec.label)
-        outcome = table.columns[label].text(table.codes[number, label])
-        return Nearest(people[position], distance, number + 1, outcome)
-
-
-@dataclass(frozen=True)
-class _Line:
-    """One line of the comparison: a name, three texts, and what differs."""
-
-    name: str
-    texts: tuple[str, str, str]
-    differs: bool
-    """The two people differ."""
-    strays: bool = False
-    """The nearest record differs from the first person."""
-    verdict: bool = False
-
-
-def compare(
-    spec: AuditSpec, decisions: Sequence[str], pair: Pair, near: Nearest | None
-) -> list[_Line]:
-    """Write a pair and the nearest record as lines: what differs, what follows, then the rest."""
-    lines: list[_Line] = []
-    for position, attribute in enumerate(spec.domain.attributes):
-        here, there = pair.row[position], pair.partner[position]
-        real = "" if near is None else attribute.text(near.person[position])
-        strays = near is not None and bool(near.person[position] != here)
-        lines.append(
-            _Line(
-                attribute.name,
-                (attribute.text(here), attribute.text(there), real),
-                differs=bool(here != there),
-                strays=strays,
-            )
-        )
-    verdict = [
-        _Line(
-            "Decision",
-            (
-                decisions[pair.row_class],
-                decisions[pair.partner_class],
-                "",
-            ),
-            differs=True,
-            verdict=True,
-        ),
-        _Line(
-            score_name(spec.model),
-            (words.score(spec, pair.row_score), words.score(spec, pair.partner_score), ""),
-            differs=True,
-            verdict=True,
-        ),
-    ]
-    changed = [line for line in lines if line.differs]
-    return [*changed, *verdict, *(line for line in lines if not line.differs)]
-
-
-class PeopleModel(QAbstractTableModel):
-    """Two people and the nearest record, as columns."""
-
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._lines: list[_Line] = []
-        person = session.spec.person
-        capital = person[:1].upper() + person[1:]
-        self._titles = ("", capital, "The same, but", "Nearest record")
-        self._person = person
-        self._strong = QFont()
-        self._strong.setWeight(QFont.Weight.DemiBold)
-
-    def show(self, pair: Pair | None, near: Nearest | None) -> None:
-        """Show another pair."""
-        self.beginResetModel()
-        self._lines = (
-            [] if pair is None else compare(self._session.spec, self._session.decisions, pair, near)
-        )
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        """Give the number of lines."""
-        return 0 if parent.isValid() else len(self._lines)
-
-    def columnCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        """Give the number of columns: a name and three people."""
-        return 0 if parent.isValid() else len(self._titles)
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        """Give the name of a column."""
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._titles[section]
-        if role == Qt.ItemDataRole.ToolTipRole and section == 3:
-            return tips.plain(f"The real {self._person} in your data who is most alike")
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Give a cell: what differs in the heavier weight with a sign, what is equal dimmed."""
-        line = self._lines[index.row()]
-        column = index.column()
-        cell: object = None
-        if role == Qt.ItemDataRole.DisplayRole:
-            cell = self._text(line, column)
-        elif role == Qt.ItemDataRole.FontRole and line.differs and column < 3:
-            cell = self._strong
-        elif role == Qt.ItemDataRole.ForegroundRole:
-            cell = self._colour(line, column)
-        elif role == Qt.ItemDataRole.BackgroundRole and line.differs:
-            cell = QColor(theme.colours().tint)
-        elif role == Qt.ItemDataRole.ToolTipRole:
-            cell = tips.plain(self._text(line, column))
-        elif role == Qt.ItemDataRole.AccessibleTextRole:
-            said = "differs" if line.differs and column in (1, 2) else ""
-            cell = f"{line.name}, {self._titles[column]}: {self._text(line, column)} {said}".strip()
-        return cell
-
-    def _colour(self, line: _Line, column: int) -> QColor | None:
-        colours = theme.colours()
-        if line.verdict:
-            return QColor(colours.unlike if column in (1, 2) else colours.quiet)
-        loud = line.strays if column == 3 else line.differs
-        return None if loud else QColor(colours.quiet)
-
-    def _text(self, line: _Line, column: int) -> str:
-        if column == 0:
-            return line.name
-        text = line.texts[column - 1]
-        if column == 2 and line.differs:
-            return f"≠ {text}"
-        if column == 3 and line.strays:
-            return f"{text} ·"
-        return text
-
-
-def sentence(spec: AuditSpec, decisions: Sequence[str], pair: Pair) -> str:
-    """Say in one sentence what a pair shows."""
-    attributes = spec.domain.attributes
-    changed = [
-        (attributes[p].name, attributes[p].text(pair.row[p]), attributes[p].text(pair.partner[p]))
-        for p in spec.domain.protected
-        if pair.row[p] != pair.partner[p]
-    ]
-    changes = words.listed([name for name, _here, _there in changed])
-    turns = ", ".join(f"{here} to {there}" for _name, here, there in changed)
-    verb = "changes" if len(changed) == 1 else "change"
-    return (
-        f"Only {changes} {verb} ({turns}), and the decision turns from "
-        f"“{decisions[pair.row_class]}” to “{decisions[pair.partner_class]}”, from "
-        f"{words.decision_word(spec, pair.row_class)} to "
-        f"{words.decision_word(spec, pair.partner_class)}."
-    )
 
 
 class NoteEdit(QPlainTextEdit):
@@ -298,14 +79,50 @@ class PairDetail(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._people = _People(session.spec)
         self._pair: Pair | None = None
+        self._known: Known | None = None
         self._title = parts.heading("")
         self._sentence = parts.Words()
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._model = PeopleModel(session, self)
-        self._table = self._make_table()
-        self._distance = parts.quiet()
+        self._model = SideBySide(session, self)
+        self._table = side_by_side_table(self._model, session.spec.domain.names)
+        self._why_view = WhyView(session)
+        self._views = QStackedWidget()
+        self._views.addWidget(self._table)
+        self._views.addWidget(self._why_view)
+        self._share = ShareBar()
+        self._plausible = parts.quiet()
+        self._nearness = self._make_nearness()
+        self._make_marks()
+        self._make_tools()
+
+        full = QWidget()
+        column = QVBoxLayout(full)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        column.addLayout(self._in_line(self._title, self._flag, self._dismiss))
+        column.addWidget(self._sentence)
+        column.addWidget(self._tools)
+        column.addWidget(self._views, 1)
+        column.addWidget(self._nearness)
+        column.addWidget(self._note)
+        empty = QLabel("The pair that you choose in the table\nis shown here, side by side.")
+        empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        empty.setEnabled(False)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(empty)
+        self._stack.addWidget(full)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._stack)
+        session.study.changed.connect(self._tell_tools)
+        session.study.learned.connect(self._take_learned)
+        session.live_changed.connect(lambda _state: self._tell_tools())
+        session.runs_changed.connect(self._tell_tools)
+
+    # Parts
+
+    def _make_marks(self) -> None:
         self._flag = QPushButton("⚑ &Flag")
         self._flag.setCheckable(True)
         self._flag.setToolTip("Flag this pair as important (F)")
@@ -323,67 +140,82 @@ class PairDetail(QWidget):
         self._note.saved.connect(self._save_note)
         self._note.left.connect(self.left)
 
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.NEAR)
-        buttons.addWidget(self._title, 1)
-        buttons.addWidget(self._flag)
-        buttons.addWidget(self._dismiss)
-        full = QWidget()
-        column = QVBoxLayout(full)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.NEAR)
-        column.addLayout(buttons)
-        column.addWidget(self._sentence)
-        column.addWidget(self._table, 1)
-        column.addWidget(self._distance)
-        column.addWidget(self._note)
-        empty = QLabel("The pair that you choose in the table\nis shown here, side by side.")
-        empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        empty.setEnabled(False)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(empty)
-        self._stack.addWidget(full)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._stack)
+    def _make_tools(self) -> None:
+        """Make the line of what can be asked about a pair, and what stands there meanwhile."""
+        person = self._session.spec.person
+        self._bring = QPushButton(f"&Bring nearer to a real {person}")
+        self._bring.clicked.connect(self.bring_nearer)
+        self._as_found, self._as_brought = QPushButton(), QPushButton()
+        forms = QButtonGroup(self)
+        for button, text, tip in (
+            (self._as_found, "As &found", "Show the pair as the search found it (B)"),
+            (
+                self._as_brought,
+                "N&earest to real",
+                f"Show it brought nearer to a real {person} (B)",
+            ),
+        ):
+            button.setText(text)
+            button.setToolTip(tip)
+            button.setCheckable(True)
+            button.toggled.connect(
+                lambda on, each=button: each.setFont(theme.scaled(self.font(), 1.0, strong=on))
+            )
+            forms.addButton(button)
+        self._as_found.setChecked(True)
+        forms.buttonClicked.connect(lambda _button: self._show_form())
+        self._why = QPushButton("&Why?")
+        self._why.setCheckable(True)
+        self._why.clicked.connect(self.explain)
+        self._busy = parts.Busy(cancel=True)
+        self._busy.cancelled.connect(self._session.study.cancel)
+        tools = QWidget()
+        row = self._in_line(self._bring, self._as_found, self._as_brought, self._why)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        tools.setLayout(row)
+        self._tools = QStackedWidget()
+        self._tools.addWidget(tools)
+        self._tools.addWidget(self._busy)
+        self._tools.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def _make_nearness(self) -> QWidget:
+        """Make the line of how plausible the pair is."""
+        nearness = QWidget()
+        row = QHBoxLayout(nearness)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.GAP)
+        row.addWidget(self._share, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._plausible, 1)
+        return nearness
+
+    def _in_line(self, first: QWidget, *others: QWidget) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        row.addWidget(first, int(first is self._title))
+        for each in others:
+            row.addWidget(each)
+        return row
 
     def _note_height(self, *, lines: int) -> int:
         return self.fontMetrics().height() * lines + 18
 
-    def _make_table(self) -> QTableView:
-        table = QTableView()
-        table.setModel(self._model)
-        table.setAccessibleName("The two people side by side")
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSectionsClickable(False)
-        header.setTextElideMode(Qt.TextElideMode.ElideRight)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
-        names = [*self._session.spec.domain.names, "Decision"]
-        widest = max(self.fontMetrics().horizontalAdvance(name) for name in names)
-        header.resizeSection(0, min(widest + 24, 140))
-        return table
+    # What the page uses
 
     @property
     def pair(self) -> Pair | None:
-        """The pair that is shown."""
+        """The pair that is shown, as it was found."""
         return self._pair
 
     def show_pair(self, pair: Pair | None) -> None:
         """Show another pair, or none."""
-        another = pair is None or self._pair is None or pair.id != self._pair.id
-        if another and self._note.hasFocus():
-            self._save_note(self._note.toPlainText().strip())
-        self._pair = pair
+        before, self._pair = self._pair, pair
+        another = pair is None or before is None or pair.id != before.id
+        if another and before is not None and self._note.hasFocus():
+            self._session.write_note(before, self._note.toPlainText().strip())
         self._stack.setCurrentIndex(0 if pair is None else 1)
         if pair is None:
+            self._known = None
             return
         self._flag.setChecked(pair.mark == "flagged")
         self._dismiss.setChecked(pair.mark == "dismissed")
@@ -393,10 +225,12 @@ class PairDetail(QWidget):
             self._note.setPlainText(pair.note)
             self._note.setFixedHeight(self._note_height(lines=2 if pair.note else 1))
         if another:
-            self._sentence.setText(sentence(self._session.spec, self._session.decisions, pair))
-            self._model.show(pair, None)
-            self._distance.setText("Looking for the nearest record in your data…")
-            self._ask_nearest(pair)
+            self._known = None
+            self._as_found.setChecked(True)
+            self._why.setChecked(False)
+            self._show_form()
+        if another or (before is not None and before.nearest != pair.nearest):
+            self._session.study.recall(pair, self._take_known)
 
     def flag(self) -> None:
         """Flag the pair, or take the flag away."""
@@ -412,11 +246,58 @@ class PairDetail(QWidget):
             self._note.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self._note.moveCursor(self._note.textCursor().MoveOperation.End)
 
+    def bring_nearer(self) -> None:
+        """Bring the pair nearer to a real person; once that was done, show its other form."""
+        if self._known is None or self._pair is None:
+            return
+        if self._known.nearer is None:
+            if self._bring.isEnabled():
+                self._session.study.shrink(self._pair)
+            return
+        other = self._as_found if self._as_brought.isChecked() else self._as_brought
+        other.setChecked(True)
+        self._show_form()
+
+    def explain(self) -> None:
+        """Tell why the two are decided differently, or go back to them side by side."""
+        form = self._form
+        if form is None:
+            return
+        if form.why is not None:
+            self._why.setChecked(self._views.currentWidget() is self._table)
+            self._show_form()
+            return
+        self._why.setChecked(False)
+        if self._why.isEnabled():
+            self._session.study.explain(form.pair, self._what)
+
+    def toggle_table(self) -> bool:
+        """Turn the bars that tell why into a table, or back, if they are shown."""
+        shown = self._views.currentWidget() is self._why_view
+        if shown:
+            self._why_view.toggle_table()
+        return shown
+
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         """Follow the theme."""
         super().changeEvent(event)
         if theme.palette_changed(event):
             self._table.viewport().update()
+
+    # What happens
+
+    @property
+    def _form(self) -> Form | None:
+        """The form of the pair that is shown, once it is known."""
+        if self._known is None:
+            return None
+        nearer = self._known.nearer if self._as_brought.isChecked() else None
+        return nearer or self._known.found
+
+    @property
+    def _what(self) -> str:
+        """What the explanation of the form that is shown is kept as."""
+        return WHY_NEARER if self._as_brought.isChecked() else WHY
 
     def _mark(self, mark: str) -> None:
         if self._pair is not None:
@@ -427,32 +308,99 @@ class PairDetail(QWidget):
         if self._pair is not None:
             self._session.write_note(self._pair, text)
 
-    def _ask_nearest(self, pair: Pair) -> None:
-        people, row = self._people, pair.row
-        self._session.store.ask(
-            lambda store: (pair.id, people.nearest(store, row)),
-            self._take_nearest,
-            key=(id(self), "nearest"),
+    def _take_learned(self, pair_id: int) -> None:
+        """Show what was learned as soon as it is read, if it is about this pair."""
+        if self._pair is not None and self._pair.id == pair_id:
+            before = self._known
+            self._session.study.recall(self._pair, lambda known: self._take_news(before, known))
+
+    def _take_news(self, before: Known | None, known: Known) -> None:
+        self._take_known(known)
+        if before is None or known is not self._known:
+            return
+        if before.nearer is None and known.nearer is not None:
+            self._as_brought.setChecked(True)
+            self._why.setChecked(False)
+        else:
+            self._why.setChecked(True)
+        self._show_form()
+
+    def _take_known(self, known: Known) -> None:
+        if self._pair is not None and known.found.pair.id == self._pair.id:
+            self._known = known
+            self._show_form()
+
+    def _show_form(self) -> None:
+        """Show the pair in the form that is chosen, side by side or why."""
+        pair, form, spec = self._pair, self._form, self._session.spec
+        if pair is None:
+            return
+        shown = pair if form is None else form.pair
+        said = sentence(spec, self._session.decisions, shown)
+        if form is not None and self._known is not None and form is self._known.nearer:
+            said += "\n" + changes(spec, self._known.found.pair, shown)
+        self._sentence.setText(said)
+        why = form.why if form is not None and self._why.isChecked() else None
+        if form is None or why is None:
+            self._model.show(shown, None if form is None else form.real)
+            self._views.setCurrentWidget(self._table)
+        else:
+            self._why_view.show_why(shown, why)
+            self._views.setCurrentWidget(self._why_view)
+        self._nearness.setVisible(why is None)
+        self._tell_plausible(shown, form)
+        self._tell_tools()
+
+    def _tell_plausible(self, pair: Pair, form: Form | None) -> None:
+        """Say how plausible the pair's first person is."""
+        many, domain = self._session.many, self._session.spec.domain
+        self._share.setVisible(pair.plausibility is not None)
+        said = []
+        if pair.plausibility is not None:
+            self._share.show_share(pair.plausibility)
+            said.append(usual(pair.plausibility, many))
+        if form is None:
+            said.append(f"Looking for the nearest of the real {many}…")
+        elif form.real is None:
+            said.append("No row of your data is complete, so none can be compared.")
+        else:
+            alike = sum(form.real.person[p] == pair.row[p] for p in domain.others)
+            count = "all" if alike == len(domain.others) else f"{alike} of"
+            said.append(
+                f"Nearest: row {words.number(form.real.row)} of your data, recorded "
+                f"“{form.real.outcome}”; alike in {count} {len(domain.others)}, "
+                f"distance {distance_text(form.real.distance)}."
+            )
+        self._plausible.setText(" ".join(said))
+        self._plausible.setToolTip(
+            f"Distance over what is the same for both: 0 is the same as a real "
+            f"{self._session.spec.person}, 1 the farthest."
         )
 
-    def _take_nearest(self, answer: tuple[int, Nearest | None]) -> None:
-        pair_id, near = answer
-        if self._pair is None or self._pair.id != pair_id:
-            return
-        if near is None:
-            self._distance.setText("No row of your data is complete, so none can be compared.")
-            return
-        self._model.show(self._pair, near)
-        others = len(self._session.spec.domain.others)
-        alike = sum(
-            int(near.person[p] == self._pair.row[p]) for p in self._session.spec.domain.others
+    def _tell_tools(self) -> None:
+        """Offer what can be asked now; say why where it cannot."""
+        study, person = self._session.study, self._session.spec.person
+        self._busy.say(study.doing)
+        self._tools.setCurrentIndex(int(bool(study.doing)))
+        brought = self._known is not None and self._known.nearer is not None
+        self._bring.setVisible(not brought)
+        self._as_found.setVisible(brought)
+        self._as_brought.setVisible(brought)
+        explained = self._form is not None and self._form.why is not None
+        running = self._session.live is not None
+        later = "Possible once the run that is under way has ended: the model is busy."
+        self._bring.setEnabled(self._known is not None and not running)
+        self._bring.setToolTip(
+            later
+            if running
+            else f"Change as much as can be made like a real {person}’s while the two are still "
+            "decided differently (B)"
         )
-        self._distance.setText(
-            f"Nearest: row {words.number(near.row)} of your data, recorded “{near.outcome}”; "
-            + (f"alike in all {others}" if alike == others else f"alike in {alike} of {others}")
-            + (f", distance {near.distance:.3f}" if near.distance else "")
+        self._why.setEnabled(self._known is not None and (explained or not running))
+        self._why.setToolTip(
+            later
+            if running and not explained
+            else "What speaks for and against each of the two, by the model’s answers about "
+            "people like them (W)"
         )
-        self._distance.setToolTip(
-            "Distance over what is not protected: 0 is the same, 1 the farthest. "
-            "A dot marks where the record differs from the first person."
-        )
+        self._why.setText("&Why?" if not self._why.isChecked() else "&Why? ✓")

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import msgspec
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence
+import numpy as np
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QStandardItemModel
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QListView,
     QPushButton,
     QStackedWidget,
     QTableView,
@@ -14,16 +19,27 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.store import Pair
+from fairdesk.audit.store import Pair, PairQuery, Store
+from fairdesk.audit.weighing import is_weighed
+from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.keys import shortcut
 from fairdesk.gui.pairs_model import Cells, PairsModel, as_tsv
 from fairdesk.gui.workspace.filter_bar import FilterBar
+from fairdesk.gui.workspace.plausible import ShareDelegate
 from fairdesk.gui.workspace.session import Session
+from fairdesk.individual.diversity import MOST_PEOPLE, representatives
 from fairdesk.report import words
 
 #: Rows that are copied at once at most; more belong into the findings file.
 _MOST_COPIED = 2_000
+#: The orders that there are only where everybody was compared with real people.
+_WEIGHED = ("distance", "plausibility")
+_UNLIKE = "Ten &unlike each other"
+#: An order: what `PairQuery` calls it, and whether it is turned round.
+Order = tuple[str, bool]
+_AS_FOUND: Order = ("id", False)
+_NEAREST: Order = ("distance", False)
 
 
 class PairsView(QWidget):
@@ -41,16 +57,25 @@ class PairsView(QWidget):
         super().__init__(parent)
         self._session = session
         self._chosen: Pair | None = None
+        self._run: int | None = None
+        self._weighed = False
+        self._order_chosen = False
+        many = session.many
+        self._orders: tuple[tuple[str, Order], ...] = (
+            (f"Nearest to real {many} first", _NEAREST),
+            ("Most usual first", ("plausibility", True)),
+            ("Greatest difference first", ("difference", True)),
+            ("In the order found", _AS_FOUND),
+        )
         self.model = PairsModel(session.spec, session.store, lambda: session.decisions, self)
         self.filters = FilterBar(session.spec)
-        self._fresh = QPushButton()
-        self._fresh.setToolTip("Show what was found since (F5); the table stays where it is")
-        self._fresh.clicked.connect(self.show_fresh)
-        self._fresh.hide()
+        self._fresh, self._nearer = QPushButton(), QPushButton("Show the nearest first")
+        self._make_chips()
+        self._unlike = QPushButton()
+        self._order = self._make_order()
         self._count = parts.quiet()
         self._count.setWordWrap(False)
         self._count.setMinimumWidth(0)
-        self.filters.tail.addWidget(self._fresh)
 
         self.table = self._make_table()
         self._empty = parts.Words(tone="quiet")
@@ -61,6 +86,7 @@ class PairsView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.NEAR)
+        column.addLayout(self._make_above())
         column.addWidget(self._stack, 1)
         column.addWidget(self._count)
 
@@ -70,16 +96,60 @@ class PairsView(QWidget):
         self.model.failed.connect(session.failed)
         session.pairs_changed.connect(self._look_for_fresh)
         session.pair_changed.connect(self._take_pair)
+        session.weighing.changed.connect(self._ask_weighed)
         self.table.selectionModel().currentRowChanged.connect(self._move)
         shortcut(self.table, QKeySequence.StandardKey.Copy, self.copy)
         shortcut(self.table, "F5", self.show_fresh)
+        shortcut(self.table, "U", self.choose_unlike)
+
+    def _make_chips(self) -> None:
+        """Make the buttons behind which waits what would move the table."""
+        self._fresh.setToolTip("Show what was found since (F5); the table stays where it is")
+        self._fresh.clicked.connect(self.show_fresh)
+        self._nearer.setToolTip(
+            f"They have been compared with real {self._session.many} meanwhile; "
+            "the table stays as it is until you want another order"
+        )
+        self._nearer.clicked.connect(lambda: self._show_in(_NEAREST))
+        for chip in (self._fresh, self._nearer):
+            chip.hide()
+            self.filters.tail.addWidget(chip)
+
+    def _make_above(self) -> QHBoxLayout:
+        """Make the line above the table, which says in which order they are."""
+        label = QLabel("&Order")
+        label.setBuddy(self._order)
+        above = QHBoxLayout()
+        above.setSpacing(theme.NEAR)
+        above.addWidget(label)
+        above.addWidget(self._order)
+        above.addStretch(1)
+        self._unlike.setText(_UNLIKE)
+        self._unlike.setToolTip(
+            "Of the pairs that fit the filter, ten that differ most from each other (U); "
+            "of more than 20,000 the first in this order are looked at"
+        )
+        self._unlike.clicked.connect(self.choose_unlike)
+        above.addWidget(self._unlike)
+        return above
+
+    def _make_order(self) -> QComboBox:
+        order = QComboBox()
+        order.setAccessibleName("Order of the pairs")
+        for text, _order in self._orders:
+            order.addItem(text)
+        order.addItem("")  # by another column's header
+        order.activated.connect(self._choose_order)
+        parts.calm(order)
+        return order
 
     def _make_table(self) -> QTableView:
         table = QTableView()
         table.setModel(self.model)
         table.setAccessibleName("Pairs of people who get different decisions")
         table.setAccessibleDescription(
-            "Arrow keys walk the pairs, F flags, D dismisses, N notes, Ctrl+C copies."
+            "Arrow keys walk the pairs, F flags, D dismisses, N notes, B brings a pair nearer to "
+            "a real person, W tells why, U shows ten that are unlike, Ctrl+C copies."
         )
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -93,11 +163,15 @@ class PairsView(QWidget):
         table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
         header = table.horizontalHeader()
         header.setHighlightSections(False)
+        header.setFixedHeight(2 * self.fontMetrics().height() + theme.NEAR)
         header.setSectionsMovable(True)
         header.setSortIndicatorShown(True)
-        header.setSortIndicator(1, Qt.SortOrder.AscendingOrder)
         header.sortIndicatorChanged.connect(self._sort)
         self._size_columns(table)
+        bars = ShareDelegate(table)
+        for position, column in enumerate(self.model.columns):
+            if column.share is not None:
+                table.setItemDelegateForColumn(position, bars)
         return table
 
     def _make_empty(self) -> QWidget:
@@ -114,10 +188,10 @@ class PairsView(QWidget):
 
     def show_run(self, run: int | None) -> None:
         """Show the pairs of one run, or of all."""
-        if self.model.query.run != run or not self.model.loaded:
-            self.model.show_query(
-                self.filters.query(msgspec.structs.replace(self.model.query, run=run))
-            )
+        if self._run != run or not self.model.loaded:
+            self._run = run
+            self.filters.forget_chosen()
+            self._ask_weighed()
 
     def show_fresh(self) -> None:
         """Let in what was found since."""
@@ -132,6 +206,32 @@ class PairsView(QWidget):
             left = len(rows) - len(pairs)
             rest = f" {words.number(left)} more are in the findings CSV." if left else ""
             self._session.said.emit(f"Copied {words.counted(len(pairs), 'pair')}.{rest}")
+
+    def choose_unlike(self) -> None:
+        """Show ten pairs that are unlike each other; once they are shown, all others again."""
+        if self.filters.chosen:
+            self.filters.show_all()
+            return
+        query, domain = self.model.query, self._session.spec.domain
+
+        def choose(store: Store) -> tuple[PairQuery, list[int]]:
+            pairs = store.pairs(query, 0, MOST_PEOPLE)
+            rows = np.array([pair.row for pair in pairs]).reshape(-1, len(domain.attributes))
+            places = representatives(domain, rows, 10, np.random.default_rng(0))
+            return query, [pairs[place].id for place in places.tolist()]
+
+        self._unlike.setEnabled(False)
+        self._session.store.ask(choose, self._take_unlike, self._fail_unlike)
+
+    def _take_unlike(self, answer: tuple[PairQuery, list[int]]) -> None:
+        query, pair_ids = answer
+        self._unlike.setEnabled(True)
+        if query == self.model.query and pair_ids:
+            self.filters.show_chosen(pair_ids)
+
+    def _fail_unlike(self, error: FairDeskError) -> None:
+        self._unlike.setEnabled(True)
+        self._session.failed.emit(error)
 
     def step(self, by: int) -> None:
         """Walk to another pair."""
@@ -158,13 +258,89 @@ class PairsView(QWidget):
                 spec = self._session.spec
                 widest = max((*spec.decisions, spec.favourable + "xx"), key=len)
                 texts.append(f"{widest} ≠ {widest}")
+            elif column.share is not None:
+                texts.append("000000" + "100 %")
+            elif column.order == "distance":
+                # its title takes two lines
+                texts = [f"Nearest {self._session.spec.person}", "0.00"]
             elif column.order != "mark":
                 texts.append("000000")
             width = max(metrics.horizontalAdvance(text) for text in texts) + 22
             table.setColumnWidth(position, min(width, 230))
 
+    def _ask_weighed(self) -> None:
+        """Ask whether the run's pairs have all been compared with real people."""
+        run = self._run
+        self._session.store.ask(
+            lambda store: (run, is_weighed(store, run)), self._take_weighed, key=(id(self), "run")
+        )
+
+    def _take_weighed(self, answer: tuple[int | None, bool]) -> None:
+        """Show a run in the order that there is for it; nothing moves that is being read."""
+        run, self._weighed = answer
+        if run != self._run:
+            return
+        query = self.model.query
+        present = (query.order, query.descending)
+        fits = self._weighed or query.order not in _WEIGHED
+        first = _NEAREST if self._weighed else _AS_FOUND
+        self._nearer.hide()
+        if query.run != run or not self.model.loaded:
+            self._show_in(present if self._order_chosen and fits else first)
+        elif not fits or not (self._order_chosen or present == first or self._reading()):
+            self._show_in(first)
+        else:
+            self._tell_order()
+            self.model.refresh()
+            self._nearer.setVisible(self._weighed and not self._order_chosen and present != first)
+
+    def _show_in(self, order: Order) -> None:
+        """Show the run's pairs in an order."""
+        self._nearer.hide()
+        query = msgspec.structs.replace(
+            self.model.query, run=self._run, order=order[0], descending=order[1]
+        )
+        self.model.show_query(self.filters.query(query))
+        self._tell_order()
+
+    def _tell_order(self) -> None:
+        """Let the choice and the header say in which order the pairs are."""
+        query = self.model.query
+        present = (query.order, query.descending)
+        place = next(i for i, each in enumerate(self.model.columns) if each.order == query.order)
+        header = self.table.horizontalHeader()
+        direction = (
+            Qt.SortOrder.DescendingOrder if query.descending else Qt.SortOrder.AscendingOrder
+        )
+        with QSignalBlocker(header):
+            header.setSortIndicator(place, direction)
+        header.viewport().update()
+        turned = "the greatest first" if query.descending else "the least first"
+        self._order.setItemText(
+            len(self._orders), f"By {self.model.columns[place].title}, {turned}"
+        )
+        known = [order for _text, order in self._orders]
+        self._order.setCurrentIndex(known.index(present) if present in known else len(self._orders))
+        view = self._order.view()
+        if isinstance(view, QListView):
+            view.setRowHidden(len(self._orders), present in known)
+        items = self._order.model()
+        if isinstance(items, QStandardItemModel):
+            for row, (name, _descending) in enumerate(known):
+                items.item(row).setEnabled(self._weighed or name not in _WEIGHED)
+
+    def _choose_order(self, place: int) -> None:
+        if place < len(self._orders):
+            self._order_chosen = True
+            self._show_in(self._orders[place][1])
+
     def _sort(self, column: int, order: Qt.SortOrder) -> None:
-        self.model.sort(column, order)
+        name = self.model.columns[column].order
+        if not name or (name in _WEIGHED and not self._weighed):
+            self._tell_order()
+            return
+        self._order_chosen = True
+        self._show_in((name, order == Qt.SortOrder.DescendingOrder))
 
     def _filter(self) -> None:
         query = self.filters.query(self.model.query)
@@ -185,6 +361,7 @@ class PairsView(QWidget):
 
     def _tell_count(self) -> None:
         total = self.model.rowCount()
+        self._unlike.setText("Show them &all again" if self.filters.chosen else _UNLIKE)
         self._count.setText(
             f"{words.counted(total, 'pair')}"
             + (" that fit the filter" if self.filters.active else "")

@@ -14,6 +14,8 @@ from fairdesk.audit.worker import Worker
 from fairdesk.gui.pairs_model import MARKS
 from fairdesk.gui.run_driver import RunDriver
 from fairdesk.gui.store_thread import StoreThread
+from fairdesk.gui.workspace.study import Study
+from fairdesk.gui.workspace.weighing import Weighing
 from fairdesk.report import words
 from fairdesk.report.decisions import class_texts
 
@@ -62,6 +64,8 @@ class Session(QObject):
         self.driver = RunDriver(self)
         self.driver.changed.connect(self._go_on)
         self.driver.ended.connect(self._end)
+        self.weighing = Weighing(store.path, self)
+        self.study = Study(store.spec, self.store, self)
         self._look = QTimer(self)
         self._look.setInterval(_LOOK)
         self._look.timeout.connect(self.pairs_changed)
@@ -112,6 +116,8 @@ class Session(QObject):
 
     def start(self, worker: Worker, run: RunSpec) -> None:
         """Begin a run; the worker has the model open."""
+        self.weighing.stop()
+        self.study.lend(worker)
         self._live_spec = run
         self.driver.start(worker, self.path, run)
         self._look.start()
@@ -155,12 +161,16 @@ class Session(QObject):
         """Stop what runs, write what waits, and let the file go."""
         self._look.stop()
         self.driver.stop_and_wait(10)
+        self.study.close()
+        self.weighing.close()
         self.store.close()
 
     def _take_file(self, answer: tuple[tuple[str, ...], tuple[RunRecord, ...]]) -> None:
         self.decisions, self.runs = answer
         self.runs_changed.emit()
         self.log_changed.emit()
+        if self.runs and not self.driver.busy:
+            self.weighing.begin()
 
     def _take_pair(self, pair: Pair) -> None:
         self.pair_changed.emit(pair)
