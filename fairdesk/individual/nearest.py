@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from fairdesk.data.domain import Domain
 from fairdesk.data.nearest import refuse_nobody, scaled
 from fairdesk.events import Rows
-from fairdesk.individual.asked import KeyTable
 
 if TYPE_CHECKING:
     from fairdesk.individual.kernels import Numbers
@@ -41,12 +40,12 @@ class Nearest:
 
     def __init__(self, domain: Domain, people: Rows) -> None:
         # compiled code is loaded where a search runs, never in the window's process
-        from fairdesk.individual import nearest_kernels  # noqa: PLC0415
+        from fairdesk.individual import kernels, nearest_kernels  # noqa: PLC0415
 
         refuse_nobody(people)
         self._domain, self._kernels = domain, nearest_kernels
         everyone = scaled(domain, people)
-        _, first = KeyTable().number(everyone)
+        first, _ = kernels.distinct(kernels.row_keys(np.ascontiguousarray(everyone)))
         codes = everyone[first]
         # what tells most people apart comes first, so that a sum is soon too great
         self._order = np.argsort(-_spread(codes), kind="stable")
