@@ -514,7 +514,10 @@ class LineChart(ChartFrame):
             if drawing.x_names
             else [(value, _tick_text(value)) for value in ticks(right, 6)]
         )
-        up = [(value, _tick_text(value)) for value in ticks(top, upwards, drawing.y_low)]
+        up = [
+            (value, f"{_tick_text(value)}{drawing.y_unit}")
+            for value in ticks(top, upwards, drawing.y_low)
+        ]
         for side, texts, title in (
             ("bottom", along, drawing.x_title),
             ("left", up, drawing.y_title),

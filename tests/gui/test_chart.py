@@ -6,7 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 
-from fairdesk.gui.chart import Drawing, Line, LineChart, apart, decimate, ticks
+from fairdesk.gui.chart import Drawing, Line, LineChart, Mark, apart, decimate, ticks
+from fairdesk.gui.upset import Intersections, Set, UpSetChart
 
 X = np.linspace(0, 10, 5000)
 TRIED = Line("tried", X, np.cumsum(np.ones(5000)), "undecided", dashed=True)
@@ -133,3 +134,102 @@ def test_an_empty_chart_says_so(qtbot, chart):
 def test_it_is_named(chart):
     assert chart.accessibleName() == DRAWING.title
     assert "1,666" in chart.accessibleDescription()
+
+
+def test_ticks_go_below_nothing_where_the_axis_does():
+    assert ticks(1.0, 4, -1.0) == [-1.0, -0.5, 0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("mark", list(Mark))
+def test_every_mark_is_drawn_within_the_axes(chart, mark):
+    x = np.arange(4.0)
+    y = np.array([0.2, 0.4, 0.3, 0.6])
+    line = Line("a", x, y, "series 1", low=y - 0.1, high=y + 0.1, mark=mark)
+    chart.draw(
+        Drawing("t", "x", "y", (line,), y_digits=1, y_unit=" %", y_high=1.0, x_names=tuple("abcd"))
+    )
+    (left, right), (bottom, top) = chart._plot.getPlotItem().getViewBox().viewRange()
+    assert left <= -0.5
+    assert right >= 3.5
+    assert (bottom, top >= 1.0) == (0.0, True)
+    texts = [item.toPlainText() for item in chart._items if hasattr(item, "toPlainText")]
+    assert texts == {
+        Mark.BARS: ["0.2 %", "0.4 %", "0.3 %", "0.6 %"],
+        Mark.DOTS: ["a"],
+    }.get(mark, ["a 0.6 %"])
+
+
+def test_an_interval_is_read_and_tabled(qtbot, chart):
+    x = np.array([10.0, 20.0, 30.0])
+    y = np.array([3.0, 4.0, 5.0])
+    line = Line("estimate", x, y, "unlike", low=y - 1, high=y + 2)
+    drawing = Drawing("t", "asked", "share", (line,))
+    chart.draw(drawing)
+    chart.setFocus()
+    qtbot.keyClick(chart, Qt.Key.Key_Left)
+    assert chart._reading.text() == "30 asked: estimate 5 (4 to 7)"
+    assert drawing.table() == (
+        ("asked", "estimate", "estimate, from", "estimate, to"),
+        [("10", "3", "2", "5"), ("20", "4", "3", "6"), ("30", "5", "4", "7")],
+    )
+
+
+SETS = Intersections(
+    "Found by which runs",
+    "applicants",
+    (Set("MAFT", 900, "series 0"), Set("SG", 400, "series 1"), Set("ADF", 30, "series 2")),
+    (((0,), 700), ((0, 1), 180), ((1,), 200), ((0, 1, 2), 20)),
+)
+
+
+@pytest.fixture
+def overlaps(qtbot):
+    chart = UpSetChart()
+    qtbot.addWidget(chart)
+    chart.resize(640, 320)
+    chart.draw(SETS)
+    chart.show()
+    return chart
+
+
+def test_intersections_are_named_and_tabled():
+    assert SETS.names((0,)) == "MAFT only"
+    assert SETS.names((0, 1)) == "MAFT and SG only"
+    assert SETS.names((0, 1, 2)) == "all of them"
+    header, rows = SETS.table()
+    assert header == ("found by", "MAFT", "SG", "ADF", "applicants")
+    assert rows[1] == ("MAFT and SG only", "●", "●", "", "180")
+    assert len(SETS.table(2)[1]) == 2
+    assert "700 by MAFT only" in SETS.summary()
+
+
+def test_intersections_are_read_with_the_arrow_keys(qtbot, overlaps):
+    overlaps.setFocus()
+    qtbot.keyClick(overlaps, Qt.Key.Key_Right)
+    assert overlaps._reading.text() == "700 applicants were found by MAFT only"
+    for _ in range(9):
+        qtbot.keyClick(overlaps, Qt.Key.Key_Right)
+    assert overlaps._reading.text() == "20 applicants were found by all of them"
+    qtbot.mouseMove(overlaps._canvas)
+    overlaps.toggle_table()
+    assert overlaps._table.isVisible()
+
+
+def test_more_intersections_than_there_is_room_for_are_counted(overlaps):
+    many = tuple(((0,), 100 - i) for i in range(60))
+    overlaps.draw(Intersections("t", "people", SETS.sets, many))
+    assert 1 <= overlaps._canvas.shown() < 60
+
+
+def test_intersections_are_saved_light(overlaps, tmp_path):
+    overlaps.write_png(tmp_path / "sets.png")
+    image = QImage(str(tmp_path / "sets.png"))
+    assert image.pixelColor(image.width() - 2, 2) == Qt.GlobalColor.white
+    colours = {
+        image.pixelColor(x, y).name()
+        for x in range(0, image.width(), 3)
+        for y in range(0, image.height(), 3)
+    }
+    assert "#0072b2" in colours
+    overlaps.write_svg(tmp_path / "sets.svg")
+    assert QSvgRenderer(str(tmp_path / "sets.svg")).isValid()

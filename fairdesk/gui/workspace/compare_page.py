@@ -307,6 +307,9 @@ class RunsView(QWidget):
         if self._wanted == records:
             return
         self._wanted, self._read = records, 0.0
+        self._lesson.setText("Comparing what they found…")
+        self._more.setText("")
+        self._caution.setText("")
         path: Path = self._session.path
 
         def watch(share: float) -> None:
@@ -476,6 +479,7 @@ class _RunList(QTableWidget):
             if runs:
                 # Space needs a cell that is current
                 self.setCurrentCell(max(self.currentRow(), 0), 0)
+                self.clearSelection()
         line = self.verticalHeader().defaultSectionSize()
         most = min(len(runs), 8)
         self.setFixedHeight(

@@ -17,7 +17,7 @@ from fairdesk.gui.workspace.answering import Run, answering, method_of, shares
 from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.runs_table import RunsTable
 from fairdesk.gui.workspace.session import Session
-from fairdesk.gui.workspace.share_page import intervals
+from fairdesk.gui.workspace.share_page import kind, main_shares, short, whom
 from fairdesk.report import figures, words
 from fairdesk.report.groups import Observed, observed, sentences
 
@@ -309,7 +309,7 @@ class OverviewPage(QWidget):
         live = self._session.live
         runs: list[Run] = [*self._session.runs, *([live] if live is not None else [])]
         told = next((shares(run) for run in reversed(runs) if shares(run)), ())
-        share = figures.share_of_domain(told) or (told[0] if told else None)
+        share, *others = main_shares(told) or (None,)
         if share is None:
             self._estimated.name("▨", "Estimated")
             self._estimated.said.setText("Nothing yet.")
@@ -317,9 +317,11 @@ class OverviewPage(QWidget):
                 "How common it is will be said here, with an interval, once it was estimated."
             )
             return None
-        self._estimated.name(*(("■", "Exact") if share.exhaustive else ("▨", "Estimated")))
+        self._estimated.name("■" if share.exhaustive else "▨", kind(share).capitalize())
         self._estimated.said.setText(figures.share_sentence(self._session.spec, share))
-        self._estimated_more.setText(intervals(share))
+        more = [f"{whom(each)}: {short(each)}, {kind(each)}." for each in others if each]
+        self._estimated_more.setText("\n".join(more))
+        self._estimated_more.setVisible(bool(more))
         return share
 
     def _tell_observed(self) -> None:

@@ -10,7 +10,7 @@ from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import RunRecord, RunState
 from fairdesk.gui import parts, theme
 from fairdesk.gui.workspace.answering import Run, method_of, shares
-from fairdesk.gui.workspace.share_page import short
+from fairdesk.gui.workspace.share_page import kind, main_shares, short
 from fairdesk.gui.workspace.steps import OF_STATE, Sign
 from fairdesk.report import words
 
@@ -208,13 +208,12 @@ class RunBar(parts.Card):
         self._price.show_number(words.number(run.queries / run.found, 1) if run.found else "–")
         self._rows.show_number(words.number(run.queries))
         self._elapsed.show_number(words.duration(run.elapsed))
-        told = shares(run)
-        if told:
-            share = told[0]
-            kind = "exact" if share.exhaustive else f"estimated, {100 * share.confidence:g} %"
-            self._share.show_number(short(share), kind)
-        else:
+        share = next(iter(main_shares(shares(run))), None)
+        if share is None:
             self._share.show_number("–", "estimated")
+            return
+        of = "" if share.exhaustive else f", {100 * share.confidence:g} %"
+        self._share.show_number(short(share), f"{kind(share)}{of}")
 
     def _offer(self, *, running: bool) -> None:
         self._stopping = False

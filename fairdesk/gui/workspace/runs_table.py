@@ -19,7 +19,7 @@ from fairdesk.audit.store import RunRecord
 from fairdesk.gui import parts
 from fairdesk.gui.keys import shortcut
 from fairdesk.gui.workspace.answering import method_of, shares
-from fairdesk.gui.workspace.share_page import short
+from fairdesk.gui.workspace.share_page import main_shares, short
 from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.report import words
 
@@ -185,7 +185,7 @@ def _result(run: RunRecord) -> str:
     """Say what came of a run: a count, a share with its interval, or that it tells of neither."""
     if _searches(run):
         return f"{words.number(run.found)} found"
-    told = shares(run)
+    told = main_shares(shares(run))
     return short(told[0]) if told else "–"
 
 

@@ -46,7 +46,11 @@ POSSIBLE = (
     "any other; most are unlike anybody real."
 )
 #: The kinds of people, in the order in which they are told.
-_WHOM = {"domain": "All possible", "data": "In the data", "perturbed": "A little unlike the data"}
+_WHOM: dict[str, str] = {
+    "domain": "All possible",
+    "data": "In the data",
+    "perturbed": "A little unlike the data",
+}
 
 
 def measured(run: Run) -> bool:
@@ -79,6 +83,16 @@ def short(share: Share) -> str:
     return f"{value} ({100 * share.low:.{digits}f} to {100 * share.high:.{digits}f})"
 
 
+def kind(share: Share) -> str:
+    """Name the kind of statement: ``exact`` or ``estimated``."""
+    return "exact" if share.exhaustive else "estimated"
+
+
+def whom(share: Share) -> str:
+    """Say of whom a share is: ``In the data``."""
+    return _WHOM[share.whom]
+
+
 def main_shares(told: Sequence[Share]) -> tuple[Share, ...]:
     """Pick those of the most protected attributes together, one of each kind of people.
 
@@ -89,14 +103,14 @@ def main_shares(told: Sequence[Share]) -> tuple[Share, ...]:
         (share for share in told if len(share.attributes) == most), key=lambda each: -each.estimate
     )
     first = {share.whom: share for share in reversed(of_most)}
-    return tuple(first[whom] for whom in _WHOM if whom in first)
+    return tuple(first[each] for each in _WHOM if each in first)
 
 
 def bars_of(told: Sequence[Share]) -> tuple[ShareBar, ...]:
     """Make a bar of each share."""
     return tuple(
         ShareBar(
-            f"{_WHOM[share.whom]}, {words.when_change(share.attributes)}",
+            f"{whom(share)}, {words.when_change(share.attributes)}",
             short(share),
             share.exhaustive,
             share.estimate,
@@ -125,7 +139,7 @@ def convergence(share: Share, many: str) -> Drawing:
     return Drawing(
         title="How the estimate settled",
         x_title=f"{many} asked",
-        y_title="% who get another decision",
+        y_title="share",
         lines=tuple(lines) if len(people) > 1 else (),
         y_digits=figures.digits_of(share.low, share.high),
         y_unit=f"{words.NBSP}%",
@@ -207,6 +221,7 @@ class SharePage(QWidget):
         self.chart.failed.connect(session.failed)
         self._which = QComboBox()
         self._which.setAccessibleName("Share whose course is drawn")
+        self._which.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._which.currentIndexChanged.connect(lambda _index: self._draw_course())
         self.chart.tools.addWidget(self._which)
         self._course_title = parts.heading("How the estimate settled")
@@ -417,7 +432,7 @@ class SharePage(QWidget):
 
 
 def _mark(share: Share) -> str:
-    return "■ Exact" if share.exhaustive else "▨ Estimated"
+    return f"{'■' if share.exhaustive else '▨'} {kind(share).capitalize()}"
 
 
 class _Statement(parts.Card):

@@ -39,9 +39,9 @@ from fairdesk.gui.workspace.reopening import MovedError, reopen
 from fairdesk.gui.workspace.report_page import ReportPage
 from fairdesk.gui.workspace.run_bar import RunBar
 from fairdesk.gui.workspace.session import Session
-from fairdesk.gui.workspace.share_page import SharePage, measured, short
+from fairdesk.gui.workspace.share_page import SharePage, main_shares, measured
 from fairdesk.gui.workspace.steps import OF_STATE, Sign, Standing, Steps
-from fairdesk.report import words
+from fairdesk.report import figures, words
 
 OVERVIEW, DATA, EXAMPLES, SHARE = "Overview", "Data and model", "Examples", "How common"
 COMPARE, GROUPS, REPORT, LOG = "Compare", "Groups", "Report", "Log"
@@ -512,11 +512,13 @@ class Workspace(QWidget):
 
 def _share_standing(run: Run) -> Standing:
     """Say in a word how common it is."""
-    told = shares(run)
-    first = next((share for share in told if share.whom == "domain"), told[0] if told else None)
+    first = next(iter(main_shares(shares(run))), None)
     if first is None:
         return Standing(words.state_word(run.state), OF_STATE[run.state])
-    return Standing(short(first), OF_STATE[run.state])
+    digits = 2 if first.exhaustive else figures.digits_of(first.low, first.high)
+    kind = "exact" if first.exhaustive else "estimated"
+    told = f"{figures.shown_percent(first.estimate, digits)}, {kind}"
+    return Standing(told, OF_STATE[run.state])
 
 
 def _ended(state: RunState, waited: int) -> str:
