@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, Measured, Rows, Share, timed
+from fairdesk.individual.asked import Memory
 from fairdesk.individual.intervals import anytime, clopper_pearson
 from fairdesk.individual.sampling import (
     Block,
@@ -36,6 +37,8 @@ Whom = Literal["domain", "data", "perturbed"]
 
 #: Figures are told anew after so many seconds.
 _TELL_SECONDS = 0.5
+#: Of what is remembered of verdicts.
+_MOST_BYTES = 32 << 20
 #: Points of the course that are kept.
 _POINTS = 100
 #: After a search that found nobody, at most so many people are drawn, ...
@@ -260,6 +263,7 @@ def _sample(
 ) -> Iterator[Event]:
     """Check so many people of each stream, block by block in turn."""
     pace = Pace(len(ledger.domain.combinations))
+    judge = _Judge(ledger, sets)
     wanted = dict.fromkeys(streams, planned)
     for whom in streams:
         wanted[whom] = min(planned, tallies[whom][0].total or planned)
@@ -273,12 +277,10 @@ def _sample(
                 continue
             rows, combination = block[0][:left], block[1][:left]
             for part in pace.parts(len(rows)):
-                part_rows, own = rows[part], combination[part]
-                ledger.check(part_rows, own)
-                verdict = verdicts(ledger, (part_rows, own), ledger.ask(part_rows), sets)
+                verdict = judge((rows[part], combination[part]))
                 for place, tally in enumerate(tallies[whom]):
                     tally.add(verdict[:, place])
-                done += len(part_rows)
+                done += len(verdict)
                 if found := ledger.take("random"):
                     yield found
                 if perf_counter() - told > _TELL_SECONDS:
@@ -288,6 +290,29 @@ def _sample(
             yield ledger.progress("random", done, total)
     yield _measured(tallies)
     yield ledger.progress("random", done, total)
+
+
+class _Judge:
+    """Decides of people for which sets of protected attributes they are discriminatory.
+
+    Who is met again has the verdict that they had, and costs nothing.
+    """
+
+    def __init__(self, ledger: Ledger, sets: list[Subset]) -> None:
+        self._ledger, self._sets = ledger, sets
+        self._memory = Memory(_MOST_BYTES)
+
+    def __call__(self, block: Block) -> NDArray[np.bool_]:
+        """``(n, s)`` verdicts; books findings."""
+        ledger = self._ledger
+
+        def judged(which: NDArray[np.int64]) -> NDArray[np.float32]:
+            rows, combination = block[0][which], block[1][which]
+            ledger.check(rows, combination)
+            told = verdicts(ledger, (rows, combination), ledger.ask(rows), self._sets)
+            return told.astype(np.float32)
+
+        return np.asarray(self._memory.answers(ledger.asked.keys(block[0]), judged) > 0)
 
 
 def _measured(tallies: dict[Whom, list[Tally]]) -> Measured:

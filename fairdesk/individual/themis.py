@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.events import Event, GroupGap, Measured, Rows, Share, timed
-from fairdesk.individual.asked import KeyTable
 from fairdesk.individual.estimate import Tally
 from fairdesk.individual.everybody import population
 from fairdesk.individual.intervals import anytime
+from fairdesk.individual.met import People
 from fairdesk.individual.sampling import (
     Block,
     Pace,
@@ -39,7 +39,7 @@ _TELL_SECONDS = 0.5
 _GROWTH = 1.1
 #: Similar sets that are made to count how many people the constraints allow.
 _MOST_COUNTED = 1_000_000
-#: So many times as many people are drawn as may be asked about, where hardly any are new.
+#: Once there were so many times as many draws as people, hardly anybody was never drawn.
 _MOST_REPEATED = 20
 
 
@@ -254,11 +254,11 @@ class _Search:
     def run(self) -> Iterator[Event]:
         ledger, most = self.ledger, self.most
         pace = Pace(len(ledger.domain.combinations))
-        seen = KeyTable()
+        seen = People(np.arange(len(ledger.domain.attributes)))
         drawn, done, checked, told = 0, 0, 1, 0.0
         for rows, combination in self.blocks:
             drawn += len(rows)
-            new = seen.number(rows)[1][: most - done]
+            new = seen.meet(seen.keys(rows))[: most - done]
             fresh, own = rows[new], combination[new]
             for part in pace.parts(len(fresh)):
                 self._count((fresh[part], own[part]))
@@ -270,7 +270,7 @@ class _Search:
                     told = perf_counter()
                 yield ledger.progress("random", done, most)
             yield ledger.progress("random", done, most)
-            over = done >= most or drawn >= _MOST_REPEATED * most
+            over = done >= most or drawn >= _MOST_REPEATED * done
             if over or done >= checked * _GROWTH:
                 checked = done
                 if self._settled() or over:
