@@ -24,7 +24,14 @@ import fairdesk
 from fairdesk.audit.room import package_folder
 
 #: The modules with compiled loops.
-MODULES = ("fairdesk.individual.kernels", "fairdesk.individual.nearest_kernels")
+MODULES = (
+    "fairdesk.models.lanes",
+    "fairdesk.models.forward",
+    "fairdesk.models.filling",
+    "fairdesk.individual.kernels",
+    "fairdesk.individual.nearest_kernels",
+    "fairdesk.individual.tree_kernels",
+)
 #: Libraries that guests import. They could not keep the bytecode of these either, and what compiles
 #: them anew at each start (TensorFlow: for a minute) must not be the guest.
 LIBRARIES = (

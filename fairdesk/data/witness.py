@@ -126,12 +126,12 @@ class _Solver:
         self._domain = domain
         self._seconds = seconds
         self._deadline = monotonic() + seconds
-        self._person = _Person(z3, domain, "a")
-        self._partner = _Person(z3, domain, "b")
+        self._person = UnknownPerson(z3, domain, "a")
+        self._partner = UnknownPerson(z3, domain, "b")
 
     def witness(self) -> Witness:
-        alone = list(self._conditions(self._person))
-        both = [*self._conditions(self._person, self._partner), self._comparable()]
+        alone = list(conditions(self._domain, self._person))
+        both = [*conditions(self._domain, self._person, self._partner), self._comparable()]
         answer, model = self._ask(both)
         if answer == "yes":
             # the solver is exact where floating point is not
@@ -146,24 +146,6 @@ class _Solver:
         if answer == "no":
             return Witness("nobody", (), self._core(alone), self._seconds)
         return Witness("no pair", (), self._core(both), self._seconds)
-
-    def _conditions(self, *people: _Person) -> Iterator[tuple[str, Any]]:
-        """Give everything that must hold of people, with its words."""
-        following = {each.attribute for each in self._domain.determined}
-        for attribute in self._domain.attributes:
-            if attribute.name in following:
-                text = next(
-                    Dependence(each.attribute, each.by).text
-                    for each in self._domain.determined
-                    if each.attribute == attribute.name
-                )
-                parts = [person.follows(attribute.name) for person in people]
-            else:
-                text, parts = _limit(attribute), [person.limit(attribute) for person in people]
-            yield text, self._z3.And(*parts)
-        for constraint in self._domain.rules:
-            holds = [~constraint.formula.truth(person)[1] for person in people]
-            yield constraint.text, self._z3.And(*holds)
 
     def _comparable(self) -> tuple[str, Any]:
         """Say that two people are members of one similar set."""
@@ -198,8 +180,50 @@ class _Solver:
         return tuple(text for text, _ in needed)
 
 
-class _Person:
-    """A person as unknowns of the solver; says what is so, as a formula's `Terms`."""
+def conditions(domain: Domain, *people: UnknownPerson) -> Iterator[tuple[str, Any]]:
+    """Give everything that must hold of people, with its words.
+
+    Parameters
+    ----------
+    domain : Domain
+        Who may be.
+    people : UnknownPerson
+        One or more, of that domain.
+    """
+    following = {each.attribute for each in domain.determined}
+    for attribute in domain.attributes:
+        if attribute.name in following:
+            text = next(
+                Dependence(each.attribute, each.by).text
+                for each in domain.determined
+                if each.attribute == attribute.name
+            )
+            parts = [person.follows(attribute.name) for person in people]
+        else:
+            text, parts = _limit(attribute), [person.limit(attribute) for person in people]
+        yield text, people[0].every(parts)
+    for constraint in domain.rules:
+        holds = [~constraint.formula.truth(person)[1] for person in people]
+        yield constraint.text, people[0].every(holds)
+
+
+class UnknownPerson:
+    """A person as unknowns of the solver; says what is so, as a formula's `Terms`.
+
+    Parameters
+    ----------
+    solver : module
+        z3.
+    domain : Domain
+        Whose person.
+    prefix : str
+        What the unknowns' names begin with: another one for each person.
+
+    Attributes
+    ----------
+    codes : dict[str, Any]
+        The term for the code of each attribute, by its name.
+    """
 
     def __init__(self, solver: Any, domain: Domain, prefix: str) -> None:  # noqa: ANN401 - z3
         self._z3 = solver
@@ -240,21 +264,32 @@ class _Person:
 
     def row(self, model: Any) -> tuple[float, ...]:  # noqa: ANN401 - a model of the solver
         """Read the person's codes from what the solver found."""
-        found = (model.eval(code, model_completion=True) for code in self.codes.values())
+        return tuple(self.value(model, code) for code in self.codes.values())
+
+    def value(self, model: Any, code: Any) -> float:  # noqa: ANN401 - a model and its term
+        """Read one code from what the solver found."""
+        found = model.eval(code, model_completion=True)
         # a root that is no fraction is near enough: it is looked at again in floating point
-        exact = (each.approx(20) if self._z3.is_algebraic_value(each) else each for each in found)
-        return tuple(float(each.as_fraction()) for each in exact)
+        exact = found.approx(20) if self._z3.is_algebraic_value(found) else found
+        return float(exact.as_fraction())
+
+    def every(self, parts: Iterable[Any]) -> Any:  # noqa: ANN401 - a term of the solver
+        """Say that all of it is so."""
+        return self._z3.And(*parts)
 
     def known(self, name: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Tell whether the attribute's cell is there."""
         attribute = self._attributes[name]
         if not attribute.unknown:
             return self._z3.BoolVal(val=True)
         return self.codes[name] != self.constant(attribute.unknown_code)
 
     def has(self, name: str, value: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Tell whether the attribute has this value."""
         return self.codes[name] == self.place_of(name, value)
 
     def alike(self, first: str, second: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Tell whether two attributes have values of the same text."""
         shared = [
             value
             for value in self._attributes[first].named
@@ -265,12 +300,15 @@ class _Person:
         )
 
     def place(self, name: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Give the place of the attribute's value in its order."""
         return self.codes[name]
 
     def place_of(self, name: str, value: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Give the place of one value in the attribute's order."""
         return self.constant(self._attributes[name].values.index(value))
 
     def number(self, name: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Give the number that the attribute has."""
         code, number = self.codes[name], self.constant(0.0)
         values = self._attributes[name].values
         if not values:
@@ -280,12 +318,15 @@ class _Person:
         return number
 
     def constant(self, value: float) -> Any:  # noqa: ANN401 - a term of the solver
+        """Give a number, exactly."""
         return self._z3.RealVal(str(Fraction(repr(float(value)))))
 
     def equal(self, left: Any, right: Any) -> Any:  # noqa: ANN401 - terms of the solver
+        """Tell whether two numbers are equal."""
         return left == right
 
     def less(self, left: Any, right: Any) -> Any:  # noqa: ANN401 - terms of the solver
+        """Tell whether one number is less than another."""
         return left < right
 
     def _any(self, parts: Iterable[Any]) -> Any:  # noqa: ANN401 - a term of the solver
