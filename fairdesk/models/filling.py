@@ -12,6 +12,41 @@ from fairdesk.events import Rows
 
 Float64 = NDArray[np.float64]
 _SUBTRACT, _DIVIDE, _MULTIPLY = range(3)
+#: Rows that are made together: their inputs stay in the processor's first caches.
+_BLOCK = 64
+
+
+@njit
+def _look_up(codes: Float64, entries: Float64, made: Float64) -> bool:
+    """Give each code its entry; false where one has none."""
+    last = len(entries) - 1
+    fine = True
+    for row in range(len(codes)):
+        code = codes[row]
+        if last == 0 or np.isnan(code):
+            place = last
+        else:
+            fine &= 0 <= code <= last
+            place = int(code) if fine else last
+        made[row] = entries[place]
+    return fine
+
+
+@njit
+def _compute(made: Float64, operation: int, by: float) -> None:
+    """Do one step, in place."""
+    if operation == _SUBTRACT:
+        for row in range(len(made)):
+            made[row] -= by
+    elif operation == _DIVIDE:
+        for row in range(len(made)):
+            made[row] /= by
+    elif operation == _MULTIPLY:
+        for row in range(len(made)):
+            made[row] *= by
+    else:
+        for row in range(len(made)):
+            made[row] += by
 
 
 @njit(
@@ -54,26 +89,15 @@ def fill(
     bool
         False where a code has no entry; then the inputs are not complete.
     """
-    for row in range(len(rows)):
+    for start in range(0, len(rows), _BLOCK):
+        block = rows[start : start + _BLOCK]
         for i in range(len(recipes)):
             attribute, first, size, step, steps = recipes[i]
-            number = rows[row, attribute]
-            if size == 1:
-                number = entries[first]
-            elif size and np.isnan(number):
-                number = entries[first + size - 1]
-            elif size:
-                if not 0 <= number < size:
-                    return False
-                number = entries[first + int(number)]
+            made = inputs[start : start + _BLOCK, i]
+            if size == 0:
+                made[:] = block[:, attribute]
+            elif not _look_up(block[:, attribute], entries[first : first + size], made):
+                return False
             for s in range(step, step + steps):
-                if operations[s] == _SUBTRACT:
-                    number -= by[s]
-                elif operations[s] == _DIVIDE:
-                    number /= by[s]
-                elif operations[s] == _MULTIPLY:
-                    number *= by[s]
-                else:
-                    number += by[s]
-            inputs[row, i] = number
+                _compute(made, operations[s], by[s])
     return True

@@ -137,6 +137,37 @@ def test_a_value_without_a_number_is_named():
         fed(Recorder(Takes.MATRIX, 1), Input("input 1", "sex", How.CODE, {"f": 1.0}))
 
 
+@pytest.mark.parametrize("code", [-1.0, 2.0, 1e300])
+def test_a_code_that_its_attribute_does_not_have_is_never_looked_up(code):
+    model = Recorder(Takes.MATRIX, 1)
+    asked = fed(model, Input("input 1", "sex", How.CODE, {"f": 7.0, "m": 3.0}), attributes=(SEX,))
+    rows = np.zeros((200, 1))
+    rows[150] = code
+    # as of missing cells, the last number is that of the code after all others
+    if code == 2:
+        assert np.isnan(asked.matrix(rows)[150])
+    else:
+        with pytest.raises(IndexError):
+            asked.predict(rows)
+
+
+def test_inputs_of_many_rows_are_made_as_those_of_few():
+    model = Recorder(Takes.MATRIX, 3)
+    asked = fed(
+        model,
+        Input("input 1", "sex", How.CODE, {"f": 7.0, "m": 3.0}, then=(Step("divide", 3.0),)),
+        Input("input 2", "", How.CONSTANT, constant=4.0, then=(Step("add", 0.1),)),
+        Input("input 3", "age", How.AS_IS, then=(Step("subtract", 0.3), Step("multiply", 0.7))),
+    )
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.integers(18, 91, 1_001), rng.integers(2, size=(1_001, 2))]) * 1.0
+    made = asked.matrix(rows)
+    expected = [np.array([7.0, 3.0])[rows[:, 1].astype(int)] / 3, np.full(1_001, 4.1)]
+    np.testing.assert_array_equal(made, np.column_stack([*expected, (rows[:, 0] - 0.3) * 0.7]))
+    np.testing.assert_array_equal(asked.matrix(rows[77:78]), made[77:78])
+    np.testing.assert_array_equal(np.column_stack(asked.columns(rows)), made)
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
