@@ -13,7 +13,7 @@ from fairdesk.data.reading import read_table
 from fairdesk.errors import WorkerError
 from fairdesk.events import Found
 from fairdesk.gui.store_thread import StoreThread
-from fairdesk.individual import uniform
+from fairdesk.individual import minimal, uniform, why
 from fairdesk.individual.plausibility import Plausibility
 from fairdesk.individual.similar import Ledger
 from tests.report.building import Formula, run_into, spec_of, write_people
@@ -46,16 +46,35 @@ class Scales:
         self.hold, self.calls, self.closed = hold, 0, False
 
     def weigh(self, domain, people, rows):
-        self.calls += 1
-        while self.hold is not None and not self.hold.wait(0.01):
-            if self.closed:
-                raise WorkerError("The process that holds the model was closed.")
+        self._wait()
         distance = np.array([gower(domain, people, row) for row in rows])
         least = distance.min(axis=1)
         return Plausibility(least, distance.argmin(axis=1), 1 - least)
 
     def close(self):
         self.closed = True
+
+    def _wait(self):
+        self.calls += 1
+        while self.hold is not None and not self.hold.wait(0.01):
+            if self.closed:
+                raise WorkerError("The process that holds the model was closed.")
+
+
+class Scholar(Scales):
+    """Answers about pairs in the caller's thread, of a formula in place of a model."""
+
+    alive = True
+
+    def shrink(self, mapping, domain, people, rows):
+        self._wait()
+        return minimal.shrink(Ledger(Formula(domain), domain), people, rows)
+
+    def explain(self, mapping, domain, people, pair, seed=0):
+        self._wait()
+        rng = np.random.default_rng(seed)
+        ledger = Ledger(Formula(domain), domain)
+        return why.explain(ledger, people, pair, mapping.favourable_class, rng)
 
 
 class FakeWorker:

@@ -13,11 +13,13 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 
 from fairdesk import files
+from fairdesk.audit.store import Store
 from fairdesk.audit.worker import Worker
 from fairdesk.gui import background, theme
 from fairdesk.gui.wizard import review_page
 from fairdesk.gui.workspace import weighing
-from tests.gui.auditing import Scales
+from fairdesk.gui.workspace.workspace import EXAMPLES, Workspace
+from tests.gui.auditing import Scales, make_audit
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +53,41 @@ def nothing_left():
 def themed(qapp):
     theme.apply(qapp, "light")
     return qapp
+
+
+@pytest.fixture
+def opened(qtbot):
+    """Open workspaces that are closed in the end."""
+    made = []
+
+    def make(path):
+        workspace = Workspace(Store.open(path))
+        made.append(workspace)
+        qtbot.addWidget(workspace)
+        workspace.resize(1280, 800)
+        workspace.show()
+        workspace.activateWindow()
+        qtbot.waitUntil(workspace.isActiveWindow, timeout=10_000)
+        qtbot.waitUntil(lambda: workspace._session.loaded, timeout=10_000)
+        return workspace
+
+    yield make
+    for each in made:
+        each.close_audit()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return make_audit(tmp_path)
+
+
+@pytest.fixture
+def reading(qtbot, opened, path):
+    """A workspace with a pair beside the table."""
+    workspace = opened(path)
+    workspace.show_page(EXAMPLES)
+    qtbot.waitUntil(lambda: workspace.examples.detail.pair is not None, timeout=10_000)
+    return workspace
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ from fairdesk.gui.workspace.reopening import MovedError, check_same, reopen
 from fairdesk.gui.workspace.report_page import EXPORTS
 from fairdesk.gui.workspace.run_bar import budget_used
 from fairdesk.gui.workspace.side_by_side import compare, sentence
-from fairdesk.gui.workspace.workspace import EXAMPLES, NAMES, Workspace
+from fairdesk.gui.workspace.workspace import EXAMPLES, NAMES
 from fairdesk.models import predictions
 from fairdesk.models.contents import Contents
 from fairdesk.models.model import Companion
@@ -39,41 +39,6 @@ from tests.gui.auditing import FakeWorker, make_audit
 from tests.report.building import spec_of, write_people
 
 RUN = RunSpec("uniform", {"samples": 3000}, seed=5)
-
-
-@pytest.fixture
-def opened(qtbot):
-    """Open workspaces that are closed in the end."""
-    made = []
-
-    def make(path):
-        workspace = Workspace(Store.open(path))
-        made.append(workspace)
-        qtbot.addWidget(workspace)
-        workspace.resize(1280, 800)
-        workspace.show()
-        workspace.activateWindow()
-        qtbot.waitUntil(workspace.isActiveWindow, timeout=10_000)
-        qtbot.waitUntil(lambda: workspace._session.loaded, timeout=10_000)
-        return workspace
-
-    yield make
-    for each in made:
-        each.close_audit()
-
-
-@pytest.fixture
-def path(tmp_path):
-    return make_audit(tmp_path)
-
-
-@pytest.fixture
-def reading(qtbot, opened, path):
-    """A workspace with a pair beside the table."""
-    workspace = opened(path)
-    workspace.show_page(EXAMPLES)
-    qtbot.waitUntil(lambda: workspace.examples.detail.pair is not None, timeout=10_000)
-    return workspace
 
 
 def entries(path):
