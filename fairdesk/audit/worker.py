@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 from collections import deque
@@ -36,7 +37,7 @@ from fairdesk.events import (
     Share,
 )
 from fairdesk.individual.plausibility import Plausibility
-from fairdesk.individual.why import Explanation
+from fairdesk.individual.why import MOST_VARIANTS, Explanation
 from fairdesk.models.contents import Contents
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof, SampleRow
@@ -362,7 +363,10 @@ class Worker:
         frame = self._answer(
             wire.Explain(mapping, domain, seed), (people, pair), self._patience.answer, "explain"
         )
-        return _expect(frame, wire.Explained).explanation
+        explanation = _expect(frame, wire.Explained).explanation
+        if not _explains(explanation, domain, self._width(mapping)):
+            raise _nonsense("it explains with other attributes or decisions than there are")
+        return explanation
 
     def search(
         self,
@@ -707,6 +711,25 @@ def _sound(figure: Figure) -> bool:
             counts = (0, figure.found, figure.tried)
     return sorted(counts) == list(counts) and all(
         sorted((0.0, *each, 1.0)) == [0.0, *each, 1.0] for each in shares
+    )
+
+
+def _explains(explanation: Explanation, domain: Domain, width: int | None) -> bool:
+    """Tell whether an explanation speaks of the domain's attributes and the model's decisions."""
+    sides = (explanation.row, explanation.partner)
+    compared = [domain.attributes[i].compared for i in domain.protected]
+    return (
+        all(len(side.weights) == len(domain.attributes) for side in sides)
+        and all(map(math.isfinite, (*sides[0].weights, *sides[1].weights)))
+        and all(math.isfinite(side.fit) and side.fit <= 1 for side in sides)
+        and len(explanation.variants) <= 2 * MOST_VARIANTS
+        and all(
+            len(each.values) == len(compared)
+            and all(value in codes for value, codes in zip(each.values, compared, strict=True))
+            and math.isfinite(each.score)
+            and 0 <= each.decided < max(2, width or 0)
+            for each in explanation.variants
+        )
     )
 
 
