@@ -23,6 +23,7 @@ from fairdesk.individual import (
     everybody,
     maft,
     quick,
+    symbolic,
     themis,
     uniform,
 )
@@ -188,6 +189,19 @@ METHODS: dict[str, Method] = {
             cannot=_AEQUITAS_CANNOT,
             options=aequitas.FullyDirectedOptions,
             search=aequitas.fully_directed,
+        ),
+        Method(
+            key="sg",
+            title="Symbolic Generation",
+            sentence="Explains one person after the other by a small decision tree, and goes to "
+            "whoever is on the other side of one of its conditions, while your constraints hold.",
+            paper="Agarwal et al., “Automated Test Generation to Detect Individual Discrimination "
+            "in AI Models”, 2018; “Black Box Fairness Testing of Machine Learning Models”, "
+            "ESEC/FSE 2019",
+            tells=_EXAMPLES_TELL,
+            cannot=_EXAMPLES_CANNOT,
+            options=symbolic.SymbolicOptions,
+            search=symbolic.search,
         ),
         Method(
             key="uniform",
