@@ -21,51 +21,6 @@ _FIRST_SLOTS = 1 << 12
 Answer = NDArray[np.floating[Any]]
 
 
-class KeyTable:
-    """Numbers rows 0, 1, 2, ... in the order of their arrival; equal rows have one number."""
-
-    def __init__(self) -> None:
-        # compiled code is loaded where a search runs, never in the window's process
-        from fairdesk.individual import kernels  # noqa: PLC0415
-
-        self.size = 0
-        self._kernels = kernels
-        self._allocate(1 << 16)
-
-    def number(self, rows: Rows) -> tuple[Numbers, Numbers]:
-        """Give the number of each row, new ones included.
-
-        Parameters
-        ----------
-        rows : Rows
-            ``(n, d)``; may repeat.
-
-        Returns
-        -------
-        numbers : Numbers
-            ``(n,)``.
-        new : Numbers
-            Positions of the first arrival of each row that was not in the table; their numbers
-            are consecutive.
-        """
-        keys: Keys = self._kernels.row_keys(np.ascontiguousarray(rows))
-        if 2 * (self.size + len(keys)) > len(self._slots):
-            self._grow(self.size + len(keys))
-        numbers, new = self._kernels.number_keys(keys, self._slots, self._numbers, self.size)
-        self.size += len(new)
-        return numbers, new
-
-    def _grow(self, needed: int) -> None:
-        used = self._slots != 0
-        keys, numbers = self._slots[used], self._numbers[used]
-        self._allocate(1 << (2 * needed).bit_length())
-        self._kernels.number_keys(keys[np.argsort(numbers)], self._slots, self._numbers, 0)
-
-    def _allocate(self, slots: int) -> None:
-        self._slots: Keys = np.zeros(slots, dtype=np.uint64)
-        self._numbers: Numbers = np.zeros(slots, dtype=np.int64)
-
-
 class GradientModel(Model, Protocol):
     """A model that can tell how its scores change."""
 

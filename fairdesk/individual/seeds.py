@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from fairdesk.events import Rows
-from fairdesk.individual.asked import KeyTable
 
 
 def clustered_seeds(people: Rows, clusters: int, number: int, rng: np.random.Generator) -> Rows:
@@ -27,15 +26,17 @@ def clustered_seeds(people: Rows, clusters: int, number: int, rng: np.random.Gen
     Rows
         ``(min(number, n), d)``.
     """
-    from scipy.cluster.vq import kmeans2  # noqa: PLC0415 - slow to import, needed in a search only
+    # slow to import, needed in a search only
+    from scipy.cluster.vq import kmeans2  # noqa: PLC0415
+
+    from fairdesk.individual import kernels  # noqa: PLC0415
 
     people = rng.permutation(people)
     if number >= len(people):
         return people
-    unlike = KeyTable()
-    unlike.number(people)
+    unlike, _ = kernels.distinct(kernels.row_keys(people))
     # centres are drawn by their distance from those before, and there must be one
-    _, cluster = kmeans2(people, min(clusters, unlike.size), minit="++", rng=rng)
+    _, cluster = kmeans2(people, min(clusters, len(unlike)), minit="++", rng=rng)
     # the turn in which a person comes: first all clusters' first, then all clusters' second, ...
     by_cluster = np.argsort(cluster, kind="stable")
     sizes = np.bincount(cluster)

@@ -187,6 +187,7 @@ class Ledger:
         self.domain = domain
         self.asked = AskedModel(model)
         self._kernels = kernels
+        self._steady = True
         self._people = People(domain.others)
         self._booked: list[tuple[Rows, NDArray[np.intp], Answers]] = []
         self.fits = fits
@@ -280,10 +281,11 @@ class Ledger:
         """Give what was booked since the last call, re-checked; ``None`` when there is nothing.
 
         Each instance and its partner are sent to the model once more. Where that answer or the
-        first is not sure (it is near a border, or the two are unlike, or there is a decision only
-        and no score), they are sent twice, the second time in each other's place: the last bits
-        of an answer may depend on a row's place in its batch; where they decide, the decision
-        stays with the place and not with the person, and the instance is struck off.
+        first is not sure (it is near a border, or there is a decision only and no score), they
+        are sent twice, the second time in each other's place: the last bits of an answer may
+        depend on a row's place in its batch; where they decide, the decision stays with the place
+        and not with the person, and the instance is struck off. Once a model has answered
+        otherwise than before, everybody is sent twice.
         """
         if not self._booked:
             return None
@@ -368,13 +370,14 @@ class Ledger:
     def _confirmed(self, pairs: Rows, first: Scores) -> tuple[NDArray[np.bool_], Scores]:
         """Ask about ``(2, n, d)`` pairs anew: ``(n,)`` who still counts; ``(2, n, k)`` scores."""
         scores = first.copy()
-        confirmed = self._sure(first)
+        confirmed = self._sure(first) & self._steady
         once = np.flatnonzero(confirmed)
         if once.size:
             again = scores[:, once] = self._asked_anew(pairs[:, once])
-            steady = np.abs(again - first[:, once]) < 0.1 * SURE * np.maximum(1, np.abs(again))
+            change = np.abs(again - first[:, once])
+            self._steady = bool((change < 0.1 * SURE * np.maximum(1, np.abs(again))).all())
             same = (labels(again) == labels(first[:, once])).all(axis=0)
-            confirmed[once] = self._sure(again) & same & steady.all(axis=(0, 2))
+            confirmed[once] = self._sure(again) & same & self._steady
         twice = np.flatnonzero(~confirmed)
         if twice.size:
             again = scores[:, twice] = self._asked_anew(pairs[:, twice])

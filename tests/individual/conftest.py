@@ -12,6 +12,8 @@ from fairdesk.data.table import Kind
 class Network:
     """A random one-hidden-layer network over the codes of a domain; counts what it is asked."""
 
+    has_gradients = True
+
     def __init__(self, domain, rng, classes=2, bias=0.0):
         self.domain = domain
         width = len(domain.attributes)
@@ -20,6 +22,7 @@ class Network:
         self.out = rng.normal(size=(16, 1 if classes == 2 else classes))
         self.bias = bias
         self.asked = []
+        self.gradients_asked = 0
 
     def predict(self, rows):
         self.asked.append(rows.copy())
@@ -29,6 +32,23 @@ class Network:
             return (1 / (1 + np.exp(-logits))).astype(np.float32)
         odds = np.exp(logits - logits.max(axis=1, keepdims=True))
         return (odds / odds.sum(axis=1, keepdims=True)).astype(np.float32)
+
+    def gradients(self, rows, column):
+        self.asked.append(rows.copy())
+        self.gradients_asked += len(rows)
+        units = np.tanh(4 * ((rows - self.domain.low) / self.scale - 0.5) @ self.hidden)
+        logits = units @ self.out + self.bias
+        people = np.arange(len(rows))
+        if logits.shape[1] == 1:
+            score = 1 / (1 + np.exp(-logits))
+            by_logit = score * (1 - score)
+        else:
+            odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+            scores = odds / odds.sum(axis=1, keepdims=True)
+            own = np.eye(scores.shape[1])[column]
+            by_logit = scores[people, column, None] * (own - scores)
+        by_unit = (by_logit @ self.out.T) * (1 - units**2)
+        return by_unit @ self.hidden.T * 4 / self.scale
 
 
 def integer(name, low, high, role=Role.VARIES, compared=()):

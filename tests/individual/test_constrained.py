@@ -14,13 +14,15 @@ from fairdesk.data.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.events import Found
-from fairdesk.individual import maft, uniform
+from fairdesk.individual import adf, eidig, maft, uniform
 from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import labels
 from tests.individual.conftest import Network, integer
 
 SEARCHES = {
     "maft": (maft.search, maft.MaftOptions(global_num=60, local_num=60)),
+    "eidig": (eidig.search, eidig.EidigOptions(global_num=60, local_num=60)),
+    "adf": (adf.search, adf.AdfOptions(global_num=60, local_num=60)),
     "uniform": (uniform.search, uniform.UniformOptions(samples=600)),
 }
 GRADES = Attribute("grade", Kind.ORDINAL, ("low", "mid", "high", "Unknown"), 0.0, 3.0, unknown=True)
@@ -122,8 +124,8 @@ def test_most_of_whom_there_are_is_found(name, texts, learned):
     said = [f"{each.attribute} is determined by {each.by}" for each in learned]
     domain = Domain(ATTRIBUTES, (*texts, *said), learned)
     model = Network(domain, np.random.default_rng(4))
-    options = {"maft": {"global_num": 100, "local_num": 600}, "uniform": {"samples": 20_000}}
-    people, found, _ = run(name, domain, model, **options[name])
+    options = {"samples": 20_000} if name == "uniform" else {"global_num": 100, "local_num": 600}
+    people, found, _ = run(name, domain, model, **options)
     keys = {tuple(row) for event in found for row in event.rows[:, domain.others]}
     there = truth(domain, model)
     assert len(there) > 50
@@ -143,6 +145,9 @@ def test_who_can_only_be_one_person_is_never_found():
         def predict(self, rows):
             assert not ((rows[:, 0] == 0) & (rows[:, 1] == 0)).any()
             return rows[:, 1:2].astype(np.float32)
+
+        def gradients(self, rows, column):
+            return np.tile([0.0, 1.0, 0.0], (len(rows), 1))
 
     for name in SEARCHES:
         _, found, progress = run(name, domain, BySex())
@@ -248,3 +253,33 @@ def test_a_sampler_that_finds_nearly_nobody_says_so():
         )
     )
     assert domain.contains(np.concatenate(model.asked)).all()
+
+
+def test_a_step_that_breaks_an_equality_is_mended_by_another():
+    """Nobody can take one step alone here, but in both numbers together."""
+    domain = Domain(
+        (
+            integer("sex", 0, 1, Role.PROTECTED, (0, 1)),
+            integer("a", 0, 300),
+            integer("b", 0, 300),
+        ),
+        ("a = b + 7",),
+    )
+    model = Network(domain, np.random.default_rng(0))
+    model.hidden *= 4
+    people = np.array([[0.0, 107, 100], [1, 207, 200], [0, 57, 50], [0, 157, 150]])
+    options = maft.MaftOptions(global_num=4, local_num=400)
+    ledger = Ledger(model, domain)
+    list(maft.search(ledger, people, options, np.random.default_rng(0)))
+    asked = np.concatenate(model.asked)
+    assert domain.contains(asked).all()
+    assert len(np.unique(asked[:, 1])) > 15
+
+
+def test_those_who_may_not_go_are_counted():
+    domain = Domain(ATTRIBUTES, TEXTS[:3])
+    for name in ("maft", "eidig", "adf"):
+        model = Network(domain, np.random.default_rng(8))
+        _, _, progress = run(name, domain, model)
+        rejected = {event.phase: event.rejected for event in progress}
+        assert 0 < rejected["global"] < rejected["local"]

@@ -9,13 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairdesk.events import Found, Progress
-from fairdesk.individual import maft, uniform
+from fairdesk.individual import adf, eidig, maft, uniform
 from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import labels
 from tests.individual.conftest import Network, everybody
 
 SEARCHES = {
     "maft": (maft.search, maft.MaftOptions(global_num=40, local_num=60)),
+    "eidig": (eidig.search, eidig.EidigOptions(global_num=40, local_num=60)),
+    "adf": (adf.search, adf.AdfOptions(global_num=40, local_num=60)),
     "uniform": (uniform.search, uniform.UniformOptions(samples=600)),
 }
 
@@ -38,7 +40,7 @@ def discriminatory(domain, rows, model):
 
 @pytest.mark.parametrize("name", SEARCHES)
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(seed=st.integers(0, 10_000), classes=st.sampled_from([2, 3, 4]), real=st.booleans())
 def test_every_pair_is_real(name, seed, classes, real, small_domain, real_domain):
@@ -184,6 +186,130 @@ class Placed:
     def predict(self, rows):
         return np.where(np.arange(len(rows)) % 3 == 0, 0.50001, 0.5)[:, None].astype(np.float32)
 
+    def gradients(self, rows, column):
+        return np.ones(rows.shape)
+
+
+class Moody:
+    """Decides alike about everybody, surely; but is in another mood one time in ten."""
+
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+
+    def predict(self, rows):
+        return np.where(self.rng.random((len(rows), 1)) < 0.1, 0.1, 0.9).astype(np.float32)
+
+
+def test_a_model_that_answers_at_random_is_hardly_believed(real_domain):
+    ledger = Ledger(Moody(), real_domain)
+    booked = 0
+    rows, combination = real_domain.snap(real_domain.sample(np.random.default_rng(0), 4_000))
+    for part in np.array_split(np.arange(len(rows)), 40):
+        booked += int(ledger.check(rows[part], combination[part]).sum())
+        ledger.take("random")
+    assert booked > 500
+    assert ledger.found < 0.05 * booked
+
+
+def test_whoever_is_near_a_border_is_asked_twice(small_domain):
+    class Near(Network):
+        def predict(self, rows):
+            scores = super().predict(rows)
+            return np.where(scores > 0.5, 0.5001, 0.4999).astype(np.float32)
+
+    for kind, times in ((Network, 2), (Near, 4)):
+        model = kind(small_domain, np.random.default_rng(0), bias=0.1)
+        ledger = Ledger(model, small_domain)
+        ledger.check(*small_domain.snap(everybody(small_domain)))
+        before = ledger.asked.queries
+        found = ledger.take("random")
+        per_finding = (ledger.asked.queries - before) / len(found.rows)
+        assert times <= per_finding < times + 0.1
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_gamma_counts_scores_that_differ_by_more(classes, small_domain):
+    model = Network(small_domain, np.random.default_rng(1), classes, bias=0.5)
+    model.hidden[small_domain.protected] *= 0.3
+    everyone = everybody(small_domain)
+    rows, combination = small_domain.snap(everyone)
+    ledger = Ledger(model, small_domain)
+    ledger.gamma = 0.15
+    # one whose own values are not at the end of the similar set is shown as one who is
+    ledger.check(rows[2::6], combination[2::6])
+    ledger.check(rows, combination)
+    found = ledger.take("random")
+    people, by_score = {}, 0
+    for row, scores in zip(everyone, model.predict(everyone).astype(float), strict=True):
+        people.setdefault(tuple(row[small_domain.others]), []).append(scores)
+    expected = set()
+    for key, told in people.items():
+        scores = np.array(told)
+        decided = labels(scores)
+        flips = len(set(decided)) > 1
+        apart = np.ptp(scores[:, 0 if classes == 2 else decided[0]]) > ledger.gamma
+        by_score += apart and not flips
+        if flips or apart:
+            expected.add(key)
+    assert by_score > 10
+    assert {tuple(row) for row in found.rows[:, small_domain.others]} == expected
+    own, other = labels(found.row_scores), labels(found.partner_scores)
+    column = np.zeros_like(own) if classes == 2 else own
+    each = np.arange(len(own))
+    apart = np.abs(found.row_scores[each, column] - found.partner_scores[each, column])
+    assert ((own != other) | (apart > ledger.gamma)).all()
+    assert model.predict(found.rows) == pytest.approx(found.row_scores, abs=1e-6)
+    assert found.alone[own == other].any()
+
+
+def test_maft_works_on_decisions_without_scores(small_domain):
+    class Decides(Network):
+        def predict(self, rows):
+            return np.round(super().predict(rows))
+
+    model = Decides(small_domain, np.random.default_rng(2))
+    found, _ = run(*SEARCHES["maft"], small_domain, model)
+    rows = np.concatenate([event.rows for event in found])
+    assert len(rows) > 50
+    assert discriminatory(small_domain, rows, model).all()
+    assert set(np.concatenate([event.row_scores for event in found]).ravel()) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_white_box_slopes_are_true(classes, real_domain):
+    """Beside differences of the score, and of the loss, over a thousandth of a step."""
+    model = Network(real_domain, np.random.default_rng(3), classes)
+    ledger = Ledger(model, real_domain)
+    rows, _ = real_domain.snap(real_domain.sample(np.random.default_rng(0), 50))
+
+    def own(rows, decided):
+        scores = model.predict(rows).astype(np.float64)
+        if classes == 2:
+            scores = np.hstack([1 - scores, scores])
+        return scores[np.arange(len(rows)), decided]
+
+    decided = labels(model.predict(rows))
+    for slopes, of in ((eidig.output_slopes, float), (adf.loss_slopes, np.log)):
+        told = slopes(ledger, rows)
+        assert told.shape == (50, len(real_domain.varying))
+        for column, i in enumerate(real_domain.varying):
+            step = np.zeros(len(real_domain.attributes))
+            step[i] = real_domain.unit[i]
+            of_both = [own(rows + sign * 0.02 * step, decided) for sign in (1, -1)]
+            if of is np.log:
+                of_both = list(map(np.log, of_both))
+            change = (of_both[0] - of_both[1]) / 0.04
+            assert told[:, column] == pytest.approx(change, abs=2e-4)
+
+
+def test_adf_renews_both_gradients_at_every_step_and_eidig_does_not(small_domain):
+    asked = {}
+    for name in ("eidig", "adf"):
+        model = Network(small_domain, np.random.default_rng(2))
+        run(*SEARCHES[name], small_domain, model)
+        asked[name] = model.gradients_asked
+    assert 0 < asked["eidig"] < asked["adf"]
+
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_last_bits_are_no_discrimination(name, small_domain):
@@ -201,7 +327,15 @@ def test_fixed_attributes_are_those_of_real_people(name, small_domain):
     assert (np.concatenate(model.asked)[:, 4] == 1).all()
 
 
-@pytest.mark.parametrize("field", msgspec.structs.fields(maft.MaftOptions), ids=lambda f: f.name)
+@pytest.mark.parametrize(
+    "field",
+    [
+        *msgspec.structs.fields(maft.MaftOptions),
+        *msgspec.structs.fields(eidig.EidigOptions),
+        *msgspec.structs.fields(adf.AdfOptions),
+    ],
+    ids=lambda field: field.name,
+)
 def test_every_option_says_what_it_does(field):
     meta = field.type.__metadata__[0]
     assert meta.title
@@ -209,6 +343,24 @@ def test_every_option_says_what_it_does(field):
 
 
 def test_defaults_are_the_papers():
+    assert msgspec.structs.asdict(eidig.EidigOptions()) == {
+        "global_num": 1_000,
+        "local_num": 1_000,
+        "cluster_num": 4,
+        "max_iter": 10,
+        "decay": 0.5,
+        "update_interval": 5,
+        "global_step": 1.0,
+        "local_step": 1.0,
+    }
+    assert msgspec.structs.asdict(adf.AdfOptions()) == {
+        "global_num": 1_000,
+        "local_num": 1_000,
+        "cluster_num": 4,
+        "max_iter": 10,
+        "global_step": 1.0,
+        "local_step": 1.0,
+    }
     assert msgspec.structs.asdict(maft.MaftOptions()) == {
         "global_num": 1_000,
         "local_num": 1_000,
