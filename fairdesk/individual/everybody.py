@@ -130,21 +130,44 @@ def sets(domain: Domain, real: Rows) -> tuple[int, Iterator[Rows]]:
         once = domain.low[None, :]
     size = math.prod(counts) * len(once)
 
+    # the last attributes' combinations are written down once, and stand in every block
+    first = len(counts)
+    while first and math.prod(counts[first - 1 :]) <= _BLOCK:
+        first -= 1
+    inner, _ = _written(domain, free[first:], counts[first:], np.arange(math.prod(counts[first:])))
+    outer = size // len(inner)
+    at_once = max(1, _BLOCK // len(inner))
+
     def blocks() -> Iterator[Rows]:
-        for start in range(0, size, _BLOCK):
-            rest = np.arange(start, min(start + _BLOCK, size))
-            places = []
-            for count in reversed(counts):
-                rest, place = np.divmod(rest, count)
-                places.append(place)
-            rows = once[rest]
-            rows[:, free] = domain.low[free] + np.column_stack(places[::-1]) * domain.spacing[free]
-            rows[:, domain.protected] = domain.combinations[0]
-            if domain.stepped.size:
-                rows[:, domain.stepped] = domain.clip(rows[:, domain.stepped], domain.stepped)
-            yield domain.settle(rows)
+        for start in range(0, outer, at_once):
+            numbers = np.arange(start, min(start + at_once, outer))
+            codes, who = _written(domain, free[:first], counts[:first], numbers)
+            rows = np.repeat(once[who, None, :], len(inner), axis=1)
+            rows[:, :, free[:first]] = codes[:, None, :]
+            rows[:, :, free[first:]] = inner
+            rows[:, :, domain.protected] = domain.combinations[0]
+            yield domain.settle(rows.reshape(-1, rows.shape[2]))
 
     return size, blocks()
+
+
+def _written(
+    domain: Domain, positions: NDArray[np.intp], counts: list[int], numbers: NDArray[np.int64]
+) -> tuple[Rows, NDArray[np.int64]]:
+    """Write numbers in the mixed radix of attributes' values, the last one the fastest.
+
+    Returns
+    -------
+    codes : Rows
+        ``(n, len(positions))``.
+    rest : NDArray[np.int64]
+        ``(n,)``; what does not fit into so many digits.
+    """
+    places = np.empty((len(numbers), len(positions)))
+    for column in reversed(range(len(positions))):
+        numbers, places[:, column] = np.divmod(numbers, counts[column])
+    codes = domain.low[positions] + places * domain.spacing[positions]
+    return domain.clip(codes, positions), numbers
 
 
 def search(

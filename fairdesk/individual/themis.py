@@ -93,7 +93,7 @@ class ThemisOptions(msgspec.Struct, frozen=True):
             description="So many people are asked about at most; what is not known as well as "
             "wanted by then has the wider interval.",
         ),
-    ] = 100_000
+    ] = 1_000_000
 
 
 class Groups:
