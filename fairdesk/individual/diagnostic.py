@@ -150,10 +150,16 @@ def _progress(ledger: Ledger, done: int, total: int, tried: int) -> Progress:
 
 
 def _unlike_sizes(domain: Domain, options: DiagnoseOptions) -> list[float]:
-    """Give sizes equally spaced by their ratio; of those that come to equal steps the largest."""
+    """Give sizes equally spaced by their ratio; of those that come to equal steps the largest.
+
+    Where every step is a whole number of codes, so is the size.
+    """
     low, high = sorted((options.smallest, options.largest))
     sizes = [float(f"{size:.6g}") for size in np.geomspace(low, high, options.sizes)]
-    unlike = {tuple(domain.whole_steps(size)[domain.varying]): size for size in sizes}
+    vary = domain.varying
+    if (domain.spacing[vary] == domain.unit[vary]).all():
+        sizes = [max(1.0, round(size)) for size in sizes]
+    unlike = {tuple(domain.whole_steps(size)[vary]): size for size in sizes}
     return list(unlike.values())
 
 

@@ -105,12 +105,12 @@ def test_each_size_counts_what_a_search_of_its_own_would_find(domain):
 
 def test_sizes_that_come_to_the_same_steps_are_tried_once(small_domain):
     options = DiagnoseOptions(
-        sizes=5, smallest=0.01, largest=1, people=20, global_num=20, local_num=5
+        sizes=5, smallest=0.01, largest=1.78, people=20, global_num=20, local_num=5
     )
     _, _, measured = diagnose(
         Network(small_domain, np.random.default_rng(0)), small_domain, options
     )
-    assert [figure.size for figure in measured[-1].figures] == [1]
+    assert [figure.size for figure in measured[-1].figures] == [1, 2]
 
 
 def test_the_same_seed_the_same_figures(domain):
