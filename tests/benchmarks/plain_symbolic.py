@@ -1,0 +1,154 @@
+"""Symbolic Generation as its paper writes it, one person at a time: what ours is held against.
+
+Everybody taken from the queue is explained at once, with a call of the model of their own, a tree
+of scikit-learn, and z3 for each path, whose solution is whatever z3 gives. The samples are LIME's,
+local and weighted by nearness, as many as ours; nothing is slower than the algorithms make it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from itertools import count, pairwise
+from typing import Any
+
+import numpy as np
+
+from fairdesk.data.domain import Domain
+from fairdesk.events import Rows
+from fairdesk.individual.local_trees import KERNEL_WIDTH
+from fairdesk.individual.paths import (
+    Path,
+    Predicate,
+    average_confidence,
+    directed,
+    identity,
+    undirected,
+)
+from fairdesk.individual.seeds import clustered_seeds
+from fairdesk.individual.symbolic import DIRECTED, SEED, UNDIRECTED, SymbolicOptions
+from fairdesk.models.model import Model
+
+
+def search(
+    model: Model, domain: Domain, people: Rows, options: SymbolicOptions, rng: np.random.Generator
+) -> tuple[int, int]:
+    """Search a two-class model in a domain of whole numbers; give the unique instances and rows."""
+    plain = _Plain(model, domain, people, options, rng)
+    seeds = clustered_seeds(people, options.cluster_num, options.global_num, rng)
+    plain.run(domain.snap(seeds)[0])
+    return len(plain.unique), plain.queries
+
+
+class _Plain:
+    def __init__(
+        self,
+        model: Model,
+        domain: Domain,
+        people: Rows,
+        options: SymbolicOptions,
+        rng: np.random.Generator,
+    ) -> None:
+        import z3
+
+        self.model, self.domain, self.options, self.rng = model, domain, options, rng
+        self.queries = 0
+        self.unique: set[bytes] = set()
+        self.protected = frozenset(domain.protected.tolist())
+        self.free = np.sort(np.concatenate([domain.varying, domain.protected]))
+        self.drawn = np.array([bool(domain.attributes[i].values) for i in self.free])
+        self.drawn |= np.isin(self.free, domain.protected)
+        snapped = domain.snap(people)[0]
+        self.spread = snapped[:, self.free].std(axis=0)
+        self.spread[self.spread == 0] = 1.0
+        self.values = {i: np.unique(snapped[:, i], return_counts=True) for i in self.free}
+        self.z3: Any = z3
+        self.solver = z3.Solver()
+        self.codes = [z3.Int(name) for name in domain.names]
+        for code, attribute in zip(self.codes, domain.attributes, strict=True):
+            if attribute.compared:
+                self.solver.add(z3.Or([code == int(each) for each in attribute.compared]))
+            else:
+                self.solver.add(code >= int(attribute.low), code <= int(attribute.high))
+
+    def run(self, seeds: Rows) -> None:
+        """Take the best of the queue until there were enough test cases (Algorithm 1)."""
+        number = count()
+        queue = [(SEED, next(number), x) for x in seeds]
+        visited: set[object] = set()
+        met: set[bytes] = set()
+        while queue and len(met) < self.options.max_iter:
+            _, _, x = heapq.heappop(queue)
+            if (key := x[self.domain.others].tobytes()) in met:
+                continue
+            met.add(key)
+            path = self.explain(x)
+            toggled = [
+                (each, UNDIRECTED - average_confidence(each))
+                for each in undirected(path, self.protected, self.options.T1)
+            ]
+            if self.is_discriminatory(x):
+                self.unique.add(key)
+                toggled[:0] = [
+                    (each, DIRECTED + average_confidence(each))
+                    for each in directed(path, self.protected, self.options.T2)
+                ]
+            for each, rank in toggled:
+                if identity(each) in visited:
+                    continue
+                visited.add(identity(each))
+                if (solved := self.solve(each, x)) is not None:
+                    heapq.heappush(queue, (rank, next(number), solved))
+
+    def is_discriminatory(self, x: Rows) -> bool:
+        """Ask about everyone alike but for protected values."""
+        positive = self.predict(self.domain.similar(x[None])[0]) > 0.5
+        return bool(positive.any() and not positive.all())
+
+    def explain(self, x: Rows) -> Path:
+        """Fit a tree to samples around a person (LIME), and give the person's path in it."""
+        from sklearn.tree import DecisionTreeClassifier
+
+        number = self.options.num_samples
+        samples = np.repeat(x[None], number, axis=0)
+        for j, i in enumerate(self.free):
+            if self.drawn[j]:
+                values, counts = self.values[i]
+                samples[1:, i] = self.rng.choice(values, number - 1, p=counts / counts.sum())
+            else:
+                moved = x[i] + self.spread[j] * self.rng.standard_normal(number - 1)
+                samples[1:, i] = self.domain.clip(moved[:, None], self.free[j : j + 1])[:, 0]
+        away = (samples - x)[:, self.free]
+        away = np.where(self.drawn, away != 0, away / self.spread)
+        width = KERNEL_WIDTH**2 * len(self.free)
+        weights = np.exp(-(away**2).sum(axis=1) / (2 * width))
+        tree = DecisionTreeClassifier(max_depth=self.options.max_depth, random_state=0)
+        tree.fit(samples, self.predict(samples) > 0.5, weights)
+        nodes, grown = tree.decision_path(x[None]).indices, tree.tree_
+        return tuple(
+            Predicate(
+                int(grown.feature[node]),
+                bool(after == grown.children_right[node]),
+                float(grown.threshold[node]),
+                float(grown.weighted_n_node_samples[after] / grown.weighted_n_node_samples[node]),
+            )
+            for node, after in pairwise(nodes)
+        )
+
+    def solve(self, path: Path, x: Rows) -> Rows | None:
+        """Give whoever z3 finds on a path; what it says nothing of is as it was."""
+        self.solver.push()
+        for attribute, above, threshold, _ in path:
+            code, whole = self.codes[attribute], int(np.floor(threshold))
+            self.solver.add(code > whole if above else code <= whole)
+        solved = None
+        if self.solver.check() == self.z3.sat:
+            model, solved = self.solver.model(), x.copy()
+            for attribute in {each.attribute for each in path}:
+                solved[attribute] = float(model.eval(self.codes[attribute]).as_long())
+        self.solver.pop()
+        return solved
+
+    def predict(self, rows: Rows) -> Rows:
+        """Ask the model, counting."""
+        self.queries += len(rows)
+        return self.model.predict(rows)[:, 0].astype(np.float64)
