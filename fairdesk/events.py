@@ -206,9 +206,12 @@ class Measured:
 Event = Found | Progress | Measured
 
 
-def timed(events: Iterator[Event]) -> Iterator[Event]:
-    """Fill in what each phase took, without the time that the events' reader takes."""
-    seconds: dict[str, float] = {}
+def timed(events: Iterator[Event], seconds: dict[str, float] | None = None) -> Iterator[Event]:
+    """Fill in what each phase took, without the time that the events' reader takes.
+
+    Where ``seconds`` are given, it goes on with these, and keeps them.
+    """
+    seconds = {} if seconds is None else seconds
     while True:
         started = perf_counter()
         event = next(events, None)

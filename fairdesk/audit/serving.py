@@ -6,7 +6,7 @@ import os
 import queue
 import threading
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
@@ -45,6 +45,7 @@ WARM_UP = (
     "fairdesk.models.keras_file",
     "h5py",
     "fairdesk.models.forward",
+    "fairdesk.models.filling",
     "fairdesk.individual.kernels",
     "fairdesk.individual.nearest_kernels",
     "fairdesk.individual.tree_kernels",
@@ -104,6 +105,8 @@ class Outbox:
         self._send = send
         self._found: list[Found] = []
         self._measured: Measured | None = None
+        #: Whether anybody was found, or anything measured.
+        self.told = False
         self._count = 0
         self._waits = False
         self._sent = perf_counter()
@@ -124,6 +127,9 @@ class Outbox:
         """Take an event; send what was gathered when it is time."""
         with self._lock:
             self._waits = True
+            self.told |= not isinstance(event, Progress) and not (
+                isinstance(event, Found) and not len(event.rows)
+            )
             if isinstance(event, Found):
                 self._found.append(event)
                 self._count += len(event.rows)
@@ -176,7 +182,14 @@ class Outbox:
 
 
 def drive(
-    events: Iterator[Event], budget: Budget, controls: Controls, call: int, send: Send
+    events: Iterator[Event],
+    budget: Budget,
+    controls: Controls,
+    call: int,
+    send: Send,
+    *,
+    before: Iterator[Event] = iter(()),  # noqa: B008 - it has nothing that could be used up
+    after: Iterator[Event] = iter(()),  # noqa: B008 - likewise
 ) -> Ending:
     """Take a search's events until it is done, stopped, or out of budget, and send them.
 
@@ -185,7 +198,7 @@ def drive(
     events : Iterator[Event]
         A method's generator; closed at the end.
     budget : Budget
-        Seconds are those spent in the method, pauses and sending left out.
+        The method's. Seconds are those spent in it, pauses and sending left out.
     controls : Controls
         Looked at after each progress.
     call : int
@@ -193,51 +206,62 @@ def drive(
     send : Send
         Where events go, gathered by an `Outbox`. The last is always a progress, also when the
         search fails.
+    before, after : Iterator[Event]
+        What comes before the method, and after one that neither found nor measured anything;
+        outside its budget.
 
     Returns
     -------
     str
         How it ended.
     """
-    spent = 0.0
+    seconds: dict[str, float] = {}
+    ending: Ending = "done"
     with Outbox(send) as outbox:
-        try:
-            counted = True  # findings are followed at once by the progress that counts them
-            while not (counted and controls.stopped(call)):
-                if counted and controls.paused(call):
-                    outbox.flush()
-                    controls.wait(call)
-                    continue
-                started = perf_counter()
-                event = next(events, None)
-                spent += perf_counter() - started
-                if event is None:
-                    return "done"
-                outbox.add(event)
-                counted = isinstance(event, Progress)
-                if counted and _used_up(budget, spent, outbox.last.queries):
-                    return "budget"
-            return "stopped"
-        finally:
-            if isinstance(events, Generator):
-                events.close()
+        for part, limits in ((before, Budget()), (events, budget), (after, Budget())):
+            if part is after and outbox.told:
+                break
+            ended = _take(part, seconds, limits, outbox, lambda: _wait(controls, call, outbox))
+            if ended == "stopped":
+                return ended
+            ending = ended if part is events else ending
+    return ending
 
 
-def framed(
-    before: Iterable[Event], events: Iterator[Event], after: Iterable[Event]
-) -> Iterator[Event]:
-    """Put events before a method's, and others after one that ends without finding anything."""
-    yield from before
-    told = False
-    for event in events:
-        told = (
-            told
-            or isinstance(event, Measured)
-            or (isinstance(event, Found) and len(event.rows) > 0)
-        )
-        yield event
-    if not told:
-        yield from after
+def _take(
+    events: Iterator[Event],
+    seconds: dict[str, float],
+    budget: Budget,
+    outbox: Outbox,
+    go_on: Callable[[], bool],
+) -> Ending:
+    """Take one part's events; ``go_on`` waits during a pause and tells whether to stop."""
+    spent, queries = 0.0, outbox.last.queries
+    told = timed(events, seconds)
+    try:
+        counted = True  # findings are followed at once by the progress that counts them
+        while not counted or go_on():
+            started = perf_counter()
+            event = next(told, None)
+            spent += perf_counter() - started
+            if event is None:
+                return "done"
+            outbox.add(event)
+            counted = isinstance(event, Progress)
+            if counted and _used_up(budget, spent, outbox.last.queries - queries):
+                return "budget"
+        return "stopped"
+    finally:
+        if isinstance(events, Generator):
+            events.close()
+
+
+def _wait(controls: Controls, call: int, outbox: Outbox) -> bool:
+    """Wait while the call is to pause; tell whether it goes on."""
+    while controls.paused(call):
+        outbox.flush()
+        controls.wait(call)
+    return not controls.stopped(call)
 
 
 def _used_up(budget: Budget, seconds: float, queries: int) -> bool:
@@ -398,13 +422,18 @@ class Guest:
         rng = np.random.default_rng(run.seed)
         before, after = rng.spawn(2)
         options = parse_options(run.method, run.options)
-        events = framed(
-            # a model that only decides may well decide alike for thousands
-            preflight(ledger, people, before) if Capability.SCORES in fed.opened.card.can else (),
+        # a model that only decides may well decide alike for thousands
+        scored = Capability.SCORES in fed.opened.card.can
+        return drive(
             method_named(run.method).search(ledger, people, options, rng),
-            upper_bound(ledger, people, after),
+            run.budget,
+            self.controls,
+            call,
+            send,
+            before=preflight(ledger, people, before) if scored else iter(()),
+            # whoever found nobody says how many there can be at most
+            after=upper_bound(ledger, people, after),
         )
-        return drive(timed(events), run.budget, self.controls, call, send)
 
 
 def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:

@@ -57,4 +57,4 @@ def test_unknown_names_are_told_with_the_known_ones():
     assert "perturbation_size" in str(caught.value)
     with pytest.raises(SpecError, match="no method “magic”") as caught:
         method_named("magic")
-    assert "methods are: maft, " in str(caught.value)
+    assert "methods are: quick, maft, " in str(caught.value)

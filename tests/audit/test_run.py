@@ -75,7 +75,7 @@ def test_real_searches_find_the_same_again(tmp_path, table):
         one, other, uniform = store.runs()
         assert one.found == other.found > 0
         assert uniform.found > 0
-        assert set(one.seconds) == {"global", "local"}
+        assert set(one.seconds) == {"preliminary", "global", "local"}
         first, second = (
             [pair.row.tolist() for pair in store.each_pair(PairQuery(run=record.id))]
             for record in (one, other)
@@ -152,7 +152,13 @@ def test_a_killed_process_fails_the_run_and_the_next_one_works(prepared):
 
 
 def test_a_model_that_hangs_fails_the_run(prepared):
-    worker, store = prepared("if calls > 20: time.sleep(1000)", answer=4.0)
+    worker, store = prepared(
+        # the look at it before the run is one call, and each step is two
+        "if len(rows) == 3:\n"
+        "        answer.steps = getattr(answer, 'steps', 0) + 1\n"
+        "        if answer.steps > 20: time.sleep(1000)",
+        answer=4.0,
+    )
     last = list(run(worker, store, LONG))[-1]
     assert last.state == "failed"
     assert "did not take the next step" in last.message

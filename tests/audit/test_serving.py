@@ -61,7 +61,30 @@ def test_events_are_gathered_and_all_arrive():
     assert len(sent) < 100
     last = sent.of(wire.SearchProgress)[-1]
     assert sent[-1][0] == last
-    assert (last.done, last.queries, last.seconds) == (400, 4000, {"global": 40.0})
+    assert (last.done, last.queries, last.seconds.keys()) == (400, 4000, {"global"})
+
+
+def test_what_frames_a_search_is_outside_its_budget():
+    budget, sent = Budget(queries=100), Sent()
+
+    def first():
+        yield progress(1, queries=5_000, phase="preliminary")
+
+    def last(start):
+        yield progress(1, queries=start + 3, phase="random")
+
+    def nobody():
+        for i in range(50):
+            yield progress(i + 1, queries=5_000 + 10 * (i + 1))
+
+    ending = drive(nobody(), budget, Controls(), 1, sent, before=first(), after=last(5_100))
+    told = sent.of(wire.SearchProgress)[-1]
+    assert (ending, told.queries) == ("budget", 5_103)
+    assert told.seconds.keys() == {"preliminary", "global", "random"}
+    # whoever found somebody need not say how many there can be at most
+    sent = Sent()
+    assert drive(steps(5), Budget(), Controls(), 1, sent, after=last(0)) == "done"
+    assert sent.of(wire.SearchProgress)[-1].seconds.keys() == {"global"}
 
 
 def test_phases_are_kept_apart():
