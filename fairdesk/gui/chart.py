@@ -411,17 +411,17 @@ class LineChart(ChartFrame):
         colours = colours or theme.colours()
         for line in self._drawing.lines:
             if len(line.x):
-                self._add_line(line, paint(line.colour, colours))
+                self._add_line(line, paint(line.colour, colours), colours.quiet)
         self._arrange()
         self._reading.setText("")
 
-    def _add_line(self, line: Line, colour: str) -> None:
-        """Draw a line, and its label, which has no place yet."""
+    def _add_line(self, line: Line, colour: str, ink: str) -> None:
+        """Draw a line, and its label, which has no place yet; ``ink`` is for numbers of bars."""
         if line.low is not None and line.high is not None:
             self._add_band(line.x, line.low, line.high, colour)
         match line.mark:
             case Mark.BARS:
-                self._add_bars(line, colour)
+                self._add_bars(line, colour, ink)
             case Mark.DOTS:
                 self._add(self._dots(line, colour, size=4.0))
             case Mark.POINTS:
@@ -432,7 +432,9 @@ class LineChart(ChartFrame):
         if line.mark is Mark.BARS:
             return
         value = "" if line.mark is Mark.DOTS else f" {self._drawing.y_text(line.y[-1])}"
-        label = self._text(f"{line.name}{value}", colour, anchor=(0, 0.5))
+        # a point must not touch it
+        gap = "" if line.mark is Mark.LINE else " "
+        label = self._text(f"{gap}{line.name}{value}", colour, anchor=(0, 0.5))
         self._labels.append((line, label))
 
     def _add(self, new: Any) -> None:  # noqa: ANN401 - the library has no types
@@ -462,7 +464,7 @@ class LineChart(ChartFrame):
         for new in (*ends, self._pg.FillBetweenItem(*ends, brush=shade)):
             self._add(new)
 
-    def _add_bars(self, line: Line, colour: str) -> None:
+    def _add_bars(self, line: Line, colour: str, ink: str) -> None:
         """Draw bars, each with its number above it."""
         self._add(
             self._pg.BarGraphItem(
@@ -470,7 +472,7 @@ class LineChart(ChartFrame):
             )
         )
         for x, y in zip(line.x.tolist(), line.y.tolist(), strict=True):
-            self._text(self._drawing.y_text(y), colour, anchor=(0.5, 1.0)).setPos(x, y)
+            self._text(self._drawing.y_text(y), ink, anchor=(0.5, 1.0)).setPos(x, y)
 
     def _text(self, text: str, colour: str, anchor: tuple[float, float]) -> Any:  # noqa: ANN401 - the library has no types
         label = self._pg.TextItem(text, color=colour, anchor=anchor)

@@ -152,7 +152,7 @@ def test_every_mark_is_drawn_within_the_axes(chart, mark):
     assert left <= -0.5
     assert right >= 3.5
     assert (bottom, top >= 1.0) == (0.0, True)
-    texts = [item.toPlainText() for item in chart._items if hasattr(item, "toPlainText")]
+    texts = [item.toPlainText().strip() for item in chart._items if hasattr(item, "toPlainText")]
     assert texts == {
         Mark.BARS: ["0.2 %", "0.4 %", "0.3 %", "0.6 %"],
         Mark.DOTS: ["a"],

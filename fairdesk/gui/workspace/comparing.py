@@ -24,8 +24,8 @@ _COLOURS = 6
 
 
 def run_label(number: int, run: RunSpec) -> str:
-    """Name a run beside others: ``MAFT, run 3``."""
-    return f"{METHODS[run.method].title}, run {number}"
+    """Name a run beside others: ``MAFT (run 3)``."""
+    return f"{METHODS[run.method].title} (run {number})"
 
 
 def budget_text(budget: Budget) -> str:
@@ -100,7 +100,7 @@ def lessons(comparison: Comparison, many: str) -> list[str]:
     said = [
         f"{first} {many} that no other of these runs found"
         + (f"; {words.joined(others)}." if others else "."),
-        f"{words.number(comparison.union)} different {many} were found by all of them together.",
+        f"Together they found {words.number(comparison.union)} different {many}.",
     ]
     both = next((each.people for each in comparison.overlaps if len(each.runs) == len(runs)), 0)
     by = "both" if len(runs) == 2 else "every one of them"

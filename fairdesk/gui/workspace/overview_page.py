@@ -13,11 +13,11 @@ from fairdesk.audit.methods import Answers
 from fairdesk.audit.store import RunState
 from fairdesk.events import Share
 from fairdesk.gui import parts, theme
-from fairdesk.gui.workspace.answering import Run, answering, method_of, shares
+from fairdesk.gui.workspace.answering import Run, answering, method_of
 from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.runs_table import RunsTable
 from fairdesk.gui.workspace.session import Session
-from fairdesk.gui.workspace.share_page import kind, main_shares, short, whom
+from fairdesk.gui.workspace.share_page import kind, short, telling_share, whom
 from fairdesk.report import figures, words
 from fairdesk.report.groups import Observed, observed, sentences
 
@@ -305,11 +305,10 @@ class OverviewPage(QWidget):
         self._ranked_card.setVisible(several)
 
     def _tell_estimate(self) -> Share | None:
-        """Say how common it is, by the newest run that measured it; give that share."""
+        """Say how common it is, as far as it was measured; give that share."""
         live = self._session.live
         runs: list[Run] = [*self._session.runs, *([live] if live is not None else [])]
-        told = next((shares(run) for run in reversed(runs) if shares(run)), ())
-        share, *others = main_shares(told) or (None,)
+        share, *others = telling_share(runs) or (None,)
         if share is None:
             self._estimated.name("▨", "Estimated")
             self._estimated.said.setText("Nothing yet.")

@@ -72,7 +72,7 @@ class RunsTable(QTableWidget):
         head = self.horizontalHeader()
         head.setHighlightSections(False)
         head.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        for place in (0, _STATE):
+        for place in (0, 1, _STATE):
             head.setSectionResizeMode(place, QHeaderView.ResizeMode.ResizeToContents)
         self.setItemDelegate(parts.Padded(self))
         self.itemActivated.connect(lambda item: self.opened.emit(self._runs[item.row()].id))

@@ -106,6 +106,16 @@ def main_shares(told: Sequence[Share]) -> tuple[Share, ...]:
     return tuple(first[each] for each in _WHOM if each in first)
 
 
+def telling_share(runs: Sequence[Run]) -> tuple[Share, ...]:
+    """Give the main shares of the run that tells most: of most attributes, then the newest."""
+    return max(
+        # of equal ones `max` gives the first, so that the newest comes first
+        (main_shares(shares(run)) for run in reversed(runs) if shares(run)),
+        key=lambda told: len(told[0].attributes),
+        default=(),
+    )
+
+
 def bars_of(told: Sequence[Share]) -> tuple[ShareBar, ...]:
     """Make a bar of each share."""
     return tuple(
@@ -396,7 +406,8 @@ class SharePage(QWidget):
 
     def _list_courses(self, told: Sequence[Share]) -> None:
         """Offer the shares that have a course, and draw the chosen one's."""
-        drawn = [share for share in told if len(share.course) > 1 and not share.exhaustive]
+        ordered = dict.fromkeys((*main_shares(told), *told))
+        drawn = [share for share in ordered if len(share.course) > 1 and not share.exhaustive]
         names = [bar.name for bar in bars_of(drawn)]
         if names != [self._which.itemText(i) for i in range(self._which.count())]:
             chosen = self._which.currentText()

@@ -27,7 +27,7 @@ from fairdesk.gui import parts, theme
 from fairdesk.gui.background import in_background
 from fairdesk.gui.keys import shortcut
 from fairdesk.gui.workspace.again_dialog import AgainDialog
-from fairdesk.gui.workspace.answering import Run, answering, method_of, shares
+from fairdesk.gui.workspace.answering import Run, answering, method_of
 from fairdesk.gui.workspace.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.compare_page import ComparePage
 from fairdesk.gui.workspace.data_page import DataPage
@@ -39,7 +39,7 @@ from fairdesk.gui.workspace.reopening import MovedError, reopen
 from fairdesk.gui.workspace.report_page import ReportPage
 from fairdesk.gui.workspace.run_bar import RunBar
 from fairdesk.gui.workspace.session import Session
-from fairdesk.gui.workspace.share_page import SharePage, main_shares, measured
+from fairdesk.gui.workspace.share_page import SharePage, measured, telling_share
 from fairdesk.gui.workspace.steps import OF_STATE, Sign, Standing, Steps
 from fairdesk.report import figures, words
 
@@ -499,7 +499,9 @@ class Workspace(QWidget):
         telling = [run for run in runs if measured(run)]
         stand(
             NAMES.index(SHARE),
-            _share_standing(telling[-1]) if telling else Standing("not estimated", Sign.NOT_YET),
+            _share_standing(telling[-1], telling)
+            if telling
+            else Standing("not estimated", Sign.NOT_YET),
         )
         if len(examples) > 1:
             compared = Standing(f"{words.counted(len(examples), 'run')}", Sign.DONE)
@@ -510,9 +512,9 @@ class Workspace(QWidget):
         stand(NAMES.index(COMPARE), compared)
 
 
-def _share_standing(run: Run) -> Standing:
-    """Say in a word how common it is."""
-    first = next(iter(main_shares(shares(run))), None)
+def _share_standing(run: Run, telling: Sequence[Run] = ()) -> Standing:
+    """Say shortly how common it is, by the run that tells most, and how ``run`` stands."""
+    first = next(iter(telling_share(telling or (run,))), None)
     if first is None:
         return Standing(words.state_word(run.state), OF_STATE[run.state])
     digits = 2 if first.exhaustive else figures.digits_of(first.low, first.high)
