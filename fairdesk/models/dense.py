@@ -112,11 +112,15 @@ class DenseNetwork:
 
     Attributes
     ----------
+    steady : bool
+        True: where a row stands in a batch changes no bit of its answer.
     layers : tuple[DenseLayer, ...]
         The layers, for gradients and bounds.
     centre : NDArray[np.float64] or None
         As given.
     """
+
+    steady = True
 
     def __init__(
         self,

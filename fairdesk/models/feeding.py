@@ -48,6 +48,9 @@ class FedModel:
     ----------
     opened, mapping, attributes
         As given.
+    steady : bool
+        Whether equal rows have equal answers, to the last bit, in whatever batch and wherever in
+        it, so that an answer need not be asked for again in another place.
 
     Raises
     ------
@@ -62,6 +65,7 @@ class FedModel:
         self.opened = opened
         self.mapping = mapping
         self.attributes = attributes
+        self.steady: bool = getattr(opened, "steady", False)
         positions = {attribute.name: i for i, attribute in enumerate(attributes)}
         strangers = [
             item

@@ -252,6 +252,51 @@ def test_what_only_describes_a_model_hands_gradients_on():
     np.testing.assert_array_equal(same, fed.gradients(rows, column))
 
 
+def test_gradients_of_tensorflow_go_through_the_mapping(tmp_path):
+    keras = pytest.importorskip("keras")
+    from fairdesk.models.open import open_model
+
+    layer = keras.layers
+    keras.utils.set_random_seed(1)
+    net = keras.Sequential(
+        [
+            keras.Input((1, 4)),
+            layer.GRU(6),
+            layer.Dense(3, activation="softmax"),
+        ]
+    )
+    net.save(tmp_path / "m.keras")
+    opened = open_model(tmp_path / "m.keras")
+    assert Capability.GRADIENTS in opened.card.can
+    inputs = (
+        *one_hot(SEX),
+        Input("age", "age", How.AS_IS, then=(Step("subtract", 40.0), Step("multiply", 0.05))),
+        Input("wage", "amount", How.AS_IS, then=(Step("divide", 5_000.0),)),
+    )
+    mapping = Mapping(inputs, "", 1, together=(0, 2), outcomes=("no", "yes"))
+    people = (SEX, AGE, AMOUNT)
+    rng = np.random.default_rng(2)
+    rows = np.column_stack(
+        [rng.integers(each.low, each.high + 1, 60).astype(float) for each in people]
+    )
+    fed = FedModel(opened, mapping, people)
+    assert not fed.steady
+    found = fed.gradients(rows, np.zeros(60, np.intp))
+    for place, step in ((1, 1.0), (2, 50.0)):
+        apart = np.zeros(3)
+        apart[place] = step
+        change = fed.predict(rows + apart) - fed.predict(rows - apart)
+        close = np.isclose(found[:, place], change[:, 0] / (2 * step), rtol=0.05, atol=1e-3 / step)
+        assert close.mean() > 0.9
+    assert (found[:, 0] != 0).all()
+
+
+def test_networks_read_as_layers_are_steady():
+    fed, *_ = census()
+    assert fed.steady
+    assert FedModel(DescribedModel(fed.opened, fed.opened.card), fed.mapping, PEOPLE).steady
+
+
 def test_a_text_for_a_number_is_told():
     net = network(np.random.default_rng(0), 1, takes=Takes.COLUMNS)
     fed = FedModel(net, Mapping((Input("sex", "sex", How.LABEL),), "", 1), (SEX,))
