@@ -69,7 +69,10 @@ def test_small_steps_find_the_gradient_and_large_ones_do_not(domain):
 
 
 def test_without_gradients_there_is_the_sweep(domain):
-    model = Network(domain, np.random.default_rng(0))
+    class Silent(Network):
+        has_gradients = False
+
+    model = Silent(domain, np.random.default_rng(0))
     ledger, events, measured = diagnose(model, domain)
     assert [len(each.figures) for each in measured] == [1, 2, 3, 4]
     assert all(before.figures == after.figures[:-1] for before, after in pairwise(measured))
