@@ -39,7 +39,7 @@ from fairdesk.individual.met import People
 from fairdesk.individual.similar import Ledger
 
 #: People who are walked around together, when similar sets have two members; fewer where more.
-WALKERS = 1_000
+WALKERS = 2_000
 #: Findings are re-checked and given out once so many steps of the local search.
 STEPS_PER_BATCH = 5
 
