@@ -9,13 +9,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.models.dense import Activation, DenseLayer
+from fairdesk.models.dense import LINEAR, Activation, DenseLayer
 
 Float64 = NDArray[np.float64]
 #: What training tells about the last layer's number: an estimate, log-odds, or nothing.
 Learnt = Literal["values", "log-odds", ""]
 
-LINEAR, SIGMOID, SOFTMAX = Activation("linear"), Activation("sigmoid"), Activation("softmax")
+SIGMOID, SOFTMAX = Activation("sigmoid"), Activation("softmax")
 WIDTHS = "layers whose widths do not fit"
 #: Of these the greater input always has the greater answer, so the inputs can be compared.
 _RISING = frozenset(

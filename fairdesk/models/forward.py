@@ -1,4 +1,4 @@
-"""The forward pass of dense networks, compiled: rows side by side, all layers while they are warm.
+"""Dense networks forward and backward, compiled: rows side by side, all layers while they are warm.
 
 A block of rows is turned so that each number of theirs is a run of neighbours, one for each row.
 Then an instruction of the processor serves several rows, a unit's sums stay in its registers, and
@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from fairdesk.models.dense import DenseLayer, Float32
+from fairdesk.models.dense import ACTIVATIONS, DenseLayer, Float32
 from fairdesk.models.lanes import (
     LANES,
     MOST_UNITS,
@@ -36,16 +36,12 @@ from fairdesk.models.lanes import (
 )
 
 Float64 = NDArray[np.float64]
-#: A layer's inputs, its units, how many of them are summed up together, its place in `KINDS`.
+#: Of layers: inputs, units, units that are summed up together, the activation's place.
 Shape = NDArray[np.int64]
 
-#: The activations, as `forward` is told them.
-KINDS = (
-    *("linear", "relu", "leaky_relu", "elu", "selu", "sigmoid", "tanh", "softplus", "softsign"),
-    *("exponential", "silu", "thresholded_relu", "softmax"),
-)
+# the places of activations in `ACTIVATIONS`, by which these loops know them
 _LINEAR, _RELU, _LEAKY_RELU, _ELU, _SELU, _SIGMOID, _TANH, _SOFTPLUS, _SOFTSIGN = range(9)
-_EXPONENTIAL, _SILU, _THRESHOLDED_RELU, _SOFTMAX = range(9, len(KINDS))
+_EXPONENTIAL, _SILU, _THRESHOLDED_RELU, _SOFTMAX = range(9, len(ACTIVATIONS))
 
 _NOUGHT, _HALF, _ONE, _TWO = (np.float32(number) for number in (0, 0.5, 1, 2))
 #: The constants of Klambauer et al. 2017.
@@ -263,6 +259,161 @@ def forward(
                 answers[start + row, unit] = source[unit * ROWS + row]
 
 
+def _each_slope(function: Callable[..., np.float32]) -> Callable[..., None]:
+    """Make a loop that multiplies changes, in place, by a function's derivative at each number.
+
+    The function is given what went into the activation and what came out.
+    """
+
+    @njit
+    def loop(
+        changes: Float32,
+        values: Float32,
+        answers: Float32,
+        alpha: np.float32,
+        ceiling: np.float32,
+    ) -> None:
+        for i in range(changes.size):
+            changes[i] *= function(values[i], answers[i], alpha, ceiling)
+
+    applied: Callable[..., None] = loop
+    return applied
+
+
+_relu_back = _each_slope(njit(lambda x, _, __, top: _ONE if _NOUGHT < x < top else _NOUGHT))
+_leaky_relu_back = _each_slope(njit(lambda x, _, alpha, __: alpha if x < _NOUGHT else _ONE))
+_elu_back = _each_slope(njit(lambda x, y, alpha, _: y + alpha if x < _NOUGHT else _ONE))
+_selu_back = _each_slope(
+    njit(lambda x, y, *_: y + _SELU_DEPTH * _SELU_SCALE if x < _NOUGHT else _SELU_SCALE)
+)
+# not 1 - y, which is nought long before the slope is
+_sigmoid_back = _each_slope(njit(lambda x, y, *_: y * _logistic(-x)))
+_tangent_back = _each_slope(
+    njit(lambda x, *_: _TWO * _TWO * _logistic(_TWO * x) * _logistic(-_TWO * x))
+)
+_softplus_back = _each_slope(njit(lambda x, *_: _logistic(x)))
+_softsign_back = _each_slope(njit(lambda x, *_: _ONE / (abs(x) + _ONE) / (abs(x) + _ONE)))
+_exponential_back = _each_slope(njit(lambda _, y, *__: y))
+_silu_back = _each_slope(njit(lambda x, y, *_: _logistic(x) + y * _logistic(-x)))
+_thresholded_relu_back = _each_slope(njit(lambda x, _, alpha, __: _ONE if x > alpha else _NOUGHT))
+
+
+@njit
+def _activate_back(
+    changes: Float32,
+    values: Float32,
+    answers: Float32,
+    kind: int,
+    alpha: np.float32,
+    ceiling: np.float32,
+) -> None:
+    """Take changes back through an activation, in place: the chain rule."""
+    if kind == _RELU:
+        _relu_back(changes, values, answers, alpha, ceiling)
+    elif kind == _LEAKY_RELU:
+        _leaky_relu_back(changes, values, answers, alpha, ceiling)
+    elif kind == _ELU:
+        _elu_back(changes, values, answers, alpha, ceiling)
+    elif kind == _SELU:
+        _selu_back(changes, values, answers, alpha, ceiling)
+    elif kind == _SIGMOID:
+        _sigmoid_back(changes, values, answers, alpha, ceiling)
+    elif kind == _TANH:
+        _tangent_back(changes, values, answers, alpha, ceiling)
+    elif kind == _SOFTPLUS:
+        _softplus_back(changes, values, answers, alpha, ceiling)
+    elif kind == _SOFTSIGN:
+        _softsign_back(changes, values, answers, alpha, ceiling)
+    elif kind == _EXPONENTIAL:
+        _exponential_back(changes, values, answers, alpha, ceiling)
+    elif kind == _SILU:
+        _silu_back(changes, values, answers, alpha, ceiling)
+    elif kind == _THRESHOLDED_RELU:
+        _thresholded_relu_back(changes, values, answers, alpha, ceiling)
+    elif kind == _SOFTMAX:
+        _softmax_back(changes.reshape(-1, ROWS), values.reshape(-1, ROWS))
+
+
+@njit
+def _softmax_back(changes: Float32, values: Float32) -> None:
+    """As `_activate_back`, of ``(units, ROWS)``.
+
+    In double precision, for near 1 an answer has no digits left for what it lacks.
+    """
+    shares = np.empty(len(values))
+    for row in range(ROWS):
+        most = values[:, row].max()
+        for unit in range(len(values)):
+            shares[unit] = math.exp(values[unit, row] - most)
+        shares /= shares.sum()
+        mean = 0.0
+        for unit in range(len(values)):
+            mean += shares[unit] * changes[unit, row]
+        for unit in range(len(values)):
+            changes[unit, row] = np.float32(shares[unit] * (changes[unit, row] - mean))
+
+
+@njit(
+    "void(float64[:, ::1], float64[::1], int64[:, ::1], float32[:, ::1], float32[::1],"
+    " int64[:, ::1], float32[::1], int64, float32[:, ::1])",
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
+def backward(
+    matrix: Float64,
+    centre: Float64,
+    layers: Shape,
+    settings: Float32,
+    weights: Float32,
+    layers_back: Shape,
+    weights_back: Float32,
+    column: int,
+    gradients: Float32,
+) -> None:
+    """Tell how an answer changes with each input.
+
+    Parameters
+    ----------
+    matrix, centre, layers, settings, weights
+        As of `forward`.
+    layers_back, weights_back
+        As `packed` makes them of the layers from output to input, with their weights turned and
+        without biases.
+    column : int
+        Which answer.
+    gradients : NDArray[np.float32]
+        ``(n, inputs)``; filled.
+    """
+    widest = max(matrix.shape[1], layers[:, 1].max()) + MOST_UNITS
+    first = np.empty(widest * ROWS, np.float32)
+    values = np.empty((len(layers), widest * ROWS), np.float32)
+    answers = np.empty((len(layers), widest * ROWS), np.float32)
+    changes, before = np.empty(widest * ROWS, np.float32), np.empty(widest * ROWS, np.float32)
+    for start in range(0, len(matrix), ROWS):
+        _load(matrix, start, centre, first)
+        at = 0
+        for i in range(len(layers)):
+            source = first if i == 0 else answers[i - 1]
+            at = _sum_up(source, weights, at, values[i], layers[i])
+            size = layers[i, 1] * ROWS
+            answers[i, :size] = values[i, :size]
+            _activate(answers[i, :size], layers[i, 3], settings[i, 0], settings[i, 1])
+        changes[: layers[-1, 1] * ROWS] = _NOUGHT
+        changes[column * ROWS : (column + 1) * ROWS] = _ONE
+        at = 0
+        for back in range(len(layers)):
+            i = len(layers) - 1 - back
+            size, kind = layers[i, 1] * ROWS, layers[i, 3]
+            passed, came = values[i, :size], answers[i, :size]
+            _activate_back(changes[:size], passed, came, kind, settings[i, 0], settings[i, 1])
+            at = _sum_up(changes, weights_back, at, before, layers_back[back])
+            changes, before = before, changes
+        for row in range(min(ROWS, len(matrix) - start)):
+            for j in range(matrix.shape[1]):
+                gradients[start + row, j] = changes[j * ROWS + row]
+
+
 def packed(layers: Sequence[DenseLayer]) -> tuple[Shape, Float32, Float32]:
     """Put layers into the order in which `forward` reads them.
 
@@ -275,7 +426,7 @@ def packed(layers: Sequence[DenseLayer]) -> tuple[Shape, Float32, Float32]:
     -------
     layers : NDArray[np.int64]
         ``(layers, 4)``; of each inputs, units, units that are summed up together, and the place
-        of its activation in `KINDS`.
+        of its activation in `ACTIVATIONS`.
     settings : NDArray[np.float32]
         ``(layers, 2)``; its alpha and its ceiling.
     weights : NDArray[np.float32]
@@ -290,6 +441,6 @@ def packed(layers: Sequence[DenseLayer]) -> tuple[Shape, Float32, Float32]:
         whole = np.zeros((inputs + 1, groups * width), np.float32)
         whole[0, :units], whole[1:, :units] = layer.bias, layer.weights
         parts.append(whole.reshape(inputs + 1, groups, width).transpose(1, 0, 2).ravel())
-        shapes.append((inputs, units, width, KINDS.index(layer.activation.name)))
+        shapes.append((inputs, units, width, ACTIVATIONS.index(layer.activation.name)))
     settings = [(layer.activation.alpha, layer.activation.ceiling) for layer in layers]
     return np.array(shapes), np.array(settings, np.float32), np.concatenate(parts)

@@ -1,6 +1,7 @@
 """What numba's loops cannot be brought to: several rows at once in the processor's registers.
 
-Written in the compiler's own terms, for `fairdesk.models.forward`. A run is `LANES` neighbouring
+Written in the compiler's own terms, for `fairdesk.models.forward` (whose compiled loops hold it: a
+change here needs one there, or an emptied cache). A run is `LANES` neighbouring
 numbers, one for each of so many rows; whatever is done is done to all of them by the same
 instructions.
 """

@@ -62,6 +62,21 @@ def random_network(widths: tuple[int, ...]) -> DenseNetwork:
     return DenseNetwork(card, layers)
 
 
+def relu(values: Float32) -> None:
+    """Apply in place."""
+    np.maximum(values, 0, out=values)
+
+
+def sigmoid(values: Float32) -> None:
+    """Apply in place."""
+    np.exp(-values, out=values)
+    values += 1
+    np.reciprocal(values, out=values)
+
+
+IN_PLACE = {"relu": relu, "sigmoid": sigmoid}
+
+
 class Parts:
     """The earlier way: the bias is one more input, which is handed on as one more unit."""
 
@@ -73,7 +88,7 @@ class Parts:
                 hand_on = np.zeros((len(weights), 1), np.float32)
                 hand_on[-1] = 1
                 weights = np.hstack([weights, hand_on])
-            self._steps.append((weights, layer.activation))
+            self._steps.append((weights, IN_PLACE[layer.activation.name]))
         widths = [len(weights) for weights, _ in self._steps]
         self._size = min(max(CHUNK_BYTES // (4 * sum(widths)), 128), 4096)
         self._buffers = [np.ones((self._size, width), np.float32) for width in widths]
@@ -96,7 +111,7 @@ class Parts:
 
 def onnx_session(network: DenseNetwork) -> onnxruntime.InferenceSession:
     """Load the same network into ONNX Runtime, for one thread."""
-    names = {"relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh"}
+    names = {"relu": "Relu", "sigmoid": "Sigmoid"}
     nodes, constants, value = [], [], "rows"
     for i, layer in enumerate(network.layers):
         constants.append(numpy_helper.from_array(layer.weights, f"weights {i}"))

@@ -16,6 +16,7 @@ from fairdesk.models.decision import names_around
 from fairdesk.models.dense import Activation, DenseLayer, DenseNetwork
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Step, Takes
+from tests.models.test_dense import REFERENCES
 
 SMOOTH = ("elu", "selu", "sigmoid", "tanh", "softplus", "softsign", "silu")
 
@@ -57,7 +58,7 @@ def exact(fed, rows):
     )
     for layer in net.layers:
         values = values @ layer.weights.astype(float) + layer.bias
-        layer.activation(values)
+        values = REFERENCES[layer.activation.name](values, layer.activation)
     mapping = fed.mapping
     if mapping.together:
         inside = np.isin(np.arange(values.shape[1]), mapping.together)
