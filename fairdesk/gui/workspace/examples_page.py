@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShowEvent
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -39,6 +39,8 @@ from fairdesk.gui.workspace.weighing_line import WeighingLine
 from fairdesk.report import words
 
 Curve = NDArray[np.float64]
+#: Pixels of height below which there is room for the people only.
+_ROOM_FOR_CHART = 600
 #: Milliseconds between two drawings of the chart of a run that goes on.
 _REDRAW = 300
 
@@ -145,6 +147,11 @@ class ExamplesPage(QWidget):
         if position >= 0:
             self._runs.setCurrentIndex(position)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Leave the room of a low window to the people: the chart is the first to go."""
+        super().resizeEvent(event)
+        self._watching.setVisible(self.height() >= _ROOM_FOR_CHART)
+
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Draw what has changed while the page was hidden."""
         super().showEvent(event)
@@ -155,7 +162,8 @@ class ExamplesPage(QWidget):
     def _make_full(self, people: QWidget) -> QWidget:
         """Make what is shown once there is a run: sentence, chart, people."""
         split = QSplitter(Qt.Orientation.Vertical)
-        split.addWidget(self._make_watching())
+        self._watching = self._make_watching()
+        split.addWidget(self._watching)
         split.addWidget(people)
         split.setStretchFactor(0, 0)
         split.setStretchFactor(1, 1)
@@ -180,6 +188,8 @@ class ExamplesPage(QWidget):
         text.addWidget(self._headline)
         effort = QHBoxLayout()
         effort.setSpacing(theme.GAP)
+        # as high as the line beside it, which comes and goes: nothing below may move
+        self._effort.setMinimumHeight(self._weighing.sizeHint().height())
         effort.addWidget(self._effort, 1)
         effort.addWidget(self._weighing)
         text.addLayout(effort)

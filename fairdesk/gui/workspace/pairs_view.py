@@ -35,6 +35,8 @@ from fairdesk.report import words
 _MOST_COPIED = 2_000
 #: The orders that there are only where everybody was compared with real people.
 _WEIGHED = ("distance", "plausibility")
+#: Of pairs in the order of plausibility, ten that are unlike are chosen from so many.
+_POOL = 2_000
 _UNLIKE = "Ten &unlike each other"
 #: An order: what `PairQuery` calls it, and whether it is turned round.
 Order = tuple[str, bool]
@@ -126,8 +128,9 @@ class PairsView(QWidget):
         above.addStretch(1)
         self._unlike.setText(_UNLIKE)
         self._unlike.setToolTip(
-            "Of the pairs that fit the filter, ten that differ most from each other (U); "
-            "of more than 20,000 the first in this order are looked at"
+            "Of the pairs that fit the filter, ten that differ most from each other (U): chosen "
+            f"from the first {words.number(_POOL)} where the most plausible come first, else from "
+            f"the first {words.number(MOST_PEOPLE)}"
         )
         self._unlike.clicked.connect(self.choose_unlike)
         above.addWidget(self._unlike)
@@ -215,7 +218,9 @@ class PairsView(QWidget):
         query, domain = self.model.query, self._session.spec.domain
 
         def choose(store: Store) -> tuple[PairQuery, list[int]]:
-            pairs = store.pairs(query, 0, MOST_PEOPLE)
+            # whoever is farthest from all others is often farthest from all real people too
+            pool = _POOL if query.order in _WEIGHED else MOST_PEOPLE
+            pairs = store.pairs(query, 0, pool)
             rows = np.array([pair.row for pair in pairs]).reshape(-1, len(domain.attributes))
             places = representatives(domain, rows, 10, np.random.default_rng(0))
             return query, [pairs[place].id for place in places.tolist()]

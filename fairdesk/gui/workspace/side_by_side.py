@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import Pair
 from fairdesk.gui import theme, tips
-from fairdesk.gui.pairs_model import UNKNOWN
+from fairdesk.gui.pairs_model import UNKNOWN, distance_text
 from fairdesk.gui.workspace.real_people import Real
 from fairdesk.gui.workspace.session import Session
 from fairdesk.models.decision import score_name
@@ -120,8 +120,8 @@ def changes(spec: AuditSpec, before: Pair, after: Pair) -> str:
         return f"It was as near as can be: like a real {spec.person} in all that is compared."
     if not moved:
         return "It was as near as it gets: whatever else is made alike ends the difference."
-    was = "" if before.distance is None else f" (it was {before.distance:.2f})"
-    now = f"Now {after.distance or 0:.2f} from a real {spec.person}{was}."
+    was = "" if before.distance is None else f" (it was {distance_text(before.distance)})"
+    now = f"Now {distance_text(after.distance)} from a real {spec.person}{was}."
     return f"{now} Made alike: {words.some(moved, 6)}."
 
 

@@ -155,7 +155,7 @@ class Study(QObject):
                 f"distance {minimal.distance:.3f}."
             )
 
-        doing = f"Bringing pair {words.number(pair.id)} nearer to a real {spec.person}…"
+        doing = f"Pair {words.number(pair.id)}: bringing it nearer…"
         self._begin(pair.id, doing, call, keep, lambda: self.shrink(pair))
 
     def explain(self, pair: Pair, what: str = WHY) -> None:
@@ -178,7 +178,7 @@ class Study(QObject):
             store.learn(pair.id, what, explanation)
             store.log(f"Pair {pair.id}: explained.")
 
-        doing = f"Asking the model about people like those of pair {words.number(pair.id)}…"
+        doing = f"Pair {words.number(pair.id)}: asking the model…"
         self._begin(pair.id, doing, call, keep, lambda: self.explain(pair, what))
 
     def cancel(self) -> None:

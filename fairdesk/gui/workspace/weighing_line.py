@@ -10,7 +10,7 @@ from fairdesk.report import words
 
 
 class WeighingLine(QWidget):
-    """Says how far it is; keeps its room while it has nothing to say, so that nothing moves."""
+    """Says how far it is; hidden while it has nothing to say."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -24,9 +24,6 @@ class WeighingLine(QWidget):
         row.setSpacing(theme.NEAR)
         row.addWidget(self._words)
         row.addWidget(self._button)
-        policy = self.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        self.setSizePolicy(policy)
         session.weighing.changed.connect(self._tell)
         self._tell()
 
