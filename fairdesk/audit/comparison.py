@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.records import RunRecord
 from fairdesk.audit.store import Store
-from fairdesk.data.domain import Domain
 from fairdesk.events import Rows
 from fairdesk.individual.diversity import clusters, coverage
 
@@ -85,18 +84,18 @@ def compare(
     people = domain.people(store.table())
     groups = clusters(domain, people, CLUSTERS, np.random.default_rng(0))
     total, read = sum(run.found for run in runs) or 1, 0
-    keys, covered = [], []
+    people_found, covered = [], []
     for run in runs:
         reached = np.zeros(len(groups.sizes), dtype=np.int64)
-        found = [np.empty(0, dtype=_key_type(domain))]
+        found = [np.empty((0, len(domain.others)))]
         for rows in store.found_rows(run.id):
             reached += coverage(groups, rows)
-            found.append(_keys(domain, rows))
+            found.append(rows[:, domain.others])
             read += len(rows)
             watch(min(read / total, 1.0))
-        keys.append(np.concatenate(found))
+        people_found.append(np.concatenate(found))
         covered.append(tuple(reached.tolist()))
-    overlaps = _overlaps(keys, run_ids)
+    overlaps = _overlaps(people_found, run_ids)
     return Comparison(
         runs=runs,
         union=sum(each.people for each in overlaps),
@@ -106,27 +105,29 @@ def compare(
     )
 
 
-def _overlaps(keys: Sequence[NDArray[np.void]], run_ids: Sequence[int]) -> tuple[Overlap, ...]:
-    """Count who was found by exactly which runs."""
-    everyone = np.concatenate(keys)
-    by = np.repeat(np.arange(len(keys)), [len(each) for each in keys])
-    _, person = np.unique(everyone, return_inverse=True)
+def _overlaps(found: Sequence[Rows], run_ids: Sequence[int]) -> tuple[Overlap, ...]:
+    """Count who was found by exactly which runs; people are told apart by their whole rows."""
+    person = _numbered(np.concatenate(found))
+    by = np.repeat(np.arange(len(found)), [len(each) for each in found])
     # a set of runs as a number would end at 64 of them; as a row of marks it does not
-    found_by = np.zeros((person.max(initial=-1) + 1, len(keys)), dtype=np.bool_)
+    found_by = np.zeros((person.max(initial=-1) + 1, len(found)), dtype=np.bool_)
     found_by[person, by] = True
-    sets, counts = np.unique(found_by, axis=0, return_counts=True)
+    _, first, counts = np.unique(_numbered(found_by), return_index=True, return_counts=True)
     overlaps = [
         Overlap(tuple(run_ids[i] for i in np.flatnonzero(marks).tolist()), count)
-        for marks, count in zip(sets, counts.tolist(), strict=True)
+        for marks, count in zip(found_by[first], counts.tolist(), strict=True)
     ]
     return tuple(sorted(overlaps, key=lambda each: (-each.people, len(each.runs), each.runs)))
 
 
-def _key_type(domain: Domain) -> np.dtype[np.void]:
-    return np.dtype((np.void, 8 * len(domain.others)))
+def _numbered(rows: Rows | NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Give equal rows the same number, from 0: ``(n,)``.
 
-
-def _keys(domain: Domain, rows: Rows) -> NDArray[np.void]:
-    """Give each person as bytes that are equal for the same one: ``(n,)``."""
-    codes = np.ascontiguousarray(rows[:, domain.others]) + 0.0  # -0.0 and 0.0 are one
-    return codes.view(_key_type(domain))[:, 0]
+    Column by column: a sort of whole rows would hold the interpreter, and with it the window, for
+    seconds, while sorts of numbers do not.
+    """
+    person = np.zeros(len(rows), dtype=np.intp)
+    for column in rows.T:
+        values, place = np.unique(column, return_inverse=True)
+        person = np.unique(person * len(values) + place, return_inverse=True)[1]
+    return person

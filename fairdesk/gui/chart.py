@@ -302,6 +302,7 @@ class LineChart(ChartFrame):
         self._labels: list[tuple[Line, Any]] = []
         self._cursor: Any = None
         self._cursor_at: int | None = None
+        self._ground = QColor()
         if _loaded:
             self._begin(_loaded[0])
         else:
@@ -377,6 +378,8 @@ class LineChart(ChartFrame):
     def _paint_frame(self, palette: QPalette, colours: theme.Colours) -> None:
         """Colour the axes; per chart, so that an exported one can differ from the screen."""
         item = self._plot.getPlotItem()
+        self._ground = QColor(palette.color(QPalette.ColorRole.Window))
+        self._ground.setAlphaF(0.8)
         for side in ("left", "bottom"):
             axis = item.getAxis(side)
             axis.setPen(self._pen(colours.line))
@@ -435,6 +438,7 @@ class LineChart(ChartFrame):
         # a point must not touch it
         gap = "" if line.mark is Mark.LINE else " "
         label = self._text(f"{gap}{line.name}{value}", colour, anchor=(0, 0.5))
+        label.setZValue(1)
         self._labels.append((line, label))
 
     def _add(self, new: Any) -> None:  # noqa: ANN401 - the library has no types
@@ -475,7 +479,9 @@ class LineChart(ChartFrame):
             self._text(self._drawing.y_text(y), ink, anchor=(0.5, 1.0)).setPos(x, y)
 
     def _text(self, text: str, colour: str, anchor: tuple[float, float]) -> Any:  # noqa: ANN401 - the library has no types
-        label = self._pg.TextItem(text, color=colour, anchor=anchor)
+        # a line may run below it
+        fill = self._pg.mkBrush(self._ground)
+        label = self._pg.TextItem(text, color=colour, anchor=anchor, fill=fill)
         label.setFont(theme.scaled(self.font(), 0.95, strong=True))
         self._add(label)
         return label
@@ -577,6 +583,7 @@ class LineChart(ChartFrame):
             return
         light = QPalette()
         light.setColor(QPalette.ColorRole.WindowText, Qt.GlobalColor.black)
+        light.setColor(QPalette.ColorRole.Window, Qt.GlobalColor.white)
         self._paint_frame(light, theme.LIGHT)
         self._redraw(theme.LIGHT)
         shown = self._plot.viewport().rect()

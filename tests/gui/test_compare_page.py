@@ -152,6 +152,7 @@ def test_unfair_comparisons_are_said(records):
     third = msgspec.structs.replace(third, spec=RunSpec("uniform", continues=2))
     told = cautions((first, second, third))
     assert "different budgets" in told
+    assert "Done before the budget was used up: Uniform sampling (run 1)." in told
     assert "Not run to the end: Uniform sampling (run 2)" in told
     assert "Left out what an earlier run had found: Uniform sampling (run 3)" in told
 

@@ -53,7 +53,7 @@ class CompareDialog(QDialog):
         self._seed.setValue(seed)
         self._seconds, self._rows = QSpinBox(), QSpinBox()
         self._by_seconds = QRadioButton("Se&conds")
-        self._by_rows = QRadioButton("Rows se&nt to the model")
+        self._by_rows = QRadioButton("Rows se&nt")
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self._start = self._buttons.addButton("S&tart runs", QDialogButtonBox.ButtonRole.AcceptRole)
         self._buttons.button(QDialogButtonBox.StandardButton.Cancel).setAutoDefault(False)

@@ -168,6 +168,7 @@ class RunsView(QWidget):
         """Say which of several runs is under way; an empty text hides that."""
         self._queue.setText(text)
         self._queue.setVisible(bool(text))
+        self._compare(self._chosen)
         if text:
             self._stack.setCurrentIndex(1)
 
@@ -295,7 +296,8 @@ class RunsView(QWidget):
         if few:
             self._drop()
             self._compared = None
-            self._lesson.setText("Choose at least two runs to compare.")
+            waiting = not self._queue.isHidden()
+            self._lesson.setText("" if waiting else "Choose at least two runs to compare.")
             self._more.setText("")
             self._caution.setText("")
             self._after.hide()

@@ -130,6 +130,14 @@ def cautions(runs: Sequence[RunRecord]) -> str:
     if any(run.state in ("stopped", "failed") for run in runs):
         cut = [run_label(run.id, run.spec) for run in runs if run.state in ("stopped", "failed")]
         said.append(f"Not run to the end: {words.joined(cut)}.")
+    early = [
+        run_label(run.id, run.spec)
+        for run in runs
+        # a run that used up its budget says so
+        if run.state == "done" and not run.message and run.spec.budget != Budget()
+    ]
+    if early:
+        said.append(f"Done before the budget was used up: {words.joined(early)}.")
     if any(run.spec.continues for run in runs):
         on = [run_label(run.id, run.spec) for run in runs if run.spec.continues]
         said.append(f"Left out what an earlier run had found: {words.joined(on)}.")

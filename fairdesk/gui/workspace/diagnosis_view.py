@@ -34,6 +34,11 @@ _NO_GRADIENTS = (
 )
 
 
+def size_text(size: float) -> str:
+    """Write a perturbation size with two figures: ``0.032``."""
+    return f"{float(f'{size:.2g}'):g}"
+
+
 def agreement(figures: Sequence[Likeness]) -> Drawing:
     """Draw the cosine similarities, a line with points for each kind."""
     shown = [each for each in figures if each.gradients is not None]
@@ -64,7 +69,7 @@ def agreement(figures: Sequence[Likeness]) -> Drawing:
         y_digits=2,
         y_low=-1.0 if least < 0 else 0.0,
         y_high=1.0,
-        x_names=tuple(f"{each.size:g}" for each in shown),
+        x_names=tuple(size_text(each.size) for each in shown),
     )
 
 
@@ -77,7 +82,7 @@ def sweep(figures: Sequence[Likeness]) -> Drawing:
         x_title="perturbation size",
         y_title="found",
         lines=(Line("found", places, found, "bar", mark=Mark.BARS),) if figures else (),
-        x_names=tuple(f"{each.size:g}" for each in figures),
+        x_names=tuple(size_text(each.size) for each in figures),
     )
 
 
@@ -89,6 +94,7 @@ def conclusions(figures: Sequence[Likeness]) -> list[str]:
     compared = [each for each in figures if each.gradients is not None]
     if compared:
         best = max(compared, key=lambda each: each.gradients or 0.0)
+        size = size_text(best.size)
         for what, value in (
             ("gradients", best.gradients),
             ("directions", best.directions),
@@ -96,14 +102,14 @@ def conclusions(figures: Sequence[Likeness]) -> list[str]:
         ):
             if value is not None:
                 said.append(
-                    f"At size {best.size:g} the estimated {what} {_agree(value)} the true ones "
+                    f"At size {size} the estimated {what} {_agree(value)} the true ones "
                     f"({value:.2f} of 1)."
                 )
     most = max(figures, key=lambda each: each.found)
     if most.found:
         said.append(
-            f"A short search found most with size {most.size:g}: {words.number(most.found)} "
-            f"among {words.number(most.tried)} tried."
+            f"A short search found most with size {size_text(most.size)}: "
+            f"{words.number(most.found)} among {words.number(most.tried)} tried."
         )
     else:
         said.append("No short search found anybody, with any size.")
@@ -203,8 +209,8 @@ class DiagnosisView(QWidget):
         charts = QHBoxLayout()
         charts.setSpacing(theme.PAGE)
         self._agreement_side = _titled("Agreement with the true gradients", self.agreement)
-        charts.addWidget(self._agreement_side, 3)
-        charts.addWidget(_titled("Found by a short search", self.sweep), 2)
+        charts.addWidget(self._agreement_side, 1)
+        charts.addWidget(_titled("Found by a short search", self.sweep), 1)
         column.addLayout(charts)
         column.addStretch(1)
         return parts.scrolled(inside)
