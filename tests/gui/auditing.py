@@ -47,7 +47,11 @@ class Scales:
 
     def weigh(self, domain, people, rows):
         self._wait()
-        distance = np.array([gower(domain, people, row) for row in rows])
+        distance = np.empty((len(rows), len(people)))
+        for place, row in enumerate(rows):
+            if self.closed:
+                raise WorkerError("The process that holds the model was closed.")
+            distance[place] = gower(domain, people, row)
         least = distance.min(axis=1)
         return Plausibility(least, distance.argmin(axis=1), 1 - least)
 

@@ -273,3 +273,13 @@ def test_a_share_of_those_tried_is_never_told(known):
     said = [each.text() for each in known.examples.findChildren(QLabel) if each.isVisible()]
     assert not any("of those tried" in each for each in said)
     assert "%" not in known.examples._effort.text()
+
+
+def test_a_low_window_has_room_for_the_people(qtbot, known):
+    page = known.examples
+    assert page._watching.isVisible()
+    known.resize(1040, 620)
+    qtbot.waitUntil(lambda: not page._watching.isVisible(), timeout=LONG)
+    assert page.detail._table.height() > 3 * page.detail._table.rowHeight(0)
+    known.resize(1280, 800)
+    qtbot.waitUntil(page._watching.isVisible, timeout=LONG)

@@ -438,8 +438,8 @@ def words_of(page):
 def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opened, decided):
     audit = opened(decided)
     assert audit.asks_nobody
-    qtbot.waitUntil(lambda: "0." in audit.overview._shown.said.text(), timeout=20_000)
-    assert "impact ratio by sex" in audit.overview._shown.said.text()
+    qtbot.waitUntil(lambda: "0." in audit.overview._observed.said.text(), timeout=20_000)
+    assert "impact ratio by sex" in audit.overview._observed.said.text()
     assert "differ only" not in " ".join(words_of(audit.overview))
     assert audit.steps.item(NAMES.index(EXAMPLES)).isHidden()
     assert not audit.bar.isVisible()

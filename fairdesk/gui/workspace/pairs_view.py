@@ -270,7 +270,7 @@ class PairsView(QWidget):
                 texts = [f"Nearest {self._session.spec.person}", "0.00"]
             elif column.order != "mark":
                 texts.append("000000")
-            width = max(metrics.horizontalAdvance(text) for text in texts) + 22
+            width = max(metrics.horizontalAdvance(text) for text in texts) + 16
             table.setColumnWidth(position, min(width, 230))
 
     def _ask_weighed(self) -> None:
