@@ -76,21 +76,19 @@ class Memory:
             Gives the answers, ``(m, k)``, for positions in ``keys``; called at most once, with
             one position of each key that is not known.
         """
-        keys = np.maximum(keys, np.uint64(1))  # 0 means a free slot
         kept = self._kept
         if kept is None:
             firsts, places = self._kernels.distinct(keys)
-            asked = ask(firsts)
+            asked = np.ascontiguousarray(ask(firsts))
             kept = np.empty((len(self._slots), asked.shape[1]), dtype=asked.dtype)
             self._keep(keys[firsts], asked, kept)
             return np.asarray(asked[places])
         answers: Answer = np.empty((len(keys), kept.shape[1]), dtype=kept.dtype)
-        missing = self._kernels.recall(keys, self._slots, kept, answers)
+        missing, firsts, places = self._kernels.recall(keys, self._slots, kept, answers)
         if missing.size:
-            firsts, places = self._kernels.distinct(keys[missing])
-            asked = ask(missing[firsts])
-            self._keep(keys[missing[firsts]], asked, kept)
-            answers[missing] = asked[places]
+            asked = np.ascontiguousarray(ask(firsts), dtype=kept.dtype)
+            self._keep(keys[firsts], asked, kept)
+            self._kernels.fill_in(answers, missing, places, asked)
         return answers
 
     def _keep(self, keys: Keys, answers: Answer, kept: Answer) -> None:
@@ -101,7 +99,6 @@ class Memory:
             slots = np.zeros(2 * len(slots), dtype=np.uint64)
             kept = np.empty((2 * len(kept), kept.shape[1]), dtype=kept.dtype)
             self._used = self._kernels.keep(old_slots, old_kept, slots, kept)
-        answers = np.ascontiguousarray(answers, dtype=kept.dtype)
         self._used += self._kernels.keep(keys, answers, slots, kept)
         self._slots, self._kept = slots, kept
 

@@ -184,11 +184,14 @@ class GradientWalks:
 
     def _local(self, starts: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
         """Walk around each global instance while the decision keeps hanging on P."""
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.individual import kernels  # noqa: PLC0415
+
         ledger, rng, local_num = self._ledger, self._rng, self._options.local_num
         rows = starts.copy()
         first_odds = self._odds(starts, combination)
         odds = first_odds.copy()
-        successes = np.zeros(len(starts), dtype=np.intp)
+        successes = np.zeros(len(starts), dtype=np.int64)
         for iteration in range(local_num):
             due = np.flatnonzero(successes >= self._update_interval)
             if due.size and (iteration or self._update_interval):
@@ -199,8 +202,7 @@ class GradientWalks:
             rows = moved
             hit = ledger.check(rows, combination)
             successes += went
-            back = np.flatnonzero(~hit)
-            rows[back], odds[back], successes[back] = starts[back], first_odds[back], 0
+            kernels.go_back(hit, rows, starts, odds, first_odds, successes)
             last = iteration + 1 == local_num
             if (last or (iteration + 1) % STEPS_PER_BATCH == 0) and (found := ledger.take("local")):
                 yield found
@@ -213,19 +215,17 @@ class GradientWalks:
         flipping member of the similar set is moved most often: p_i ~ 1 / (abs(g1_i) + abs(g2_i)
         + eps). One that constraints hold in place is moved only where they hold all others too.
         """
-        answers = self._ledger.ask(rows)
-        flips = answers.flips(combination)
-        if flips.shape[1] == 2:
+        if len(self._domain.combinations) == 2:
             partner = 1 - combination
         else:
+            flips = self._ledger.ask(rows).flips(combination)
             partner = np.where(flips, self._rng.random(flips.shape), -1.0).argmax(axis=1)
         weights = 1.0 / (np.abs(self._of_both(rows, partner)).sum(axis=0) + EPSILON)
         if self._domain.ruled:
             held = ~self._local_steps.possible(rows)
             weights[held & ~held.all(axis=1, keepdims=True)] = 0.0
         odds = np.cumsum(weights, axis=1)
-        odds /= odds[:, -1:].copy()
-        return odds
+        return np.ascontiguousarray(odds / odds[:, -1:])
 
     def _of_both(self, rows: Rows, partner: NDArray[np.intp]) -> Rows:
         """Give the slopes at people and at members of their similar sets, ``(2, n, v)``."""

@@ -75,14 +75,12 @@ def _clipped(code: float, low: float, high: float, grid: float, spacing: float) 
 
 
 @njit(
-    "Tuple((float64[:, ::1], uint64[:, ::1], boolean[:, ::1]))"
+    "Tuple((float64[:, ::1], uint64[:, ::1]))"
     "(float64[:, ::1], uint64[::1], int64[::1], float64[:, ::1])",
     cache=True,
     nogil=True,
 )
-def neighbours(
-    rows: Rows, keys: Keys, columns: Numbers, steps: Rows
-) -> tuple[Rows, Keys, NDArray[np.bool_]]:
+def neighbours(rows: Rows, keys: Keys, columns: Numbers, steps: Rows) -> tuple[Rows, Keys]:
     """Move each of these attributes by itself, backwards where forwards is out of the range.
 
     Parameters
@@ -98,27 +96,59 @@ def neighbours(
 
     Returns
     -------
-    Rows, Keys, NDArray[np.bool_]
-        ``(n, v)`` each: the new code, the neighbour's key, whether it is forwards.
+    Rows
+        ``(n, v)``; the new codes.
+    Keys
+        ``(n, v + 1)``; the rows' own, and those of their neighbours.
     """
     codes = np.empty((len(rows), len(columns)))
-    moved = np.empty(codes.shape, np.uint64)
-    forward = np.empty(codes.shape, np.bool_)
+    moved = np.empty((len(rows), len(columns) + 1), np.uint64)
     bits, old_bits = codes.view(np.uint64), rows.view(np.uint64)
     for i in range(len(rows)):
+        moved[i, 0] = keys[i]
         for v in range(len(columns)):
             by, low, high, grid, spacing = steps[v]
             j = columns[v]
             old = rows[i, j]
-            forward[i, v] = old + by <= high
-            new = _clipped(old + by if forward[i, v] else old - by, low, high, grid, spacing)
-            codes[i, v] = new + 0.0
-            moved[i, v] = (
+            new = old + by if old + by <= high else old - by
+            codes[i, v] = _clipped(new, low, high, grid, spacing)
+            moved[i, v + 1] = (
                 keys[i]
                 - _number(old_bits[i, j] if old != 0 else np.uint64(0), j)
-                + _number(bits[i, v] if new != 0 else np.uint64(0), j)
+                + _number(bits[i, v] if codes[i, v] != 0 else np.uint64(0), j)
             )
-    return codes, moved, forward
+    return codes, moved
+
+
+@njit(
+    "float64[:, ::1](float64[:, ::1], int64[::1], int64[::1], float64[:, ::1])",
+    cache=True,
+    nogil=True,
+)
+def rows_around(rows: Rows, which: Numbers, columns: Numbers, codes: Rows) -> Rows:
+    """Make rows and their neighbours, those at these places of the keys that `neighbours` gives.
+
+    Parameters
+    ----------
+    rows, columns
+        As in `neighbours`.
+    which : Numbers
+        ``(m,)``; neighbour ``v`` of row ``i`` is ``i * (v + 1) + v + 1``, after the row itself.
+    codes : Rows
+        ``(n, v)``; as `neighbours` gives them.
+
+    Returns
+    -------
+    Rows
+        ``(m, d)``.
+    """
+    around = np.empty((len(which), rows.shape[1]))
+    for m in range(len(which)):
+        i, v = divmod(which[m], len(columns) + 1)
+        around[m] = rows[i]
+        if v > 0:
+            around[m, columns[v - 1]] = codes[i, v - 1]
+    return around
 
 
 @njit(
@@ -155,6 +185,28 @@ def random_steps(rows: Rows, odds: Rows, lots: Rows, columns: Numbers, steps: Ro
         code = rows[i, columns[v]] + (by if lots[i, 1] < 0.5 else -by)
         moved[i, columns[v]] = _clipped(code, low, high, grid, spacing)
     return moved
+
+
+@njit(
+    "void(boolean[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
+    "int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def go_back(
+    hit: NDArray[np.bool_],
+    rows: Rows,
+    starts: Rows,
+    odds: Rows,
+    first_odds: Rows,
+    successes: Numbers,
+) -> None:
+    """Bring walkers who did not hit back to their starts, with their first odds, in place."""
+    for i in range(len(rows)):
+        if not hit[i]:
+            rows[i] = starts[i]
+            odds[i] = first_odds[i]
+            successes[i] = 0
 
 
 @njit(
@@ -226,19 +278,21 @@ def distinct(keys: Keys) -> tuple[Numbers, Numbers]:
 
 @njit(
     [
-        "int64[::1](uint64[::1], uint64[::1], float32[:, ::1], float32[:, ::1])",
-        "int64[::1](uint64[::1], uint64[::1], float64[:, ::1], float64[:, ::1])",
+        "UniTuple(int64[::1], 3)(uint64[::1], uint64[::1], float32[:, ::1], float32[:, ::1])",
+        "UniTuple(int64[::1], 3)(uint64[::1], uint64[::1], float64[:, ::1], float64[:, ::1])",
     ],
     cache=True,
     nogil=True,
 )
-def recall(keys: Keys, slots: Keys, kept: NDArray[Value], answers: NDArray[Value]) -> Numbers:
+def recall(
+    keys: Keys, slots: Keys, kept: NDArray[Value], answers: NDArray[Value]
+) -> tuple[Numbers, Numbers, Numbers]:
     """Look answers up.
 
     Parameters
     ----------
     keys : Keys
-        ``(n,)``, not 0.
+        ``(n,)``; may repeat.
     slots, kept : Keys, NDArray
         ``(m,)``, ``(m, k)``, ``m`` a power of two of at least `WINDOW`: the key in each slot (0:
         free) and its answer.
@@ -247,17 +301,19 @@ def recall(keys: Keys, slots: Keys, kept: NDArray[Value], answers: NDArray[Value
 
     Returns
     -------
-    Numbers
-        Positions of those that are not known.
+    Numbers, Numbers, Numbers
+        Positions of those that are not known; positions of the first of each of these keys; and
+        for each that is not known its place among the firsts.
     """
     mask = len(slots) - 1
     missing = np.empty(len(keys), np.int64)
     count = 0
     for i in range(len(keys)):
-        slot = _home(keys[i], len(slots))
+        key = max(keys[i], np.uint64(1))
+        slot = _home(key, len(slots))
         known = False
         for _ in range(WINDOW):
-            if slots[slot] == keys[i]:
+            if slots[slot] == key:
                 known = True
                 break
             if slots[slot] == 0:
@@ -269,7 +325,26 @@ def recall(keys: Keys, slots: Keys, kept: NDArray[Value], answers: NDArray[Value
         else:
             missing[count] = i
             count += 1
-    return missing[:count]
+    missing = missing[:count]
+    firsts, places = distinct(keys[missing])
+    return missing, missing[firsts], places
+
+
+@njit(
+    [
+        "void(float32[:, ::1], int64[::1], int64[::1], float32[:, ::1])",
+        "void(float64[:, ::1], int64[::1], int64[::1], float64[:, ::1])",
+    ],
+    cache=True,
+    nogil=True,
+)
+def fill_in(
+    answers: NDArray[Value], missing: Numbers, places: Numbers, asked: NDArray[Value]
+) -> None:
+    """Fill in the answers that `recall` missed: ``answers[missing] = asked[places]``."""
+    for i in range(len(missing)):
+        for j in range(answers.shape[1]):
+            answers[missing[i], j] = asked[places[i], j]
 
 
 @njit(

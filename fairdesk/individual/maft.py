@@ -7,7 +7,7 @@ Zero-Order Gradient Search", ICSE 2024. Algorithm numbers are that paper's.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -17,9 +17,6 @@ from fairdesk.individual.gradient_walks import Decay, GradientWalks, UpdateInter
 from fairdesk.individual.similar import Ledger, in_parts
 from fairdesk.individual.steps import Steps
 from fairdesk.models.model import labels
-
-if TYPE_CHECKING:
-    from fairdesk.individual.kernels import Numbers
 
 
 class MaftOptions(WalkOptions, frozen=True):
@@ -110,7 +107,11 @@ class ZeroOrder:
             here = self._asked.predict(rows)
             there, sign = self._around_of_allowed(rows)
         else:
-            here, there, sign = self._around(rows)
+            keys, make = self._steps.around(rows, self._asked.keys(rows))
+            answers = self._asked.answer(keys.ravel(), make)
+            around = answers.reshape(*keys.shape, answers.shape[1])
+            here, there = around[:, 0], around[:, 1:]
+            sign = np.where(self._steps.room(rows), 1.0, -1.0)
         decided = labels(here)
         if here.shape[1] == 1:
             change = there[:, :, 0] - here
@@ -119,22 +120,6 @@ class ZeroOrder:
             people = np.arange(len(rows))
             change = there[people, :, decided] - here[people, decided, None]
         return np.asarray(sign * change, dtype=np.float64)
-
-    def _around(self, rows: Rows) -> tuple[Scores, Scores, Rows]:
-        """Ask about rows, ``(n, k)``, and neighbours, ``(n, v, k)``; and their direction."""
-        columns = self._domain.varying
-        keys = self._asked.keys(rows)
-        codes, neighbour_keys, forward = self._steps.neighbours(rows, keys)
-
-        def neighbours(which: Numbers) -> Rows:
-            row, column = np.divmod(which, len(columns))
-            moved = rows[row]
-            moved[np.arange(len(which)), columns[column]] = codes.ravel()[which]
-            return moved
-
-        here = self._asked.answer(keys, rows.__getitem__)
-        there = self._asked.answer(neighbour_keys.ravel(), neighbours)
-        return here, there.reshape(*codes.shape, here.shape[1]), np.where(forward, 1.0, -1.0)
 
     def _around_of_allowed(self, rows: Rows) -> tuple[Scores, Rows]:
         """Ask about the neighbours who may be: ``(n, v, k)``; and in which direction they are."""

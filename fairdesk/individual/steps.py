@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from fairdesk.data.domain import Domain
 from fairdesk.events import Rows
 
 if TYPE_CHECKING:
-    from fairdesk.individual.kernels import Keys
+    from fairdesk.individual.kernels import Keys, Numbers
 
 
 class Steps:
@@ -71,8 +72,8 @@ class Steps:
         moved: Rows = self._kernels.random_steps(rows, odds, lots, self._columns, self._steps)
         return moved
 
-    def neighbours(self, rows: Rows, keys: Keys) -> tuple[Rows, Keys, NDArray[np.bool_]]:
-        """Step along each varying attribute by itself, backwards where there is no forwards.
+    def around(self, rows: Rows, keys: Keys) -> tuple[Keys, Callable[[Numbers], Rows]]:
+        """Step along each varying attribute by itself, backwards where there is no `room`.
 
         Parameters
         ----------
@@ -83,11 +84,18 @@ class Steps:
 
         Returns
         -------
-        Rows, Keys, NDArray[np.bool_]
-            ``(n, v)`` each: the attribute's new code, the neighbour's key, whether it is forwards.
+        Keys
+            ``(n, v + 1)``; the rows' own, and those of their neighbours.
+        callable
+            Makes the rows at places in the flattened keys.
         """
-        codes, moved, forward = self._kernels.neighbours(rows, keys, self._columns, self._steps)
-        return codes, moved, forward
+        codes, moved = self._kernels.neighbours(rows, keys, self._columns, self._steps)
+
+        def make(which: Numbers) -> Rows:
+            made: Rows = self._kernels.rows_around(rows, which, self._columns, codes)
+            return made
+
+        return moved, make
 
     def each(self, rows: Rows, sign: Rows | float) -> Rows:
         """Step along each varying attribute by itself: ``(n, v, d)``, constraints or not.

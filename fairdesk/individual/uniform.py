@@ -14,8 +14,9 @@ import numpy as np
 from fairdesk.events import Event, Rows, timed
 from fairdesk.individual.similar import Ledger
 
-#: People in a batch when their similar sets have two members; fewer where they have more.
-BATCH = 1_000
+#: Rows that make up a batch's similar sets: as many as a processor's cache holds with all that is
+#: computed about them.
+BATCH_ROWS = 8_000
 
 
 class UniformOptions(msgspec.Struct, frozen=True):
@@ -45,7 +46,7 @@ def search(
 
 def _draw(ledger: Ledger, people: Rows, samples: int, rng: np.random.Generator) -> Iterator[Event]:
     domain = ledger.domain
-    batch = max(1, 2 * BATCH // len(domain.combinations))
+    batch = max(1, BATCH_ROWS // len(domain.combinations))
     done = 0
     for drawn in domain.draw(rng, samples, batch, people):
         rows, combination = domain.snap(drawn)

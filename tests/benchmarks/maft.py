@@ -1,9 +1,9 @@
-"""How fast and how thrifty MAFT is, beside its plain version and the uniform sampler.
+"""How fast and how thrifty MAFT, EIDIG and ADF are, beside plain versions and uniform sampling.
 
     python -m tests.benchmarks.maft --data census.csv --label income --favourable 1 \
         --model adult.h5 --protected sex
 
-All three ask the same model through the same forward pass, in this one process, on one thread.
+All ask the same model through the same forward pass, in this one process, on one thread.
 """
 
 from __future__ import annotations
@@ -15,25 +15,38 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.reading import read_table
 from fairdesk.events import Event, Progress, Rows, Scores
-from fairdesk.individual import maft, uniform
+from fairdesk.individual import adf, eidig, maft, uniform
 from fairdesk.individual.similar import Ledger
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.mapping import match
-from fairdesk.models.model import Model
 from fairdesk.models.open import open_model
-from tests.benchmarks import plain_maft
+from tests.benchmarks import plain_gradients
+
+SEARCHES = {
+    "maft": (maft.search, maft.MaftOptions),
+    "eidig": (eidig.search, eidig.EidigOptions),
+    "adf": (adf.search, adf.AdfOptions),
+}
+#: Unique instances per CPU-second of the published programs, on census and sex.
+PUBLISHED = {"maft": 29.6, "eidig": 30.0, "adf": 8.1}
+HEAD = (
+    *("", "unique", "rows", "rows/unique", "wall s", "CPU s", "unique/CPU-s", "rows/s"),
+    *("model", "x plain", "x published"),
+)
 
 
 class TimedModel:
-    """A model that keeps what its forward pass takes."""
+    """A model that keeps what its passes take, forwards and backwards."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: FedModel) -> None:
         self.model = model
         self.seconds = 0.0
 
@@ -43,6 +56,12 @@ class TimedModel:
         self.seconds += perf_counter() - started
         return scores
 
+    def gradients(self, rows: Rows, column: NDArray[np.intp]) -> Rows:
+        started = perf_counter()
+        slopes = self.model.gradients(rows, column)
+        self.seconds += perf_counter() - started
+        return slopes
+
 
 class Measured(NamedTuple):
     """One program's figures."""
@@ -51,14 +70,14 @@ class Measured(NamedTuple):
     queries: int
     wall: float
     cpu: float
-    forward: float
+    model: float
 
     @property
     def per_cpu_second(self) -> float:
         return self.unique / self.cpu
 
 
-def measure(model: Model, program: Callable[[Model], tuple[int, int]]) -> Measured:
+def measure(model: FedModel, program: Callable[[TimedModel], tuple[int, int]]) -> Measured:
     """Run a program that gives (unique instances, rows sent)."""
     timed = TimedModel(model)
     wall, cpu = perf_counter(), process_time()
@@ -66,14 +85,27 @@ def measure(model: Model, program: Callable[[Model], tuple[int, int]]) -> Measur
     return Measured(unique, queries, perf_counter() - wall, process_time() - cpu, timed.seconds)
 
 
-def counts(search: Callable[[Model], Iterator[Event]]) -> Callable[[Model], tuple[int, int]]:
+def counts(events: Iterator[Event]) -> tuple[int, int]:
     """Drive a search to its end."""
+    last = [event for event in events if isinstance(event, Progress)][-1]
+    return last.found, last.queries
 
-    def drive(model: Model) -> tuple[int, int]:
-        last = [event for event in search(model) if isinstance(event, Progress)][-1]
-        return last.found, last.queries
 
-    return drive
+def show(name: str, each: Measured, plain: Measured | None, published: float | None) -> None:
+    """Print a line of the table."""
+    cells = (
+        f"{each.unique:,}",
+        f"{each.queries:,}",
+        f"{each.queries / max(each.unique, 1):.1f}",
+        f"{each.wall:.2f}",
+        f"{each.cpu:.2f}",
+        f"{each.per_cpu_second:,.0f}",
+        f"{each.queries / each.wall:,.0f}",
+        f"{each.model / each.wall:.0%}",
+        f"{each.per_cpu_second / plain.per_cpu_second:.1f}" if plain else "",
+        f"{each.per_cpu_second / published:,.0f}" if published else "",
+    )
+    print(f"{name:>14}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
 
 
 def main() -> None:
@@ -84,11 +116,14 @@ def main() -> None:
     parser.add_argument("--label", required=True)
     parser.add_argument("--favourable", required=True)
     parser.add_argument("--protected", action="append", required=True)
+    parser.add_argument("--method", action="append", choices=SEARCHES, help="default: all")
     parser.add_argument("--global-num", type=int, default=1_000)
     parser.add_argument("--local-num", type=int, default=1_000)
+    parser.add_argument(
+        "--plain-num", type=int, default=100, help="seeds of the plain versions; 0: none of them"
+    )
     parser.add_argument("--samples", type=int, default=1_000_000, help="of the uniform sampler")
-    parser.add_argument("--repeat", type=int, default=5, help="runs of MAFT; the median counts")
-    parser.add_argument("--published", type=float, default=29.6, help="unique per CPU-second")
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each; the median counts")
     arguments = parser.parse_args()
 
     table = read_table(arguments.data)
@@ -105,66 +140,55 @@ def main() -> None:
     )
     people = domain.people(table)
     model = FedModel(opened, mapping, domain.attributes)
-    options = maft.MaftOptions(global_num=arguments.global_num, local_num=arguments.local_num)
-    draws = uniform.UniformOptions(samples=arguments.samples)
-
-    def ours(seed: int) -> Measured:
-        rng = np.random.default_rng(seed)
-        return measure(
-            model, counts(lambda m: maft.search(Ledger(m, domain), people, options, rng))
-        )
-
-    ours(0)  # warm-up
-    runs = sorted((ours(seed) for seed in range(arguments.repeat)), key=lambda m: m.per_cpu_second)
-    median = runs[len(runs) // 2]
-    sampler = measure(
-        model,
-        counts(
-            lambda m: uniform.search(Ledger(m, domain), people, draws, np.random.default_rng(0))
-        ),
-    )
-    plain = measure(
-        model,
-        lambda m: plain_maft.search(m, domain, people, options, np.random.default_rng(0)),
-    )
 
     print(
         f"{arguments.model.name}, protected {', '.join(arguments.protected)}, "
-        f"{options.global_num} seeds x {options.local_num} local steps"
+        f"{arguments.global_num} seeds x {arguments.local_num} local steps; plain versions with "
+        f"{arguments.plain_num} seeds; median of {arguments.repeat} by unique per CPU-second"
     )
-    head = (
-        "",
-        "unique",
-        "rows",
-        "rows/unique",
-        "wall s",
-        "CPU s",
-        "unique/CPU-s",
-        "rows/s",
-        "forward",
-        "x plain",
-    )
-    print("".join(f"{title:>14}" for title in head))
-    for name, each in (("maft", median), ("plain maft", plain), ("uniform", sampler)):
-        cells = (
-            f"{each.unique:,}",
-            f"{each.queries:,}",
-            f"{each.queries / max(each.unique, 1):.1f}",
-            f"{each.wall:.2f}",
-            f"{each.cpu:.2f}",
-            f"{each.per_cpu_second:,.0f}",
-            f"{each.queries / each.wall:,.0f}",
-            f"{each.forward / each.wall:.0%}",
-            f"{each.per_cpu_second / plain.per_cpu_second:.1f}",
+    print("".join(f"{title:>14}" for title in HEAD))
+    for name in arguments.method or SEARCHES:
+        search, kind = SEARCHES[name]
+        options = kind(global_num=arguments.global_num, local_num=arguments.local_num)
+
+        def ours(seed: int) -> Measured:
+            rng = np.random.default_rng(seed)
+            return measure(
+                model,
+                lambda timed: counts(search(Ledger(timed, domain), people, options, rng)),  # noqa: B023 - called at once
+            )
+
+        ours(0)  # warm-up
+        runs = sorted(map(ours, range(arguments.repeat)), key=lambda each: each.per_cpu_second)
+        plain = None
+        if arguments.plain_num:
+            fewer = msgspec.structs.replace(options, global_num=arguments.plain_num)
+            rng = np.random.default_rng(0)
+            plain = measure(
+                model,
+                lambda timed: plain_gradients.search(timed, domain, people, fewer, rng),  # noqa: B023 - called at once
+            )
+        on_census_sex = arguments.protected == ["sex"] and "adult" in arguments.model.name
+        show(name, runs[len(runs) // 2], plain, PUBLISHED[name] if on_census_sex else None)
+        if plain:
+            show(f"plain {name}", plain, None, None)
+        print(
+            f"{'':>14}  {runs[0].per_cpu_second:,.0f} to {runs[-1].per_cpu_second:,.0f} unique per "
+            f"CPU-second; unique {min(run.unique for run in runs):,} to "
+            f"{max(run.unique for run in runs):,}, median "
+            f"{statistics.median(run.unique for run in runs):,.0f}"
         )
-        print(f"{name:>14}" + "".join(f"{cell:>14}" for cell in cells))
-    print(
-        f"maft: median of {len(runs)} by unique per CPU-second "
-        f"({runs[0].per_cpu_second:,.0f} to {runs[-1].per_cpu_second:,.0f}); "
-        f"unique {min(r.unique for r in runs):,} to {max(r.unique for r in runs):,} "
-        f"(median {statistics.median(r.unique for r in runs):,.0f}); "
-        f"{median.per_cpu_second / arguments.published:,.0f} times the published "
-        f"{arguments.published} per CPU-second"
+    draws = uniform.UniformOptions(samples=arguments.samples)
+    show(
+        "uniform",
+        measure(
+            model,
+            lambda timed: counts(
+                uniform.search(Ledger(timed, domain), people, draws, np.random.default_rng(0))
+            ),
+        ),
+        None,
+        None,
     )
 
 

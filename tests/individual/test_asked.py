@@ -108,14 +108,16 @@ def test_neighbours_have_the_keys_of_their_rows(batch):
     wide = np.resize(batch, (len(batch), 4))
     people, _ = domain.snap(wide)
     steps = Steps(domain, 1.0)
-    codes, keys, forward = steps.neighbours(people, row_keys(people))
+    keys, make = steps.around(people, row_keys(people))
+    made = make(np.arange(keys.size)).reshape(*keys.shape, 4)
+    assert (made[:, 0] == people).all()
     for column, i in enumerate(domain.varying):
         expected = people.copy()
         by = np.where(people[:, i] + domain.unit[i] <= domain.high[i], 1, -1) * domain.unit[i]
         expected[:, [i]] = domain.clip(people[:, [i]] + by[:, None], np.array([i]))
-        assert (codes[:, column] == expected[:, i]).all()
-        assert (forward[:, column] == (by > 0)).all()
-        assert (keys[:, column] == row_keys(expected)).all()
+        assert (steps.room(people)[:, column] == (by > 0)).all()
+        assert (made[:, column + 1] == expected).all()
+        assert (keys[:, column + 1] == row_keys(expected)).all()
 
 
 class CountingModel:
