@@ -15,6 +15,9 @@ Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
 _HALVINGS = 80
 #: How far the inverse of the incomplete beta function may be off, with plenty to spare.
 _SLACK = 1e-12
+#: Of more people a sample is the same with replacement or without: no part of them worth telling,
+#: and what floating point rounds of so large factorials would be.
+_MOST_TOTAL = 10**9
 #: Of the logarithms of gamma functions, relative to the largest of them.
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
@@ -85,6 +88,8 @@ def anytime(
     hits, people = np.asarray(hits, dtype=np.float64), np.asarray(people, dtype=np.float64)
     missed = people - hits
     mixed = gammaln(hits + 0.5) + gammaln(missed + 0.5) - gammaln(people + 1) - np.log(np.pi)
+    if total is not None and total > _MOST_TOTAL:
+        total = None
     rounding = _ROUNDING * (gammaln((people if total is None else total) + 2.0) + 1)
     least = np.asarray(mixed + np.log(1.0 - confidence) - rounding)
     if total is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, combinations
 from time import perf_counter
 
@@ -229,8 +230,10 @@ def verdicts(
     own, flips, distance = combination[some], flips[some], answers.distance(combination)[some]
     partners = np.full((len(some), len(sets)), -1)
     for place, subset in enumerate(sets):
-        within = flips & alike(ledger.domain, own, subset)
-        farthest = np.where(within, distance, -1.0).argmax(axis=1)
+        members = Fellows.of(ledger.domain, subset).members(own)
+        within = np.take_along_axis(flips, members, axis=1)
+        apart = np.where(within, np.take_along_axis(distance, members, axis=1), -1.0)
+        farthest = members[np.arange(len(own)), apart.argmax(axis=1)]
         partners[:, place] = np.where(within.any(axis=1), farthest, -1)
     # one partner may serve several sets, and is asked about once
     person, _ = np.nonzero(partners >= 0)
@@ -246,11 +249,42 @@ def verdicts(
     return told
 
 
-def alike(domain: Domain, combination: NDArray[np.intp], subset: Subset) -> NDArray[np.bool_]:
-    """``(n, C)``; which members differ from the person in no protected attribute but these."""
-    rest = np.setdiff1d(np.arange(len(domain.protected)), subset)
-    others = domain.combinations[:, rest]
-    return np.asarray((others[combination][:, None, :] == others).all(axis=2))
+@dataclass(frozen=True, slots=True)
+class Fellows:
+    """The members of similar sets that differ in some of the protected attributes only.
+
+    ``domain.combinations`` are numbered in a mixed radix, a digit per attribute; so a member's
+    number is the sum of what the attributes that stay and those that change contribute.
+
+    Attributes
+    ----------
+    stays : NDArray[np.intp]
+        ``(C,)``; what stays of each combination's number.
+    changes : NDArray[np.intp]
+        ``(G,)``; what each group, a combination of the changing attributes' values, contributes.
+    group : NDArray[np.intp]
+        ``(C,)``; each combination's group.
+    """
+
+    stays: NDArray[np.intp]
+    changes: NDArray[np.intp]
+    group: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, domain: Domain, subset: Subset) -> Fellows:
+        """Tell them for a set of attributes."""
+        numbers = np.arange(len(domain.combinations))
+        sizes = [len(domain.attributes[i].compared) for i in domain.protected]
+        digits = np.array(np.unravel_index(numbers, sizes))
+        zeroed = digits.copy()
+        zeroed[list(subset)] = 0
+        stays = np.ravel_multi_index(tuple(zeroed), sizes)
+        changes = np.unique(numbers - stays)
+        return cls(stays, changes, np.searchsorted(changes, numbers - stays))
+
+    def members(self, combination: NDArray[np.intp]) -> NDArray[np.intp]:
+        """``(n, G)``; the numbers of those who are like each person but for the group."""
+        return np.asarray(self.stays[combination, None] + self.changes)
 
 
 def confirmed(ledger: Ledger, rows: Rows, partners: Rows) -> NDArray[np.bool_]:

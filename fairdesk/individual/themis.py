@@ -23,9 +23,9 @@ from fairdesk.individual.intervals import anytime
 from fairdesk.individual.met import People
 from fairdesk.individual.sampling import (
     Block,
+    Fellows,
     Pace,
     Subset,
-    alike,
     names_of,
     of_domain,
     subsets,
@@ -115,13 +115,10 @@ class Groups:
         self, ledger: Ledger, subset: Subset, confidence: float, total: int | None
     ) -> None:
         domain = ledger.domain
-        self.subset = subset
-        self._domain, self._favourable = domain, ledger.favourable
+        self._favourable = ledger.favourable
         self._names, self._confidence = names_of(domain, subset), confidence
-        self._values, of = np.unique(
-            domain.combinations[:, list(subset)], axis=0, return_inverse=True
-        )
-        self._group_of = of.reshape(-1)
+        self._fellows = Fellows.of(domain, subset)
+        self._values = domain.combinations[self._fellows.changes][:, list(subset)]
         # where not every member of a similar set may be asked about, a person's similar set is no
         # fair sample of the other groups: everybody then counts for their own
         self._own_only = domain.ruled or ledger.fits is not None
@@ -133,13 +130,15 @@ class Groups:
         """Count people, each as a member of every group they can be in."""
         _, combination = block
         if self._own_only:
-            person, member = np.arange(len(combination)), combination
+            group, groups = self._fellows.group[combination], len(self._values)
+            good = answers.of(combination) == self._favourable
+            self._people += np.bincount(group, minlength=groups)
+            self._good += np.bincount(group[good], minlength=groups)
         else:
-            person, member = np.nonzero(alike(self._domain, combination, self.subset))
-        group, groups = self._group_of[member], len(self._values)
-        good = answers.labels[person, member] == self._favourable
-        self._people += np.bincount(group, minlength=groups)
-        self._good += np.bincount(group[good], minlength=groups)
+            members = self._fellows.members(combination)
+            good = np.take_along_axis(answers.labels, members, axis=1) == self._favourable
+            self._people += len(good)
+            self._good += good.sum(axis=0)
 
     def ends(self) -> tuple[float, float]:
         """Give between what the gap is, surely enough."""

@@ -91,6 +91,15 @@ def test_an_interval_of_everybody_is_the_share():
     assert (low == high).all()
 
 
+@pytest.mark.parametrize("total", [10**8, 10**9, 10**12, 10**21])
+def test_a_sample_of_very_many_is_one_of_endlessly_many(total):
+    hits, people = np.array([0, 40, 5_000]), np.full(3, 5_000)
+    low, high = anytime(hits, people, 0.95, total)
+    endless_low, endless_high = anytime(hits, people, 0.95)
+    assert low == pytest.approx(endless_low, abs=1e-6)
+    assert high == pytest.approx(endless_high, abs=1e-6)
+
+
 @pytest.mark.parametrize("interval", [clopper_pearson, anytime])
 @pytest.mark.parametrize("people", [1, 3, 50, 1_000, 10**8])
 def test_intervals_move_with_the_hits_and_hold_the_estimate(interval, people):
