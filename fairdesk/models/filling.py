@@ -17,36 +17,20 @@ _BLOCK = 64
 
 
 @njit
-def _look_up(codes: Float64, entries: Float64, made: Float64) -> bool:
-    """Give each code its entry; false where one has none."""
-    last = len(entries) - 1
-    fine = True
-    for row in range(len(codes)):
-        code = codes[row]
-        if last == 0 or np.isnan(code):
-            place = last
-        else:
-            fine &= 0 <= code <= last
-            place = int(code) if fine else last
-        made[row] = entries[place]
-    return fine
-
-
-@njit
-def _compute(made: Float64, operation: int, by: float) -> None:
-    """Do one step, in place."""
+def _compute(inputs: Float64, start: int, end: int, i: int, operation: int, by: float) -> None:
+    """Do one step for some rows of an input, in place."""
     if operation == _SUBTRACT:
-        for row in range(len(made)):
-            made[row] -= by
+        for row in range(start, end):
+            inputs[row, i] -= by
     elif operation == _DIVIDE:
-        for row in range(len(made)):
-            made[row] /= by
+        for row in range(start, end):
+            inputs[row, i] /= by
     elif operation == _MULTIPLY:
-        for row in range(len(made)):
-            made[row] *= by
+        for row in range(start, end):
+            inputs[row, i] *= by
     else:
-        for row in range(len(made)):
-            made[row] += by
+        for row in range(start, end):
+            inputs[row, i] += by
 
 
 @njit(
@@ -90,14 +74,19 @@ def fill(
         False where a code has no entry; then the inputs are not complete.
     """
     for start in range(0, len(rows), _BLOCK):
-        block = rows[start : start + _BLOCK]
+        end = min(start + _BLOCK, len(rows))
         for i in range(len(recipes)):
-            attribute, first, size, step, steps = recipes[i]
-            made = inputs[start : start + _BLOCK, i]
-            if size == 0:
-                made[:] = block[:, attribute]
-            elif not _look_up(block[:, attribute], entries[first : first + size], made):
-                return False
-            for s in range(step, step + steps):
-                _compute(made, operations[s], by[s])
+            attribute, first, size = recipes[i, 0], recipes[i, 1], recipes[i, 2]
+            for row in range(start, end):
+                number = rows[row, attribute]
+                if size:
+                    place = size - 1
+                    if size > 1 and number == number:  # noqa: PLR0124 - it may be no number
+                        if not 0 <= number < size:
+                            return False
+                        place = int(number)
+                    number = entries[first + place]
+                inputs[row, i] = number
+            for step in range(recipes[i, 3], recipes[i, 3] + recipes[i, 4]):
+                _compute(inputs, start, end, i, operations[step], by[step])
     return True

@@ -14,7 +14,7 @@ here lets the compiler put sums into another order.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
@@ -36,7 +36,7 @@ from fairdesk.models.lanes import (
 )
 
 Float64 = NDArray[np.float64]
-#: Of layers: inputs, units, units that are summed up together, the activation's place.
+#: What `packed` tells of layers.
 Shape = NDArray[np.int64]
 
 # the places of activations in `ACTIVATIONS`, by which these loops know them
@@ -71,10 +71,12 @@ def _at_most(x: np.float32, most: np.float32) -> np.float32:
 def _power(x: np.float32) -> tuple[np.float32, np.float32, np.float32]:
     """Take ``exp(x)`` apart: ``(1 + rest) * first * second``, these two being powers of 2."""
     x = _at_most(_at_least(x, _LEAST_POWER), _MOST_POWER)
-    whole = np.floor(x * _LOG2_E + _HALF)
+    twos = x * _LOG2_E
+    twos = twos + _HALF if twos > _NOUGHT else twos - _HALF
+    power = np.int32(twos if twos == twos else _NOUGHT)  # noqa: PLR0124 - it may be no number
+    whole = np.float32(power)
     x = (x - whole * _LN_2) - whole * _LN_2_REST
     rest = ((((_C0 * x + _C1) * x + _C2) * x + _C3) * x + _C4) * x + _C5
-    power = np.int32(whole if whole == whole else _NOUGHT)  # noqa: PLR0124 - it may be no number
     half = power >> np.int32(1)
     first = as_float(np.int32((half + np.int32(127)) << np.int32(23)))
     second = as_float(np.int32((power - half + np.int32(127)) << np.int32(23)))
@@ -106,80 +108,81 @@ def _tanh(x: np.float32) -> np.float32:
     return -size if x < _NOUGHT else size
 
 
-def _each(function: Callable[..., np.float32]) -> Callable[..., None]:
-    """Make a loop that applies a function of one number to many, in place."""
-
-    @njit
-    def loop(values: Float32, alpha: np.float32, ceiling: np.float32) -> None:
+@njit
+def _bend(values: Float32, kind: int, alpha: np.float32, ceiling: np.float32) -> None:
+    """Apply an activation without an exponential function, in place."""
+    if kind == _RELU:
         for i in range(values.size):
-            values[i] = function(values[i], alpha, ceiling)
+            values[i] = _at_most(values[i], ceiling)
+    elif kind == _LEAKY_RELU:
+        for i in range(values.size):
+            values[i] = values[i] * alpha if values[i] < _NOUGHT else values[i]
+    elif kind == _SOFTSIGN:
+        for i in range(values.size):
+            values[i] = values[i] / (abs(values[i]) + _ONE)
+    elif kind == _THRESHOLDED_RELU:
+        for i in range(values.size):
+            values[i] = _NOUGHT if values[i] <= alpha else values[i]
 
-    applied: Callable[..., None] = loop
-    return applied
 
-
-_relu = _each(njit(lambda x, _, ceiling: _at_most(x, ceiling)))
-_leaky_relu = _each(njit(lambda x, alpha, _: x * alpha if x < _NOUGHT else x))
-_elu = _each(njit(lambda x, alpha, _: _expm1(x) * alpha if x < _NOUGHT else x))
-_selu = _each(njit(lambda x, *_: (_expm1(x) * _SELU_DEPTH if x < _NOUGHT else x) * _SELU_SCALE))
-_sigmoid = _each(njit(lambda x, *_: _logistic(x)))
-_tangent = _each(njit(lambda x, *_: _tanh(x)))
-_softplus = _each(njit(lambda x, *_: _at_least(x, _NOUGHT) + np.float32(math.log1p(_exp(-abs(x))))))
-_softsign = _each(njit(lambda x, *_: x / (abs(x) + _ONE)))
-_exponential = _each(njit(lambda x, *_: _exp(x)))
-_silu = _each(njit(lambda x, *_: x * _logistic(x)))
-_thresholded_relu = _each(njit(lambda x, alpha, _: _NOUGHT if x <= alpha else x))
+@njit
+def _curve(values: Float32, kind: int, alpha: np.float32) -> None:
+    """Apply one of the others, in place."""
+    if kind == _ELU:
+        for i in range(values.size):
+            values[i] = _expm1(values[i]) * alpha if values[i] < _NOUGHT else values[i]
+    elif kind == _SELU:
+        for i in range(values.size):
+            below = _expm1(values[i]) * _SELU_DEPTH
+            values[i] = (below if values[i] < _NOUGHT else values[i]) * _SELU_SCALE
+    elif kind == _SIGMOID:
+        for i in range(values.size):
+            values[i] = _logistic(values[i])
+    elif kind == _TANH:
+        for i in range(values.size):
+            values[i] = _tanh(values[i])
+    elif kind == _SOFTPLUS:
+        for i in range(values.size):
+            more = np.float32(math.log1p(_exp(-abs(values[i]))))
+            values[i] = _at_least(values[i], _NOUGHT) + more
+    else:
+        for i in range(values.size):
+            values[i] = (
+                _exp(values[i]) if kind == _EXPONENTIAL else values[i] * _logistic(values[i])
+            )
 
 
 @njit
 def _activate(values: Float32, kind: int, alpha: np.float32, ceiling: np.float32) -> None:
-    """Apply an activation to ``(units * ROWS,)`` numbers, in place."""
-    if kind == _RELU and ceiling < np.inf:
-        _relu(values, alpha, ceiling)
-    elif kind == _LEAKY_RELU:
-        _leaky_relu(values, alpha, ceiling)
-    elif kind == _ELU:
-        _elu(values, alpha, ceiling)
-    elif kind == _SELU:
-        _selu(values, alpha, ceiling)
-    elif kind == _SIGMOID:
-        _sigmoid(values, alpha, ceiling)
-    elif kind == _TANH:
-        _tangent(values, alpha, ceiling)
-    elif kind == _SOFTPLUS:
-        _softplus(values, alpha, ceiling)
-    elif kind == _SOFTSIGN:
-        _softsign(values, alpha, ceiling)
-    elif kind == _EXPONENTIAL:
-        _exponential(values, alpha, ceiling)
-    elif kind == _SILU:
-        _silu(values, alpha, ceiling)
-    elif kind == _THRESHOLDED_RELU:
-        _thresholded_relu(values, alpha, ceiling)
-    elif kind == _SOFTMAX:
-        _softmax(values.reshape(-1, ROWS))
+    """Apply an activation to ``(units * ROWS,)`` sums, in place."""
+    if kind == _SOFTMAX:
+        _softmax(values)
+    elif kind in (_RELU, _LEAKY_RELU, _SOFTSIGN, _THRESHOLDED_RELU):
+        if kind != _RELU or ceiling < np.inf:
+            _bend(values, kind, alpha, ceiling)
+    elif kind != _LINEAR:
+        _curve(values, kind, alpha)
 
 
 @njit
 def _softmax(values: Float32) -> None:
-    """Make shares of a whole of ``(units, ROWS)`` numbers, row by row, in place."""
-    most, whole = values[0].copy(), np.zeros(ROWS, np.float32)
-    for unit in range(1, len(values)):
-        for row in range(ROWS):
-            most[row] = _at_least(values[unit, row], most[row])
-    for unit in range(len(values)):
-        for row in range(ROWS):
-            values[unit, row] = _exp(values[unit, row] - most[row])
-            whole[row] += values[unit, row]
-    for unit in range(len(values)):
-        for row in range(ROWS):
-            values[unit, row] /= whole[row]
+    """Make shares of a whole of all units' numbers, row by row, in place."""
+    for row in range(ROWS):
+        most = values[row]
+        for i in range(row, values.size, ROWS):
+            most = _at_least(values[i], most)
+        whole = _NOUGHT
+        for i in range(row, values.size, ROWS):
+            values[i] = _exp(values[i] - most)
+            whole += values[i]
+        for i in range(row, values.size, ROWS):
+            values[i] /= whole
 
 
 @njit
-def _sum_up(source: Float32, weights: Float32, at: int, target: Float32, layer: Shape) -> int:
-    """Compute a layer; gives the place where the next one's weights begin."""
-    inputs, units, width, kind = layer
+def _sum_up(source: Float32, weights: Float32, target: Float32, layer: Shape) -> None:
+    """Compute a layer before its activation; but no ReLU has anything below nought."""
+    inputs, units, width, kind, at = layer[0], layer[1], layer[2], layer[3], layer[4]
     least = _NOUGHT if kind == _RELU else np.float32(-np.inf)
     for unit in range(0, units, width):
         for lane in range(0, ROWS, LANES):
@@ -197,7 +200,15 @@ def _sum_up(source: Float32, weights: Float32, at: int, target: Float32, layer: 
             else:
                 sum_1(source, lane, weights, at, target, to, inputs, least)
         at += (inputs + 1) * width
-    return at
+
+
+@njit
+def _widest(layers: Shape) -> int:
+    """Give room for the numbers of any layer, and for units that only fill up."""
+    widest = 0
+    for i in range(len(layers)):
+        widest = max(widest, layers[i, 0], layers[i, 1])
+    return widest + MOST_UNITS
 
 
 @njit
@@ -244,13 +255,12 @@ def forward(
     answers : NDArray[np.float32]
         ``(n, units of the last layer)``; filled.
     """
-    widest = max(matrix.shape[1], layers[:, 1].max() + MOST_UNITS)
+    widest = _widest(layers)
     source, target = np.empty(widest * ROWS, np.float32), np.empty(widest * ROWS, np.float32)
     for start in range(0, len(matrix), ROWS):
         _load(matrix, start, centre, source)
-        at = 0
         for i in range(len(layers)):
-            at = _sum_up(source, weights, at, target, layers[i])
+            _sum_up(source, weights, target, layers[i])
             values = target[: layers[i, 1] * ROWS]
             _activate(values, layers[i, 3], settings[i, 0], settings[i, 1])
             source, target = target, source
@@ -259,43 +269,52 @@ def forward(
                 answers[start + row, unit] = source[unit * ROWS + row]
 
 
-def _each_slope(function: Callable[..., np.float32]) -> Callable[..., None]:
-    """Make a loop that multiplies changes, in place, by a function's derivative at each number.
-
-    The function is given what went into the activation and what came out.
-    """
-
-    @njit
-    def loop(
-        changes: Float32,
-        values: Float32,
-        answers: Float32,
-        alpha: np.float32,
-        ceiling: np.float32,
-    ) -> None:
+@njit
+def _bend_back(
+    changes: Float32, values: Float32, kind: int, alpha: np.float32, ceiling: np.float32
+) -> None:
+    """Take changes back through what `_bend` applies, in place."""
+    if kind == _RELU:
         for i in range(changes.size):
-            changes[i] *= function(values[i], answers[i], alpha, ceiling)
+            changes[i] *= _ONE if _NOUGHT < values[i] < ceiling else _NOUGHT
+    elif kind == _LEAKY_RELU:
+        for i in range(changes.size):
+            changes[i] *= alpha if values[i] < _NOUGHT else _ONE
+    elif kind == _SOFTSIGN:
+        for i in range(changes.size):
+            changes[i] /= (abs(values[i]) + _ONE) * (abs(values[i]) + _ONE)
+    elif kind == _THRESHOLDED_RELU:
+        for i in range(changes.size):
+            changes[i] *= _ONE if values[i] > alpha else _NOUGHT
 
-    applied: Callable[..., None] = loop
-    return applied
 
-
-_relu_back = _each_slope(njit(lambda x, _, __, top: _ONE if _NOUGHT < x < top else _NOUGHT))
-_leaky_relu_back = _each_slope(njit(lambda x, _, alpha, __: alpha if x < _NOUGHT else _ONE))
-_elu_back = _each_slope(njit(lambda x, y, alpha, _: y + alpha if x < _NOUGHT else _ONE))
-_selu_back = _each_slope(
-    njit(lambda x, y, *_: y + _SELU_DEPTH * _SELU_SCALE if x < _NOUGHT else _SELU_SCALE)
-)
-# not 1 - y, which is nought long before the slope is
-_sigmoid_back = _each_slope(njit(lambda x, y, *_: y * _logistic(-x)))
-_tangent_back = _each_slope(
-    njit(lambda x, *_: _TWO * _TWO * _logistic(_TWO * x) * _logistic(-_TWO * x))
-)
-_softplus_back = _each_slope(njit(lambda x, *_: _logistic(x)))
-_softsign_back = _each_slope(njit(lambda x, *_: _ONE / (abs(x) + _ONE) / (abs(x) + _ONE)))
-_exponential_back = _each_slope(njit(lambda _, y, *__: y))
-_silu_back = _each_slope(njit(lambda x, y, *_: _logistic(x) + y * _logistic(-x)))
-_thresholded_relu_back = _each_slope(njit(lambda x, _, alpha, __: _ONE if x > alpha else _NOUGHT))
+@njit
+def _curve_back(
+    changes: Float32, values: Float32, answers: Float32, kind: int, alpha: np.float32
+) -> None:
+    """Take changes back through what `_curve` applies, in place."""
+    if kind == _ELU:
+        for i in range(changes.size):
+            changes[i] *= answers[i] + alpha if values[i] < _NOUGHT else _ONE
+    elif kind == _SELU:
+        for i in range(changes.size):
+            below = answers[i] + _SELU_DEPTH * _SELU_SCALE
+            changes[i] *= below if values[i] < _NOUGHT else _SELU_SCALE
+    elif kind == _SIGMOID:
+        for i in range(changes.size):
+            # not 1 - answer, which is nought long before the slope is
+            changes[i] *= answers[i] * _logistic(-values[i])
+    elif kind == _TANH:
+        for i in range(changes.size):
+            twice = _TWO * values[i]
+            changes[i] *= _TWO * _TWO * _logistic(twice) * _logistic(-twice)
+    elif kind == _EXPONENTIAL:
+        for i in range(changes.size):
+            changes[i] *= answers[i]
+    else:
+        for i in range(changes.size):
+            silu = answers[i] * _logistic(-values[i]) if kind == _SILU else _NOUGHT
+            changes[i] *= _logistic(values[i]) + silu
 
 
 @njit
@@ -307,50 +326,33 @@ def _activate_back(
     alpha: np.float32,
     ceiling: np.float32,
 ) -> None:
-    """Take changes back through an activation, in place: the chain rule."""
-    if kind == _RELU:
-        _relu_back(changes, values, answers, alpha, ceiling)
-    elif kind == _LEAKY_RELU:
-        _leaky_relu_back(changes, values, answers, alpha, ceiling)
-    elif kind == _ELU:
-        _elu_back(changes, values, answers, alpha, ceiling)
-    elif kind == _SELU:
-        _selu_back(changes, values, answers, alpha, ceiling)
-    elif kind == _SIGMOID:
-        _sigmoid_back(changes, values, answers, alpha, ceiling)
-    elif kind == _TANH:
-        _tangent_back(changes, values, answers, alpha, ceiling)
-    elif kind == _SOFTPLUS:
-        _softplus_back(changes, values, answers, alpha, ceiling)
-    elif kind == _SOFTSIGN:
-        _softsign_back(changes, values, answers, alpha, ceiling)
-    elif kind == _EXPONENTIAL:
-        _exponential_back(changes, values, answers, alpha, ceiling)
-    elif kind == _SILU:
-        _silu_back(changes, values, answers, alpha, ceiling)
-    elif kind == _THRESHOLDED_RELU:
-        _thresholded_relu_back(changes, values, answers, alpha, ceiling)
-    elif kind == _SOFTMAX:
-        _softmax_back(changes.reshape(-1, ROWS), values.reshape(-1, ROWS))
+    """Take changes back through an activation, in place: the chain rule.
+
+    ``values`` went into it, and ``answers`` came out.
+    """
+    if kind == _SOFTMAX:
+        _softmax_back(changes, values)
+    elif kind in (_RELU, _LEAKY_RELU, _SOFTSIGN, _THRESHOLDED_RELU):
+        _bend_back(changes, values, kind, alpha, ceiling)
+    elif kind != _LINEAR:
+        _curve_back(changes, values, answers, kind, alpha)
 
 
 @njit
 def _softmax_back(changes: Float32, values: Float32) -> None:
-    """As `_activate_back`, of ``(units, ROWS)``.
-
-    In double precision, for near 1 an answer has no digits left for what it lacks.
-    """
-    shares = np.empty(len(values))
+    """In double precision, for near 1 an answer has no digits left for what it lacks."""
     for row in range(ROWS):
-        most = values[:, row].max()
-        for unit in range(len(values)):
-            shares[unit] = math.exp(values[unit, row] - most)
-        shares /= shares.sum()
-        mean = 0.0
-        for unit in range(len(values)):
-            mean += shares[unit] * changes[unit, row]
-        for unit in range(len(values)):
-            changes[unit, row] = np.float32(shares[unit] * (changes[unit, row] - mean))
+        most = values[row]
+        for i in range(row, values.size, ROWS):
+            most = _at_least(values[i], most)
+        whole = mean = 0.0
+        for i in range(row, values.size, ROWS):
+            share = math.exp(np.float64(values[i]) - most)
+            whole += share
+            mean += share * changes[i]
+        for i in range(row, values.size, ROWS):
+            share = math.exp(np.float64(values[i]) - most) / whole
+            changes[i] = np.float32(share * (changes[i] - mean / whole))
 
 
 @njit(
@@ -385,29 +387,28 @@ def backward(
     gradients : NDArray[np.float32]
         ``(n, inputs)``; filled.
     """
-    widest = max(matrix.shape[1], layers[:, 1].max()) + MOST_UNITS
+    widest = _widest(layers)
     first = np.empty(widest * ROWS, np.float32)
     values = np.empty((len(layers), widest * ROWS), np.float32)
     answers = np.empty((len(layers), widest * ROWS), np.float32)
     changes, before = np.empty(widest * ROWS, np.float32), np.empty(widest * ROWS, np.float32)
     for start in range(0, len(matrix), ROWS):
         _load(matrix, start, centre, first)
-        at = 0
         for i in range(len(layers)):
             source = first if i == 0 else answers[i - 1]
-            at = _sum_up(source, weights, at, values[i], layers[i])
+            _sum_up(source, weights, values[i], layers[i])
             size = layers[i, 1] * ROWS
-            answers[i, :size] = values[i, :size]
+            for j in range(size):
+                answers[i, j] = values[i, j]
             _activate(answers[i, :size], layers[i, 3], settings[i, 0], settings[i, 1])
-        changes[: layers[-1, 1] * ROWS] = _NOUGHT
-        changes[column * ROWS : (column + 1) * ROWS] = _ONE
-        at = 0
+        for j in range(size):
+            changes[j] = _ONE if j // ROWS == column else _NOUGHT
         for back in range(len(layers)):
             i = len(layers) - 1 - back
             size, kind = layers[i, 1] * ROWS, layers[i, 3]
             passed, came = values[i, :size], answers[i, :size]
             _activate_back(changes[:size], passed, came, kind, settings[i, 0], settings[i, 1])
-            at = _sum_up(changes, weights_back, at, before, layers_back[back])
+            _sum_up(changes, weights_back, before, layers_back[back])
             changes, before = before, changes
         for row in range(min(ROWS, len(matrix) - start)):
             for j in range(matrix.shape[1]):
@@ -425,15 +426,15 @@ def packed(layers: Sequence[DenseLayer]) -> tuple[Shape, Float32, Float32]:
     Returns
     -------
     layers : NDArray[np.int64]
-        ``(layers, 4)``; of each inputs, units, units that are summed up together, and the place
-        of its activation in `ACTIVATIONS`.
+        ``(layers, 5)``; of each inputs, units, units that are summed up together, the place of
+        its activation in `ACTIVATIONS`, and where its weights begin.
     settings : NDArray[np.float32]
         ``(layers, 2)``; its alpha and its ceiling.
     weights : NDArray[np.float32]
         For all units that are summed up together their biases, then for each input their weights;
         filled up with noughts where they are fewer.
     """
-    shapes, parts = [], []
+    shapes, parts, at = [], [], 0
     for layer in layers:
         inputs, units = layer.weights.shape
         groups = -(-units // MOST_UNITS)
@@ -441,6 +442,7 @@ def packed(layers: Sequence[DenseLayer]) -> tuple[Shape, Float32, Float32]:
         whole = np.zeros((inputs + 1, groups * width), np.float32)
         whole[0, :units], whole[1:, :units] = layer.bias, layer.weights
         parts.append(whole.reshape(inputs + 1, groups, width).transpose(1, 0, 2).ravel())
-        shapes.append((inputs, units, width, ACTIVATIONS.index(layer.activation.name)))
+        shapes.append((inputs, units, width, ACTIVATIONS.index(layer.activation.name), at))
+        at += whole.size
     settings = [(layer.activation.alpha, layer.activation.ceiling) for layer in layers]
     return np.array(shapes), np.array(settings, np.float32), np.concatenate(parts)
