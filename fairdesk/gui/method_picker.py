@@ -69,6 +69,8 @@ class MethodPicker(QWidget):
         self._fold = Fold("&Advanced: the method’s parameters")
         self._fold.opened.connect(self.opened)
         self._lay_out()
+        # a list without a current line takes the first one when it gets the keyboard
+        self.list.setCurrentItem(next(iter(self.items.values())))
         self.list.currentItemChanged.connect(self._choose)
 
     @property
