@@ -166,6 +166,8 @@ class Chain:
 
     def _append(self, weights: Float64, bias: Float64) -> None:
         inputs = len(weights)
+        if not weights.size:
+            raise NotPlainError("a layer without units")
         sizes = {self.scale.size, self.shift.size} - {1, inputs}
         if sizes or self.width not in (0, inputs):
             raise NotPlainError(WIDTHS)

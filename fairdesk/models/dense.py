@@ -131,8 +131,7 @@ class DenseNetwork:
         from fairdesk.models.forward import backward  # noqa: PLC0415
 
         gradients = np.empty(matrix.shape, dtype=np.float32)
-        given = np.ascontiguousarray(matrix, np.float64)
-        backward(given, *self._packed, *self._packed_back, column, gradients)
+        backward(self._given(matrix), *self._packed, *self._packed_back, column, gradients)
         return gradients
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
@@ -140,8 +139,14 @@ class DenseNetwork:
         from fairdesk.models.forward import forward  # noqa: PLC0415 - as above
 
         answers = np.empty((len(matrix), self.layers[-1].bias.size), dtype=np.float32)
-        forward(np.ascontiguousarray(matrix, np.float64), *self._packed, answers)
+        forward(self._given(matrix), *self._packed, answers)
         return answers
+
+    def _given(self, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Bring a matrix into the order that compiled loops read without looking."""
+        if matrix.ndim != 2 or matrix.shape[1] != len(self.layers[0].weights):
+            raise ValueError(f"a matrix of the shape {matrix.shape}")
+        return np.ascontiguousarray(matrix, np.float64)
 
     @cached_property
     def _packed(self) -> tuple[NDArray[np.float64], NDArray[np.int64], Float32, Float32]:

@@ -204,8 +204,10 @@ class FedModel:
         # compiled code is loaded where a model is asked, never in the window's process
         from fairdesk.models.filling import fill  # noqa: PLC0415
 
+        if rows.shape[1] != len(self.attributes):
+            raise IndexError("a row has not the attributes' codes")  # the loops do not look
         filled = np.empty((len(rows), len(self._positions)), order=order)
-        if not fill(np.ascontiguousarray(rows), *self._recipes, filled):
+        if not fill(np.ascontiguousarray(rows, np.float64), *self._recipes, filled):
             raise IndexError("a row has a code that its attribute does not")
         return filled
 

@@ -433,10 +433,19 @@ def packed(layers: Sequence[DenseLayer]) -> tuple[Shape, Float32, Float32]:
     weights : NDArray[np.float32]
         For all units that are summed up together their biases, then for each input their weights;
         filled up with noughts where they are fewer.
+
+    Raises
+    ------
+    ValueError
+        When a layer is empty, or not as wide as the one before.
     """
     shapes, parts, at = [], [], 0
+    given = len(layers[0].weights)
     for layer in layers:
         inputs, units = layer.weights.shape
+        if not inputs or not units or inputs != given:
+            raise ValueError("layers whose widths do not fit")  # the loops do not look
+        given = units
         groups = -(-units // MOST_UNITS)
         width = -(-units // groups)
         whole = np.zeros((inputs + 1, groups * width), np.float32)

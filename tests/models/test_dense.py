@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdesk.errors import ModelError
-from fairdesk.models.dense import ACTIVATIONS, Activation, DenseLayer, DenseNetwork
+from fairdesk.models.dense import ACTIVATIONS, LINEAR, Activation, DenseLayer, DenseNetwork
 from fairdesk.models.model import ModelCard, Takes
 
 REFERENCES = {
@@ -171,6 +171,19 @@ def test_shares_of_a_whole_keep_what_is_no_number_to_its_row():
     answers = net.matrix_scores(matrix)
     assert np.isnan(answers).all(axis=1).nonzero()[0].tolist() == [7]
     np.testing.assert_allclose(np.delete(answers, 7, axis=0).sum(axis=1), 1, rtol=1e-6)
+
+
+def test_what_does_not_fit_is_refused_before_any_loop_runs():
+    rng = np.random.default_rng(0)
+    net = network(rng, (3, 4, 1), (Activation("relu"), Activation("sigmoid")))
+    for matrix in (np.zeros((2, 4)), np.zeros((2, 2)), np.zeros(3)):
+        with pytest.raises(ValueError, match="shape"):
+            net.matrix_scores(matrix)
+        with pytest.raises(ValueError, match="shape"):
+            net.gradients(matrix)
+    for wrong in ((net.layers[0], net.layers[0]), network(rng, (3, 0, 1), [LINEAR] * 2).layers):
+        with pytest.raises(ValueError, match="do not fit"):
+            DenseNetwork(card(3), wrong).matrix_scores(np.zeros((2, 3)))
 
 
 def test_centre_keeps_the_digits_of_large_numbers():

@@ -149,6 +149,8 @@ def test_a_code_that_its_attribute_does_not_have_is_never_looked_up(code):
     else:
         with pytest.raises(IndexError):
             asked.predict(rows)
+    with pytest.raises(IndexError):
+        asked.predict(np.zeros((5, 2)))
 
 
 def test_inputs_of_many_rows_are_made_as_those_of_few():
