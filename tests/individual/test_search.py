@@ -8,10 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fairdesk.audit.methods import METHODS, remark, why_off
 from fairdesk.events import Found, Progress
 from fairdesk.individual import adf, eidig, maft, uniform
 from fairdesk.individual.similar import Ledger
-from fairdesk.models.model import labels
+from fairdesk.models.model import Capability, ModelCard, Takes, labels
 from tests.individual.conftest import Network, everybody
 
 SEARCHES = {
@@ -273,6 +274,28 @@ def test_maft_works_on_decisions_without_scores(small_domain):
     assert len(rows) > 50
     assert discriminatory(small_domain, rows, model).all()
     assert set(np.concatenate([event.row_scores for event in found]).ravel()) == {0.0, 1.0}
+
+
+def test_what_a_model_lacks_is_said():
+    decides = ModelCard(
+        path="",
+        sha256="",
+        format="",
+        summary="",
+        takes=Takes.MATRIX,
+        inputs=("a",),
+        named=True,
+        classes=("0", "1"),
+        scores="labels",
+        can=(Capability.DECIDES,),
+    )
+    scored = msgspec.structs.replace(decides, scores="probabilities", can=tuple(Capability))
+    assert "decision only" in remark(METHODS["maft"], decides)
+    assert remark(METHODS["maft"], scored) == ""
+    assert why_off(METHODS["maft"], decides) == ""
+    for name in ("eidig", "adf"):
+        assert "cannot tell how its score changes" in why_off(METHODS[name], decides)
+        assert why_off(METHODS[name], scored) == ""
 
 
 @pytest.mark.parametrize("classes", [2, 3])
