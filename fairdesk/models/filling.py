@@ -17,6 +17,28 @@ _BLOCK = 64
 
 
 @njit
+def _look_up(
+    rows: Rows,
+    start: int,
+    end: int,
+    attribute: int,
+    entries: Float64,
+    first: int,
+    size: int,
+    inputs: Float64,
+    i: int,
+) -> bool:
+    """Give some rows their entries; false where a code has none."""
+    fine = True
+    for row in range(start, end):
+        code = rows[row, attribute]
+        known = 0 <= code < size
+        fine &= known | (code != code)  # noqa: PLR0124 - it may be no number
+        inputs[row, i] = entries[first + (int(code) if known else size - 1)]
+    return fine
+
+
+@njit
 def _compute(inputs: Float64, start: int, end: int, i: int, operation: int, by: float) -> None:
     """Do one step for some rows of an input, in place."""
     if operation == _SUBTRACT:
@@ -77,16 +99,14 @@ def fill(
         end = min(start + _BLOCK, len(rows))
         for i in range(len(recipes)):
             attribute, first, size = recipes[i, 0], recipes[i, 1], recipes[i, 2]
-            for row in range(start, end):
-                number = rows[row, attribute]
-                if size:
-                    place = size - 1
-                    if size > 1 and number == number:  # noqa: PLR0124 - it may be no number
-                        if not 0 <= number < size:
-                            return False
-                        place = int(number)
-                    number = entries[first + place]
-                inputs[row, i] = number
+            if size == 0:
+                for row in range(start, end):
+                    inputs[row, i] = rows[row, attribute]
+            elif size == 1:
+                for row in range(start, end):
+                    inputs[row, i] = entries[first]
+            elif not _look_up(rows, start, end, attribute, entries, first, size, inputs, i):
+                return False
             for step in range(recipes[i, 3], recipes[i, 3] + recipes[i, 4]):
                 _compute(inputs, start, end, i, operations[step], by[step])
     return True

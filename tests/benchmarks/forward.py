@@ -69,7 +69,8 @@ def relu(values: Float32) -> None:
 
 def sigmoid(values: Float32) -> None:
     """Apply in place."""
-    np.exp(-values, out=values)
+    with np.errstate(over="ignore"):
+        np.exp(-values, out=values)
     values += 1
     np.reciprocal(values, out=values)
 
