@@ -115,4 +115,7 @@ def compiled_home() -> Path:
 
 
 if __name__ == "__main__":
-    _compile(Path(sys.argv[1]), Path(sys.argv[2]))
+    if len(sys.argv) > 1:
+        _compile(Path(sys.argv[1]), Path(sys.argv[2]))
+    elif not _folder().exists():  # to have it ready before many guests come
+        make()
