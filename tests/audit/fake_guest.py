@@ -46,7 +46,9 @@ def _steps(asked, domain, people, steps):
         yield Progress("global", i + 1, steps, 3 * i + 3, 3 * i + 3, 6 * i + 6)
 
 
-STEPS = methods.Method("steps", "Steps", "Finds.", "No paper", "Much.", "Nothing.", StepsOptions, search)
+STEPS = methods.Method(
+    "steps", "Steps", "Finds.", "No paper", "Much.", "Nothing.", StepsOptions, search
+)
 
 
 class Opened:

@@ -1,4 +1,4 @@
-"""The quick audit: everybody of a small domain; else a mix that ends when nothing new is learned."""
+"""The quick audit: everybody of a small domain; else until nothing new is learned."""
 
 import numpy as np
 import pytest
