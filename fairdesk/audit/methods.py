@@ -199,7 +199,8 @@ METHODS: dict[str, Method] = {
             "in AI Models”, 2018; “Black Box Fairness Testing of Machine Learning Models”, "
             "ESEC/FSE 2019",
             tells=_EXAMPLES_TELL,
-            cannot=_EXAMPLES_CANNOT,
+            cannot=f"{_EXAMPLES_CANNOT} Nearly all rows are spent on explanations: for as many "
+            "rows, uniform sampling mostly finds more.",
             options=symbolic.SymbolicOptions,
             search=symbolic.search,
         ),
