@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fairdesk.audit.records import RunRecord
 from fairdesk.audit.store import Store
 from fairdesk.events import Rows
-from fairdesk.individual.diversity import clusters, coverage
+from fairdesk.individual.diversity import clusters, coverage, numbered
 
 #: Into so many groups of alike people the data are divided, to see how many a run has reached.
 CLUSTERS = 20
@@ -107,27 +107,14 @@ def compare(
 
 def _overlaps(found: Sequence[Rows], run_ids: Sequence[int]) -> tuple[Overlap, ...]:
     """Count who was found by exactly which runs; people are told apart by their whole rows."""
-    person = _numbered(np.concatenate(found))
+    person = numbered(np.concatenate(found))
     by = np.repeat(np.arange(len(found)), [len(each) for each in found])
     # a set of runs as a number would end at 64 of them; as a row of marks it does not
     found_by = np.zeros((person.max(initial=-1) + 1, len(found)), dtype=np.bool_)
     found_by[person, by] = True
-    _, first, counts = np.unique(_numbered(found_by), return_index=True, return_counts=True)
+    _, first, counts = np.unique(numbered(found_by), return_index=True, return_counts=True)
     overlaps = [
         Overlap(tuple(run_ids[i] for i in np.flatnonzero(marks).tolist()), count)
         for marks, count in zip(found_by[first], counts.tolist(), strict=True)
     ]
     return tuple(sorted(overlaps, key=lambda each: (-each.people, len(each.runs), each.runs)))
-
-
-def _numbered(rows: Rows | NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Give equal rows the same number, from 0: ``(n,)``.
-
-    Column by column: a sort of whole rows would hold the interpreter, and with it the window, for
-    seconds, while sorts of numbers do not.
-    """
-    person = np.zeros(len(rows), dtype=np.intp)
-    for column in rows.T:
-        values, place = np.unique(column, return_inverse=True)
-        person = np.unique(person * len(values) + place, return_inverse=True)[1]
-    return person
