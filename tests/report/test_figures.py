@@ -39,23 +39,31 @@ def spec(tmp_path):
     [
         (
             {},
-            "3.80 % (3.68 to 3.92 %, 95 %) of all possible applicants get another decision when "
-            "only sex changes: estimated from 100,000 drawn at random.",
+            (
+                "3.80 % (3.68 to 3.92 %, 95 %) of all possible applicants get another decision when "
+                "only sex changes: estimated from 100,000 drawn at random."
+            ),
         ),
         (
             {"hits": 0, "estimate": 0.0, "low": 0.0, "high": 3.7e-5},
-            "0 of 100,000 applicants drawn at random get another decision when only sex changes: "
-            "at most 0.0037 % of all possible applicants do (95 % confidence).",
+            (
+                "0 of 100,000 applicants drawn at random get another decision when only sex changes: "
+                "at most 0.0037 % of all possible applicants do (95 % confidence)."
+            ),
         ),
         (
             {"exhaustive": True, "low": 0.038, "high": 0.038},
-            "3.80 % of all possible applicants (3,800 of 100,000) get another decision when only "
-            "sex changes: every one was checked.",
+            (
+                "3.80 % of all possible applicants (3,800 of 100,000) get another decision when only "
+                "sex changes: every one was checked."
+            ),
         ),
         (
             {"exhaustive": True, "hits": 0, "estimate": 0.0, "low": 0.0, "high": 0.0},
-            "0.00 % of all possible applicants (0 of 100,000) get another decision when only sex "
-            "changes: every one was checked.",
+            (
+                "0.00 % of all possible applicants (0 of 100,000) get another decision when only sex "
+                "changes: every one was checked."
+            ),
         ),
     ],
 )
