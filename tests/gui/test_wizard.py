@@ -129,7 +129,7 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
     assert wizard.state.step is Step.CHECKS
 
     qtbot.mouseClick(wizard.checks.lengths[Length.QUICK], Qt.MouseButton.LeftButton)
-    wizard.checks.picker.form.fields["global_num"].setValue(20)
+    wizard.checks.picker.form.fields["rounds"].setValue(3)
     wizard.checks.seed.setValue(3)
     qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
 
@@ -141,7 +141,7 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
         qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
     plan = created.args[0]
     assert plan.path == tmp_path / "audits" / "May loans.fairdesk"
-    assert plan.run.options == {"global_num": 20}
+    assert plan.run.options == {"rounds": 3}
     assert plan.run.seed == 3
     with Store.open(plan.path) as store:
         assert store.spec == plan.audit

@@ -118,9 +118,9 @@ def test_each_missing_answer_is_named():
     assert "protected" in state.blocked(Step.PEOPLE)
     state.choose("sex", Choice(role=Role.PROTECTED))
     assert state.next()
-    state.set_option("cluster_num", 0)
-    assert "cluster_num" in state.blocked(Step.CHECKS)
-    state.set_option("cluster_num", 2)
+    state.set_option("rounds", 0)
+    assert "rounds" in state.blocked(Step.CHECKS)
+    state.set_option("rounds", 2)
     assert state.next()
     assert "kept" in state.blocked(Step.REVIEW)
 
@@ -266,7 +266,7 @@ def test_the_plan_says_all(answered):
     answered.person = "customer"
     answered.seed = 7
     answered.length = Length.QUICK
-    answered.set_option("global_num", 50)
+    answered.set_option("rounds", 5)
     plan = answered.plan()
     assert plan.audit.title == "Loans of May"
     assert plan.audit.person == "customer"
@@ -274,7 +274,8 @@ def test_the_plan_says_all(answered):
     assert plan.audit.favourable == "yes"
     assert plan.audit.trusted
     assert plan.audit.domain.names == ("sex", "age")
-    assert plan.run.options == {"global_num": 50}
+    assert plan.run.method == "quick"
+    assert plan.run.options == {"rounds": 5}
     assert plan.run.seed == 7
     assert plan.run.budget.seconds == 60
     assert plan.path == answered.path
@@ -284,7 +285,7 @@ def test_the_plan_says_all(answered):
 
 
 def test_options_of_one_method_do_not_reach_another(answered):
-    answered.set_option("global_num", 50)
+    answered.set_option("rounds", 5)
     answered.method = "uniform"
     assert answered.plan().run.options == {}
     assert not answered.blocked(Step.CHECKS)

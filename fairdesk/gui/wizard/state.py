@@ -169,7 +169,7 @@ class WizardState:
     proof: Proof | None = None
     choices: dict[str, Choice] = field(default_factory=dict)
     constraints: tuple[str, ...] = ()
-    method: str = "maft"
+    method: str = "quick"
     options: dict[str, dict[str, int | float]] = field(default_factory=dict)
     seed: int = 0
     length: Length = Length.STANDARD

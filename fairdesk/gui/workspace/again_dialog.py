@@ -56,7 +56,7 @@ class AgainDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Another run")
         before = (
-            RunSpec("maft", seed=-1, budget=Budget(seconds=60.0)) if last is None else last.spec
+            RunSpec("quick", seed=-1, budget=Budget(seconds=60.0)) if last is None else last.spec
         )
         self._last = last
         self._options = {before.method: dict(before.options)}
