@@ -48,12 +48,22 @@ def test_what_is_off_says_why_and_offers_no_parameters(picker):
 
 
 def test_keys_walk_past_the_headings(picker, qtbot):
+    picker.list.setCurrentItem(picker.items[next(iter(METHODS))])
     picker.list.setFocus()
     met = [picker.key]
     for _ in range(len(METHODS) - 1):
         qtbot.keyClick(picker.list, Qt.Key.Key_Down)
         met.append(picker.key)
     assert met == list(picker.items)
+
+
+def test_every_parameter_shows_its_default_and_not_a_rounded_one(picker):
+    for key, method in METHODS.items():
+        picker.list.setCurrentItem(picker.items[key])
+        for name, field in picker.form.fields.items():
+            default = getattr(method.options(), name)
+            assert field.value() == default
+            assert float(field.text().replace(",", "")) == default
 
 
 def test_a_parameter_is_told(picker, qtbot):

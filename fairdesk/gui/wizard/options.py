@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import floor, log10
 
 import msgspec
 from PySide6.QtCore import Qt, Signal
@@ -17,8 +18,11 @@ from PySide6.QtWidgets import (
 
 from fairdesk.gui import theme
 from fairdesk.gui.parts import calm, in_order, labelled
+from fairdesk.gui.wizard.numbers import NumberField
 
 _MOST = 2**31 - 1
+#: How near a field comes to a limit that is itself not allowed.
+_NEAREST = 0.001
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ def options_of(kind: type[msgspec.Struct]) -> tuple[Option, ...]:
     found = []
     for name, schema in msgspec.json.schema(kind)["$defs"][kind.__name__]["properties"].items():
         whole = schema["type"] == "integer"
-        step = 1.0 if whole else 0.01
+        step = 1.0 if whole else _NEAREST
         low = schema.get("minimum", schema.get("exclusiveMinimum", -_MOST - step) + step)
         high = schema.get("maximum", schema.get("exclusiveMaximum", _MOST + step) - step)
         found.append(
@@ -117,9 +121,11 @@ class OptionsForm(QWidget):
             field.setRange(int(option.low), int(option.high))
             field.setValue(int(value))
         else:
-            field = QDoubleSpinBox()
-            field.setDecimals(2)
-            field.setSingleStep(0.1)
+            field = NumberField()
+            # there is a button that takes the value at once, without the field being left
+            field.setKeyboardTracking(True)
+            small = 0 < option.default < 0.1
+            field.setSingleStep(10 ** floor(log10(option.default)) if small else 0.1)
             field.setRange(option.low, option.high)
             field.setValue(value)
         field.setGroupSeparatorShown(True)
