@@ -235,7 +235,7 @@ def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
     return (
         *name,
         said,
-        *words.alone_sentences(spec, run),
+        *figures.alone_sentences(spec, run),
         *(each for each in figures.sentences(spec, run.figures) if each not in said),
         *([run.message] if run.state == "done" and run.message else []),
         f"{_capital(words.effort(run))}.",

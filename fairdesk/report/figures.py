@@ -121,6 +121,21 @@ def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
     return tuple(told)
 
 
+def tells_of_people(run: RunRecord) -> bool:
+    """Whether a run tells how people are treated, and not only how well a search works."""
+    return method_named(run.spec.method).answers is not Answers.DIAGNOSIS
+
+
+def alone_sentences(spec: AuditSpec, run: RunRecord) -> tuple[str, ...]:
+    """Say of a search how often each protected attribute is enough by itself.
+
+    Empty for a run that measures how common that is: a share of what it came upon beside a share
+    of people would be taken for one.
+    """
+    searches = method_named(run.spec.method).answers is Answers.EXAMPLES
+    return words.alone_sentences(spec, run) if searches else ()
+
+
 def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
     """Say what came of a run, the number first.
 

@@ -44,13 +44,14 @@ def summary(material: Material) -> Section:
     if spec.predictions:
         return _summary_of_decisions(material)
     blocks: list[Block] = []
-    for run in material.runs:
+    told = [run for run in material.runs if figures.tells_of_people(run)]
+    for run in told:
         first, _, rest = figures.headline(spec, run).partition(" ")
         where = f"{material.run_name(run)}: {words.effort(run)}; section {material.place(run)}."
-        blocks.append(Statement(first, rest, (*words.alone_sentences(spec, run), where)))
-    if not material.runs:
+        blocks.append(Statement(first, rest, (*figures.alone_sentences(spec, run), where)))
+    if not told:
         blocks.append(Text("No search has been run yet, so nothing can be said."))
-    elif not any(run.found for run in material.runs):
+    elif not any(run.found for run in told):
         blocks.append(
             Text(
                 "Nothing was found within what was tried. Discrimination that the search did not "

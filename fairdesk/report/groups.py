@@ -65,8 +65,8 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
             Observed(
                 "Observed in the data",
                 f"How often the label is “{spec.favourable}” in each group, in the rows of the "
-                "data (observed), with Wilson’s interval (95 %). These shares describe the data, "
-                "not the model, and are no result of a search; they help to read it.",
+                "data (observed), with Wilson’s interval (95\u00a0%). These shares describe the "
+                "data, not the model, and are no result of a search; they help to read it.",
                 spec.label,
                 spec.favourable,
                 _count(spec, table, spec.label, spec.favourable),

@@ -4,10 +4,11 @@ import msgspec
 import pytest
 
 from fairdesk.audit.records import RunState
+from fairdesk.audit.spec import RunSpec
 from fairdesk.data.reading import read_table
 from fairdesk.events import GroupGap, Likeness, Share
 from fairdesk.report import charts, figures, words
-from tests.report.building import spec_of, write_people
+from tests.report.building import people_store, spec_of, write_people
 
 SHARE = Share(
     whom="domain",
@@ -40,29 +41,29 @@ def spec(tmp_path):
         (
             {},
             (
-                "3.80 % (3.68 to 3.92 %, 95 %) of all possible applicants get another decision when "
-                "only sex changes: estimated from 100,000 drawn at random."
+                "3.80 % (3.68 to 3.92 %, 95 %) of all possible applicants get another decision "
+                "when only sex changes: estimated from 100,000 drawn at random."
             ),
         ),
         (
             {"hits": 0, "estimate": 0.0, "low": 0.0, "high": 3.7e-5},
             (
-                "0 of 100,000 applicants drawn at random get another decision when only sex changes: "
-                "at most 0.0037 % of all possible applicants do (95 % confidence)."
+                "0 of 100,000 applicants drawn at random get another decision when only sex "
+                "changes: at most 0.0037 % of all possible applicants do (95 % confidence)."
             ),
         ),
         (
             {"exhaustive": True, "low": 0.038, "high": 0.038},
             (
-                "3.80 % of all possible applicants (3,800 of 100,000) get another decision when only "
-                "sex changes: every one was checked."
+                "3.80 % of all possible applicants (3,800 of 100,000) get another decision when "
+                "only sex changes: every one was checked."
             ),
         ),
         (
             {"exhaustive": True, "hits": 0, "estimate": 0.0, "low": 0.0, "high": 0.0},
             (
-                "0.00 % of all possible applicants (0 of 100,000) get another decision when only sex "
-                "changes: every one was checked."
+                "0.00 % of all possible applicants (0 of 100,000) get another decision when only "
+                "sex changes: every one was checked."
             ),
         ),
     ],
@@ -97,6 +98,16 @@ def test_a_headline_never_takes_a_search_for_a_rate(spec, method, found, first, 
     said = plain(figures.headline(spec, state))
     assert said.startswith(first)
     assert holds in said
+
+
+def test_what_an_estimate_came_upon_is_never_told_beside_its_share(tmp_path):
+    with people_store(tmp_path, ("sex", "job")) as store:
+        for method in ("uniform", "estimate", "diagnose"):
+            store.end_run(store.begin_run(RunSpec(method)), "done")
+        runs = [msgspec.structs.replace(run, found=8, alone=(6, 1)) for run in store.runs()]
+        told = [figures.alone_sentences(store.spec, run) for run in runs]
+    assert [len(each) for each in told] == [2, 0, 0]
+    assert [figures.tells_of_people(run) for run in runs] == [True, True, False]
 
 
 def test_gaps_and_likenesses_are_told(spec):
