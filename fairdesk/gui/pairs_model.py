@@ -103,7 +103,10 @@ def usual(plausibility: float, many: str) -> str:
     """Say how usual somebody is among the real ``many``."""
     if not plausibility:
         return f"Less usual than any of the real {many}."
-    return f"At least as usual as {words.percent(plausibility, 1, 0)} of the real {many}."
+    share = words.percent(plausibility, 1, 0)
+    if share.startswith("below "):
+        return f"Less usual than nearly all of the real {many}."
+    return f"At least as usual as {share} of the real {many}."
 
 
 def mark_text(pair: Pair) -> str:

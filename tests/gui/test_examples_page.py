@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 from fairdesk.audit.records import MinimalPair
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import PairQuery, Store
-from fairdesk.gui.pairs_model import PairRole
+from fairdesk.gui.pairs_model import PairRole, distance_text
 from fairdesk.gui.workspace import study, weighing
 from fairdesk.gui.workspace.why_view import STRONGEST, WeightBars
 from fairdesk.gui.workspace.workspace import EXAMPLES
@@ -155,7 +155,8 @@ def test_a_pair_is_brought_nearer_and_stays_so(qtbot, known, scholars, opened, p
     assert "from a real applicant (it was" in detail._sentence.text()
     with Store.open(path) as store:
         minimal = store.learned(pair.id, "minimal", MinimalPair)
-        assert f"Pair {pair.id}: brought nearer" in "\n".join(e.what for e in store.log_entries())
+        (told,) = (e.what for e in store.log_entries() if f"Pair {pair.id}: brought" in e.what)
+    assert told.endswith(f"distance {distance_text(minimal.distance)}.")
     assert minimal.distance < pair.distance
     others = store.spec.domain.others
     assert (np.array(minimal.row)[others] == np.array(minimal.partner)[others]).all()
@@ -273,6 +274,17 @@ def test_a_share_of_those_tried_is_never_told(known):
     said = [each.text() for each in known.examples.findChildren(QLabel) if each.isVisible()]
     assert not any("of those tried" in each for each in said)
     assert "%" not in known.examples._effort.text()
+
+
+def test_the_smallest_window_cuts_nobody_off(qtbot, known):
+    page = known.examples
+    known.resize(880, 560)
+    qtbot.waitUntil(lambda: known.width() == 880, timeout=LONG)
+    qtbot.waitUntil(lambda: not page._watching.isVisible(), timeout=LONG)
+    for widget in (page.detail, page.pairs._unlike):
+        right = widget.mapTo(known, widget.rect().topRight()).x()
+        assert right < 880
+    assert page.pairs._unlike.geometry().right() <= page.pairs.width()
 
 
 def test_a_low_window_has_room_for_the_people(qtbot, known):

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QPushButton, QTableWidget
 from fairdesk.audit.records import RunState
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import Store
-from fairdesk.events import GroupGap, Progress, Share
+from fairdesk.events import GroupGap, Likeness, Progress, Share
 from fairdesk.gui.chart import Mark
 from fairdesk.gui.workspace.answering import shares
 from fairdesk.gui.workspace.overview_page import ESTIMATE, next_step
@@ -237,6 +237,40 @@ def test_the_three_kinds_of_statement_stand_side_by_side(qtbot, opened, path):
     assert "all possible applicants" in overview._estimated.said.text()
     assert "In the data: 1.50" in overview._estimated_more.text()
     qtbot.waitUntil(lambda: "impact ratio" in overview._observed.said.text(), timeout=20_000)
+
+
+def test_the_run_that_knows_most_is_the_one_to_tell(opened, path):
+    measure(path, "estimate", [DOMAIN, DATA])
+    fewer = msgspec.structs.replace(DOMAIN, people=9_000, estimate=0.042)
+    measure(path, "estimate", [fewer, DATA])
+    measure(path, "themis", [msgspec.structs.replace(DOMAIN, people=90_000, estimate=0.044)])
+    workspace = opened(path)
+    assert workspace.overview._estimated.said.text().startswith("3.80")
+    assert "In the data: 1.50" in workspace.overview._estimated_more.text()
+    assert "3.80 %" in standing(workspace, SHARE)
+
+
+def test_results_are_read_whole_in_the_table_of_runs(opened, path):
+    measure(path, "estimate", [DOMAIN])
+    runs = opened(path).overview._runs
+    place = [runs.horizontalHeaderItem(i).text() for i in range(runs.columnCount())].index("Result")
+    assert runs.columnWidth(place) >= runs.sizeHintForColumn(place)
+
+
+def test_only_runs_with_examples_stand_on_their_page(opened, path):
+    estimate = measure(path, "estimate", [DOMAIN])
+    with Store.open(path) as store:
+        likeness = Likeness(0.5, 100, 0.97, 0.9, 0.8, 400, 30)
+        diagnosis = store.begin_run(RunSpec("diagnose"))
+        store.measure(diagnosis, [likeness])
+        store.end_run(diagnosis, "done")
+        found, *_ = store.runs()
+    examples = opened(path).examples
+    listed = [examples._runs.itemData(i) for i in range(examples._runs.count())]
+    assert found.id in listed
+    assert diagnosis not in listed
+    assert estimate not in listed
+    assert examples._shown == found.id
 
 
 def test_the_next_step_after_examples_is_an_estimate(path):

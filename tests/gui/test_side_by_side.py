@@ -95,6 +95,7 @@ def test_numbers_are_never_more_exact_than_they_are():
     assert plausibility_text(0.001) == "<1\u00a0%"
     assert usual(0.0, "applicants") == "Less usual than any of the real applicants."
     assert "35\u00a0% of the real applicants" in usual(0.35, "applicants")
+    assert usual(0.002, "applicants") == "Less usual than nearly all of the real applicants."
     assert [signed(each) for each in (0.12, -0.12, 0.0001)] == ["+0.120", "−0.120", "0.000"]
 
 

@@ -343,6 +343,7 @@ class RunsView(QWidget):
 
     def _fail(self, error: FairDeskError) -> None:
         self._drop()
+        self._lesson.setText("")
         self._banner.tell(error)
 
     def _ask_curves(self) -> None:

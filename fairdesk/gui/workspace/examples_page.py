@@ -22,13 +22,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS
+from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import RunRecord, RunState
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart
 from fairdesk.gui.keys import shortcut
+from fairdesk.gui.workspace.answering import answering, method_of
 from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs_view import PairsView
@@ -101,6 +102,7 @@ class ExamplesPage(QWidget):
         super().__init__(parent)
         self._session = session
         self._shown: int | None = None
+        self._newest: int | None = None
         self._curves: dict[int, Curve] = {}
         self._headline = parts.Words(size=1.25, strong=True)
         self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -207,7 +209,7 @@ class ExamplesPage(QWidget):
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.WIDE)
         split.setSizes([520, 480])
-        self.detail.setMinimumSize(380, 262)
+        self.detail.setMinimumSize(320, 262)
         self.pairs.setMinimumHeight(160)
         people = QWidget()
         column = QVBoxLayout(people)
@@ -329,15 +331,17 @@ class ExamplesPage(QWidget):
 
     def _take_runs(self) -> None:
         """List the runs; the newest is shown unless the auditor chose another."""
-        runs = self._session.runs
+        runs = self._with_examples()
         if not runs:
             return
-        newest_shown = self._shown is None or self._runs.currentIndex() == self._runs.count() - 1
+        newest = (answering(runs, Answers.EXAMPLES) or runs)[-1].id
+        newest_shown = self._shown in (None, self._newest)
+        self._newest = newest
         with QSignalBlocker(self._runs):
             self._runs.clear()
             for record in runs:
                 self._runs.addItem(run_name(record.id, record.spec), record.id)
-            wanted = runs[-1].id if newest_shown else self._shown
+            wanted = newest if newest_shown else self._shown
             self._runs.setCurrentIndex(self._runs.findData(wanted))
         self._runs.setVisible(len(runs) > 1)
         self._choose_run()
@@ -353,6 +357,14 @@ class ExamplesPage(QWidget):
         if record is not None:
             self._tell(record)
         self._ask_curve(number)
+
+    def _with_examples(self) -> tuple[RunRecord, ...]:
+        """Give the searches, and what else came upon examples."""
+        return tuple(
+            run
+            for run in self._session.runs
+            if run.found or method_of(run).answers is Answers.EXAMPLES
+        )
 
     def _record(self, number: int) -> RunRecord | None:
         return next((each for each in self._session.runs if each.id == number), None)
@@ -370,7 +382,8 @@ class ExamplesPage(QWidget):
     def _go_on(self, state: RunState) -> None:
         """Follow the run that is under way, unless an older one is being read."""
         known = self._runs.findData(state.run_id) >= 0
-        if state.run_id and not known and self._session.loaded:
+        searches = method_of(state).answers is Answers.EXAMPLES
+        if state.run_id and searches and not known and self._session.loaded:
             self._follow(state)
         if state.run_id == self._shown:
             self._tell(state)
@@ -386,7 +399,7 @@ class ExamplesPage(QWidget):
             self._runs.addItem(run_name(state.run_id, run), state.run_id)
             self._runs.setCurrentIndex(self._runs.count() - 1)
         self._runs.setVisible(self._runs.count() > 1)
-        self._shown = state.run_id
+        self._shown = self._newest = state.run_id
         self._stack.setCurrentIndex(1)
         self.pairs.show_run(state.run_id)
 
@@ -421,7 +434,7 @@ class ExamplesPage(QWidget):
             curve = self._curves.get(self._shown, np.empty((0, 4)))
             self.chart.draw(over_time(curve, self._session.many))
         else:
-            for record in self._session.runs:
+            for record in self._with_examples():
                 if record.id not in self._curves:
                     self._curves[record.id] = np.empty((0, 4))
                     self._ask_curve(record.id)

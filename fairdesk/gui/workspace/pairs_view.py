@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QListView,
     QPushButton,
+    QSizePolicy,
     QStackedWidget,
     QTableView,
     QVBoxLayout,
@@ -124,8 +125,7 @@ class PairsView(QWidget):
         above = QHBoxLayout()
         above.setSpacing(theme.NEAR)
         above.addWidget(label)
-        above.addWidget(self._order)
-        above.addStretch(1)
+        above.addWidget(self._order, 1)
         self._unlike.setText(_UNLIKE)
         self._unlike.setToolTip(
             "Of the pairs that fit the filter, ten that differ most from each other (U): chosen "
@@ -139,6 +139,11 @@ class PairsView(QWidget):
     def _make_order(self) -> QComboBox:
         order = QComboBox()
         order.setAccessibleName("Order of the pairs")
+        # it may be cut in a small window, so that the button beside it is not
+        order.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        order.setMinimumContentsLength(8)
+        order.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        order.setMaximumWidth(280)
         for text, _order in self._orders:
             order.addItem(text)
         order.addItem("")  # by another column's header

@@ -25,7 +25,8 @@ from fairdesk.report import words
 
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Tried", "Rows sent", "Time")
 _NUMBERS = (3, 4, 5, 6, 7)
-_STATE = 2
+#: Columns that are as wide as what they hold: it must be read whole.
+_WHOLE = (0, 1, 2, 4)
 
 
 class RunsTable(QTableWidget):
@@ -72,7 +73,7 @@ class RunsTable(QTableWidget):
         head = self.horizontalHeader()
         head.setHighlightSections(False)
         head.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        for place in (0, 1, _STATE):
+        for place in _WHOLE:
             head.setSectionResizeMode(place, QHeaderView.ResizeMode.ResizeToContents)
         self.setItemDelegate(parts.Padded(self))
         self.itemActivated.connect(lambda item: self.opened.emit(self._runs[item.row()].id))

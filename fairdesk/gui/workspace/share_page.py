@@ -107,11 +107,14 @@ def main_shares(told: Sequence[Share]) -> tuple[Share, ...]:
 
 
 def telling_share(runs: Sequence[Run]) -> tuple[Share, ...]:
-    """Give the main shares of the run that tells most: of most attributes, then the newest."""
+    """Give the main shares of the run that tells most.
+
+    Of most attributes, then of most kinds of people, then from most people, then the newest.
+    """
     return max(
         # of equal ones `max` gives the first, so that the newest comes first
         (main_shares(shares(run)) for run in reversed(runs) if shares(run)),
-        key=lambda told: len(told[0].attributes),
+        key=lambda told: (len(told[0].attributes), len(told), told[0].people),
         default=(),
     )
 
@@ -160,7 +163,7 @@ def convergence(share: Share, many: str) -> Drawing:
 #: The columns of `set_rows`.
 SET_HEADER = (
     "Protected attributes",
-    "Another decision when only these change",
+    "Another decision",
     "Gap between two groups",
     "Fares best",
     "Fares worst",
@@ -241,8 +244,10 @@ class SharePage(QWidget):
         )
         self._sets_title = parts.heading("Every set of protected attributes")
         self._sets_words = parts.quiet(
-            "Estimated, the most common first. A gap compares the favourable rates of two groups "
-            f"of possible {session.many} who need not be alike otherwise; it may have other causes."
+            f"Estimated: how many of all possible {session.many} get another decision when only "
+            "these attributes change, the most common first. A gap compares the favourable rates "
+            f"of two groups of possible {session.many} who need not be alike otherwise; it "
+            "may have other causes."
         )
         self._stack = QStackedWidget()
         self._stack.addWidget(self._make_empty())

@@ -17,6 +17,7 @@ from fairdesk.audit.worker import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.events import Rows
 from fairdesk.gui.background import Task, in_background
+from fairdesk.gui.pairs_model import distance_text
 from fairdesk.gui.store_thread import StoreThread
 from fairdesk.gui.workspace.real_people import Real, RealPeople
 from fairdesk.gui.workspace.reopening import reopen
@@ -152,7 +153,7 @@ class Study(QObject):
             store.learn(pair.id, NEARER, minimal)
             store.log(
                 f"Pair {pair.id}: brought nearer to a real {spec.person}, "
-                f"distance {minimal.distance:.3f}."
+                f"distance {distance_text(minimal.distance)}."
             )
 
         doing = f"Pair {words.number(pair.id)}: bringing it nearer…"
