@@ -269,7 +269,9 @@ def test_stop_ends_what_is_no_search_at_once(audit, worker):
 def test_pause_and_resume(audit, worker):
     made = audit(SLOW, answer=1.0)
     events = iter(made.search())
-    next(events)
+    # libraries are loaded, and the model is looked at, before the method begins
+    while next(events).phase != "global":
+        pass
     worker.pause()
     assert worker.paused
     seen, states = [], []
