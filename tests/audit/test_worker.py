@@ -267,7 +267,7 @@ def test_stop_ends_what_is_no_search_at_once(audit, worker):
 
 
 def test_pause_and_resume(audit, worker):
-    made = audit(SLOW, answer=1.0)
+    made = audit(SLOW, answer=5.0)
     events = iter(made.search())
     # libraries are loaded, and the model is looked at, before the method begins
     while next(events).phase != "global":
@@ -286,7 +286,7 @@ def test_pause_and_resume(audit, worker):
     time.sleep(0.5)
     count = len(seen)
     # longer than a running search may take for a step
-    time.sleep(1.5)
+    time.sleep(5.5)
     assert len(seen) == count
     assert states[-1]
     worker.resume()
