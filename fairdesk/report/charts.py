@@ -81,7 +81,7 @@ def line_chart(
     x_title, y_title : str
         What the axes count, with the unit.
     height : float
-        In points.
+        In points; more where the names need it.
     """
     ends = [
         (float(line.x[-1]), float(line.y[-1])) if len(line.x) else (0.0, 0.0) for line in series
@@ -93,6 +93,8 @@ def line_chart(
         for line, (x, y) in zip(series, ends, strict=True)
     ]
     right = 10 + max(_extent(text) for lines in labels for text in lines)
+    sizes = [len(lines) * (_SIZE + 2) + 3 for lines in labels]
+    height = max(height, sum(sizes) + 44.0)
     frame = _Frame(
         left=_extent(words.number(y_ticks[-1])) + 10,
         right=WIDTH - right,
@@ -105,8 +107,9 @@ def line_chart(
     parts = _axes(frame, x_ticks, y_axis, x_title, y_title)
     heights = _apart(
         [frame.y(y) for _, y in ends],
-        [len(lines) * (_SIZE + 2) + 3 for lines in labels],
-        height - _SIZE,
+        sizes,
+        # the greatest number of the axis stands right below
+        frame.bottom + _SIZE,
     )
     for i, line in enumerate(series):
         colour, dash = COLOURS[i % len(COLOURS)], _DASHES[i % len(_DASHES)]

@@ -94,7 +94,7 @@ def likeness_sentence(likeness: Likeness) -> str:
         f"{words.number(likeness.tried)} tried"
     )
     if likeness.gradients is None:
-        return f"Size {likeness.size:g}: {found}."
+        return f"Size {likeness.size:.2g}: {found}."
     cosines = [
         f"{what} {value:.2f}"
         for what, value in (
@@ -104,7 +104,7 @@ def likeness_sentence(likeness: Likeness) -> str:
         )
         if value is not None
     ]
-    return f"Size {likeness.size:g}: cosine similarity of {words.joined(cosines)}; {found}."
+    return f"Size {likeness.size:.2g}: cosine similarity of {words.joined(cosines)}; {found}."
 
 
 def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
@@ -126,14 +126,18 @@ def tells_of_people(run: RunRecord) -> bool:
     return method_named(run.spec.method).answers is not Answers.DIAGNOSIS
 
 
+def searches(run: RunRecord) -> bool:
+    """Whether a run looks for examples."""
+    return method_named(run.spec.method).answers is Answers.EXAMPLES
+
+
 def alone_sentences(spec: AuditSpec, run: RunRecord) -> tuple[str, ...]:
     """Say of a search how often each protected attribute is enough by itself.
 
     Empty for a run that measures how common that is: a share of what it came upon beside a share
     of people would be taken for one.
     """
-    searches = method_named(run.spec.method).answers is Answers.EXAMPLES
-    return words.alone_sentences(spec, run) if searches else ()
+    return words.alone_sentences(spec, run) if searches(run) else ()
 
 
 def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:

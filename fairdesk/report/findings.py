@@ -105,7 +105,7 @@ def _widest_sentence(material: Material, pair: Pair) -> str:
 def results(material: Material) -> Section:
     """Show what each run tried and found."""
     blocks: list[Block] = []
-    finished = [run for run in material.runs if run.tried]
+    finished = [run for run in material.runs if run.tried and figures.searches(run)]
     if len(finished) > 1 and any(run.found for run in finished):
         blocks += [
             Text(
@@ -113,7 +113,9 @@ def results(material: Material) -> Section:
                 "show what each method found for what it tried; random sampling is the yardstick "
                 "that a search should beat."
             ),
-            _found_chart(material, finished, "All runs: findings against people tried"),
+            _found_chart(
+                material, finished, f"All searches: findings against {material.people} tried"
+            ),
         ]
     for run in material.runs:
         blocks += _run_blocks(material, run)
@@ -153,7 +155,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         ),
         Fact("Time", words.duration(run.elapsed)),
         *(
-            Fact(f"{phase.capitalize()} search", words.duration(seconds))
+            Fact(f"Time, {phase} part", words.duration(seconds))
             for phase, seconds in run.seconds.items()
             if len(run.seconds) > 1
         ),
@@ -165,7 +167,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     blocks.append(Facts(tuple(facts)))
     blocks += [Text(each) for each in figures.sentences(spec, run.figures)]
     blocks += _course(material, run)
-    if run.found and len(material.progress[run.id]):
+    if run.found and figures.searches(run) and len(material.progress[run.id]):
         title = f"Findings against {material.people} tried"
         blocks.append(_found_chart(material, [run], title))
     names = words.protected_names(spec.domain)

@@ -57,6 +57,19 @@ def test_labels_of_lines_that_end_together_stay_apart():
     assert all(np.diff(heights) >= 18)
 
 
+def test_many_lines_have_room_for_their_names():
+    points = np.array([1.0, 2.0])
+    names = [f"Aequitas, fully-directed, run {i}" for i in range(12)]
+    picture = charts.line_chart(
+        [charts.Series(name, points, points) for name in names], x_title="tried", y_title="found"
+    )
+    drawing = ET.fromstring(picture.svg)
+    high = float(drawing.get("viewBox").split()[3])
+    places = [float(each.get("y")) for each in drawing.iter(f"{SVG}text")]
+    assert min(places) > 5
+    assert max(places) < high
+
+
 def test_a_chart_of_nothing_is_still_a_chart():
     picture = charts.line_chart(
         [charts.Series("MAFT", np.array([]), np.array([]))], x_title="tried", y_title="found"

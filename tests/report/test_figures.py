@@ -108,6 +108,7 @@ def test_what_an_estimate_came_upon_is_never_told_beside_its_share(tmp_path):
         told = [figures.alone_sentences(store.spec, run) for run in runs]
     assert [len(each) for each in told] == [2, 0, 0]
     assert [figures.tells_of_people(run) for run in runs] == [True, True, False]
+    assert [figures.searches(run) for run in runs] == [True, False, False]
 
 
 def test_gaps_and_likenesses_are_told(spec):
@@ -121,6 +122,8 @@ def test_gaps_and_likenesses_are_told(spec):
     assert figures.likeness_sentence(blind) == (
         "Size 0.5: a short search found 30 among 400 tried."
     )
+    tiny = msgspec.structs.replace(blind, size=0.0316228)
+    assert figures.likeness_sentence(tiny).startswith("Size 0.032:")
     assert len(figures.sentences(spec, (SHARE, gap, like))) == 4
 
 
