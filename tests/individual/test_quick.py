@@ -44,7 +44,7 @@ def test_a_mix_of_methods_in_a_large_one(large_domain):
     model = Network(large_domain, np.random.default_rng(3))
     events = run(large_domain, model, rows=4_000)
     phases = {event.phase for event in events if isinstance(event, Progress)}
-    assert {"estimate", "MAFT", "Aequitas"} <= phases
+    assert {"estimate", "EIDIG", "Aequitas"} <= phases
     shares = [event for event in events if isinstance(event, Measured)][-1].figures
     assert not shares[0].exhaustive
     found = [event for event in events if isinstance(event, Found)]
