@@ -8,7 +8,6 @@ fitted to them is a decision tree, as in Agarwal et al. 2018.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairdesk.data.attributes import Attribute, Role
 from fairdesk.data.domain import Domain
@@ -22,8 +21,6 @@ from fairdesk.models.model import labels
 KERNEL_WIDTH = 0.75
 #: So often a sample that breaks a constraint goes half of the way back to the person.
 RETREATS = 4
-#: Once so many rows were sent, samples are no longer remembered: memory must not grow with a run.
-MOST_REMEMBERED = 5_000_000
 
 
 class LocalTrees:
@@ -69,10 +66,26 @@ class LocalTrees:
         self._spread = np.where(spread > 0, spread, domain.unit[self._moved])
         self._values = [_frequencies(domain.attributes[i], people[:, i]) for i in self._drawn]
 
-    def paths(self, rows: Rows) -> list[Path]:
-        """Explain ``(n, d)`` people: of each the path of their tree, empty where all are alike."""
+    def paths(self, rows: Rows, beside: Rows | None = None) -> list[Path]:
+        """Explain people.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``.
+        beside : Rows, optional
+            ``(m, d)``; who else is asked about in the same batch, and remembered.
+
+        Returns
+        -------
+        list of Path
+            Of each the path of their tree, empty where all samples are decided alike.
+        """
         samples, weights = self._around(rows)
-        classes = self._decisions(samples)
+        flat = samples.reshape(-1, samples.shape[2])
+        asked = flat if beside is None else np.concatenate([flat, beside])
+        decided = labels(self._asked.predict(asked))[: len(flat)]
+        classes = decided.astype(np.int64).reshape(weights.shape)
         found, thresholds, above, confidence = self._tree_paths(
             samples,
             classes,
@@ -135,13 +148,6 @@ class LocalTrees:
             flat[barred] = domain.settle(np.where(back, rows[people[barred]], flat[barred]))
             barred = barred[~domain.allowed(flat[barred])]
         flat[barred] = rows[people[barred]]
-
-    def _decisions(self, samples: Rows) -> NDArray[np.int64]:
-        """Ask about all samples at once: ``(n, s)``."""
-        flat = samples.reshape(-1, samples.shape[2])
-        know = self._asked.queries < MOST_REMEMBERED
-        predict = self._asked.predict if know else self._asked.predict_anew
-        return labels(predict(flat)).astype(np.int64).reshape(samples.shape[:2])
 
 
 def _is_drawn(attribute: Attribute) -> bool:

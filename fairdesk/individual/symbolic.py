@@ -278,9 +278,11 @@ class _Search:
         ]
         if wanted:
             rows = np.array([each.row for each in wanted])
+            if last:  # their explanations are needed whoever they are: all in one batch
+                self._explained(wanted, self._members(rows))
             for each, hit in zip(wanted, self.ledger.ask(rows).discriminatory, strict=True):
                 each.hit = bool(hit)
-            self._explained([each for each in wanted if each.hit or last])
+            self._explained([each for each in wanted if each.hit])
 
     def _next(self, most: int, *, last: bool) -> list[_Case]:
         """Give those who are next after the one just taken: all undirected, or none of them."""
@@ -292,11 +294,16 @@ class _Search:
             heapq.heappush(self.queue, each)
         return [case for _, _, case in taken]
 
-    def _explained(self, cases: list[_Case]) -> list[Path]:
+    def _members(self, rows: Rows) -> Rows:
+        """Give everybody in people's similar sets who may be."""
+        everyone = self.domain.similar(rows).reshape(-1, rows.shape[1])
+        return everyone[self.domain.allowed(everyone)] if self.domain.ruled else everyone
+
+    def _explained(self, cases: list[_Case], beside: Rows | None = None) -> list[Path]:
         """Give the explanations of cases; those that are missing are asked for together."""
         missing = [case for case in cases if case.explanation is None]
         if missing:
-            found = self.trees.paths(np.array([case.row for case in missing]))
+            found = self.trees.paths(np.array([case.row for case in missing]), beside)
             for case, path in zip(missing, found, strict=True):
                 case.explanation = path
         return [case.explanation or () for case in cases]
