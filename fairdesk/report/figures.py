@@ -140,6 +140,20 @@ def alone_sentences(spec: AuditSpec, run: RunRecord) -> tuple[str, ...]:
     return words.alone_sentences(spec, run) if searches(run) else ()
 
 
+def near_sentence(spec: AuditSpec, run: RunRecord | RunState) -> str:
+    """Say that only people near a real one were asked about, where that is so; else empty.
+
+    Then a share is of those, and not of everybody who could be.
+    """
+    near = run.spec.near if isinstance(run, RunRecord) else None
+    if near is None:
+        return ""
+    return (
+        f"Only {plural(spec.person)} at most {near:g} from a real one (0 is alike, 1 unlike in "
+        "everything) were asked about: all that is said here is of those alone."
+    )
+
+
 def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
     """Say what came of a run, the number first.
 
@@ -159,7 +173,7 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
             said = words.headline(spec, run, ending_too=False)
             if share is not None:
                 said += f" {share_sentence(spec, share)}"
-    return " ".join(part for part in (said, ending) if part)
+    return " ".join(part for part in (said, near_sentence(spec, run), ending) if part)
 
 
 def _whom(share: Share, people: str) -> str:

@@ -165,6 +165,8 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if ended := words.ending(run):
         blocks.append(Callout("Not to the end.", ended))
     blocks.append(Facts(tuple(facts)))
+    if near := figures.near_sentence(spec, run):
+        blocks.append(Callout("Only near real people.", near))
     blocks += [Text(each) for each in figures.sentences(spec, run.figures)]
     blocks += _course(material, run)
     if run.found and figures.searches(run) and len(material.progress[run.id]):

@@ -245,9 +245,20 @@ def test_the_run_that_knows_most_is_the_one_to_tell(opened, path):
     measure(path, "estimate", [fewer, DATA])
     measure(path, "themis", [msgspec.structs.replace(DOMAIN, people=90_000, estimate=0.044)])
     workspace = opened(path)
-    assert workspace.overview._estimated.said.text().startswith("3.80")
+    assert workspace.overview._estimated.said.text().startswith("4.40")
     assert "In the data: 1.50" in workspace.overview._estimated_more.text()
-    assert "3.80 %" in standing(workspace, SHARE)
+    assert "4.40 %" in standing(workspace, SHARE)
+
+
+def test_a_share_of_those_near_real_people_is_not_told_as_of_all(opened, path):
+    with Store.open(path) as store:
+        run = store.begin_run(RunSpec("estimate", near=0.1))
+        store.measure(run, [DOMAIN])
+        store.end_run(run, "done")
+    workspace = opened(path)
+    assert "3.80" not in workspace.overview._estimated.said.text()
+    workspace.show_page(SHARE)
+    assert "at most 0.1 from a real one" in workspace.share._standing.text()
 
 
 def test_results_are_read_whole_in_the_table_of_runs(opened, path):

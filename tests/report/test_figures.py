@@ -111,6 +111,17 @@ def test_what_an_estimate_came_upon_is_never_told_beside_its_share(tmp_path):
     assert [figures.searches(run) for run in runs] == [True, False, False]
 
 
+def test_a_share_of_those_near_real_people_says_so(tmp_path):
+    with people_store(tmp_path) as store:
+        for near in (0.1, None):
+            run = store.begin_run(RunSpec("estimate", near=near))
+            store.measure(run, [SHARE])
+            store.end_run(run, "done")
+        near, whole = [figures.headline(store.spec, run) for run in store.runs()]
+    assert "Only applicants at most 0.1 from a real one" in near
+    assert "asked about" not in whole
+
+
 def test_gaps_and_likenesses_are_told(spec):
     gap = GroupGap(("sex",), 4_000, 0.2, 0.17, 0.23, 0.99, (1.0,), (0.0,), 0.6, 0.4)
     said = plain(figures.gap_sentence(spec, gap))

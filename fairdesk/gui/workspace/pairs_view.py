@@ -141,7 +141,7 @@ class PairsView(QWidget):
         order.setAccessibleName("Order of the pairs")
         # it may be cut in a small window, so that the button beside it is not
         order.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        order.setMinimumContentsLength(8)
+        order.setMinimumContentsLength(6)
         order.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         order.setMaximumWidth(280)
         for text, _order in self._orders:

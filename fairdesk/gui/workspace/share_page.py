@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.methods import Answers
-from fairdesk.audit.records import RunState
+from fairdesk.audit.records import RunRecord, RunState
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import GroupGap, Share
 from fairdesk.gui import parts, theme
@@ -107,15 +107,19 @@ def main_shares(told: Sequence[Share]) -> tuple[Share, ...]:
 
 
 def telling_share(runs: Sequence[Run]) -> tuple[Share, ...]:
-    """Give the main shares of the run that tells most.
+    """Give a share of each kind of people: of most attributes, then from most people.
 
-    Of most attributes, then of most kinds of people, then from most people, then the newest.
+    Of equal ones the newest is given.
     """
-    return max(
-        # of equal ones `max` gives the first, so that the newest comes first
-        (main_shares(shares(run)) for run in reversed(runs) if shares(run)),
-        key=lambda told: (len(told[0].attributes), len(told), told[0].people),
-        default=(),
+    # a share of those near the data only is not one of all possible people
+    whole = [run for run in runs if not (isinstance(run, RunRecord) and run.spec.near is not None)]
+    told = [share for run in whole for share in main_shares(shares(run))]
+    told.sort(key=lambda share: (len(share.attributes), share.exhaustive, share.people))
+    # the last of each kind stays, and of equal ones the newest is to be that
+    best = {share.whom: share for share in told}
+    most = max((len(share.attributes) for share in told), default=0)
+    return tuple(
+        best[whom] for whom in _WHOM if whom in best and len(best[whom].attributes) == most
     )
 
 
@@ -378,7 +382,8 @@ class SharePage(QWidget):
         sign = OF_STATE[run.state].value
         self._standing.setText(
             f"{sign} {method_of(run).title}, {words.state_word(run.state)}: "
-            f"{words.number(run.queries)} rows sent to the model, {words.duration(run.elapsed)}"
+            f"{words.number(run.queries)} rows sent to the model, {words.duration(run.elapsed)}. "
+            f"{figures.near_sentence(self._session.spec, run)}"
         )
         if run.state == "failed":
             again = (("Estimate again", self.estimate.emit),)

@@ -525,6 +525,8 @@ def _share_standing(run: Run, telling: Sequence[Run] = ()) -> Standing:
 
 def _ended(state: RunState, waited: int) -> str:
     """Say for the status bar how a run ended."""
+    if not state.run_id:
+        return "The run could not begin."
     if state.state == "done":
         if METHODS[state.method].answers is Answers.EXAMPLES:
             return f"The search is done: {words.number(state.found)} found."
