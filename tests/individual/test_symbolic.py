@@ -126,6 +126,22 @@ def test_who_is_treated_fairly_is_explained_only_when_that_can_lead_on(small_dom
     assert progress[-1].queries <= similar + 40 * hits + 4 * hits < 30 * 40
 
 
+def test_whoever_is_asked_about_beside_explanations_changes_none(small_domain):
+    people = small_domain.sample(np.random.default_rng(0), 60)
+    told = []
+    for beside in (None, people[40:]):
+        model = Network(small_domain, np.random.default_rng(3))
+        asked = Ledger(model, small_domain).asked
+        trees = LocalTrees(asked, small_domain, people, 50, 8, np.random.default_rng(1))
+        told.append(trees.paths(people[:20], beside))
+        assert len(model.asked) == 1
+        before = asked.queries
+        if beside is not None:
+            asked.predict(beside)
+            assert asked.queries == before
+    assert told[0] == told[1]
+
+
 class Watched(symbolic._Search):
     """Notes who is checked, and who waits meanwhile."""
 
@@ -192,7 +208,7 @@ def test_a_worked_example(small_domain):
             return rows[:, 1:2].astype(np.float32)
 
     class Told:
-        def paths(self, rows):
+        def paths(self, rows, _beside=None):
             return [explanations[tuple(row)] for row in rows.tolist()]
 
     options = SymbolicOptions(max_iter=50, global_num=1)
