@@ -286,6 +286,7 @@ def test_a_low_window_has_room_for_the_people(qtbot, known):
     assert page._watching.isVisible()
     known.resize(1040, 620)
     qtbot.waitUntil(lambda: not page._watching.isVisible(), timeout=LONG)
-    assert page.detail._table.height() > 3 * page.detail._table.rowHeight(0)
+    table = page.detail._table
+    qtbot.waitUntil(lambda: table.height() > 3 * table.rowHeight(0), timeout=LONG)
     known.resize(1280, 800)
     qtbot.waitUntil(page._watching.isVisible, timeout=LONG)

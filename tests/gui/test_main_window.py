@@ -77,8 +77,11 @@ def test_a_whole_audit_from_the_sample_to_the_report(qtbot, window, tmp_path):
     qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
     assert wizard.state.step is Step.REVIEW
     wizard.back.click()
-    wizard.checks.picker.form.fields["global_num"].setValue(40)
-    wizard.checks.picker.form.fields["local_num"].setValue(20)
+    picker = wizard.checks.picker
+    assert picker.key == "quick"
+    picker.list.setCurrentItem(picker.items["maft"])
+    picker.form.fields["global_num"].setValue(40)
+    picker.form.fields["local_num"].setValue(20)
     wizard.next.click()
     qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.workspace is not None, timeout=SLOW)
