@@ -30,7 +30,7 @@ from fairdesk.individual.paths import (
 )
 from fairdesk.individual.seeds import clustered_seeds
 from fairdesk.individual.similar import Ledger
-from fairdesk.individual.solving import Solver
+from fairdesk.individual.solving import Solver, nearest_in_box
 
 #: Ranks in the queue; the least comes first. To that of a directed input the average confidence of
 #: its path is added (the least confident first), from that of an undirected one it is taken.
@@ -223,7 +223,11 @@ class _Search:
     def _is_new(self, case: _Case) -> bool:
         """Learn what there is to know of a case; tell whether it is one, and was not met before."""
         self._learn(case)
-        if case.combination == NOBODY or (person := self._person(case)) in self.met:
+        if case.combination == NOBODY:
+            # without constraints there would be somebody
+            self.ledger.rejected += nearest_in_box(self.domain, case.path, case.row) is not None
+            return False
+        if (person := self._person(case)) in self.met:
             return False
         self.met.add(person)
         return True

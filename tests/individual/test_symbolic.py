@@ -92,7 +92,7 @@ def test_how_many_are_asked_at_once_changes_nothing(monkeypatch, ruled, most):
             (
                 [(event.phase, event.rows.tolist(), event.partners.tolist()) for event in found],
                 [(event.phase, event.done) for event in progress if event.tried == event.done],
-                (progress[-1].tried, progress[-1].found, progress[-1].done),
+                (progress[-1].tried, progress[-1].found, progress[-1].done, progress[-1].rejected),
             )
         )
         assert progress[-1].queries == sum(map(len, model.asked))
@@ -443,6 +443,20 @@ def test_whoever_is_too_far_away_is_counted_and_not_explained(small_domain):
     assert progress[-1].rejected > 0
     assert progress[-1].tried + progress[-1].rejected == progress[-1].done
     assert found
+
+
+@pytest.mark.parametrize("constraints", [(), ("years <= 4",)])
+def test_paths_on_which_constraints_leave_nobody_are_counted(small_domain, constraints):
+    domain = Domain(small_domain.attributes, constraints)
+    people = domain.sample(np.random.default_rng(1), 100)
+    options = SymbolicOptions(max_iter=5, global_num=1, num_samples=20)
+    ledger = Ledger(Network(domain, np.random.default_rng(8)), domain)
+    search = symbolic._Search(ledger, people, options, np.random.default_rng(0))
+    paths = [(Predicate(0, True, 4.5, 0.5),), (Predicate(0, True, 20.5, 0.5),)]
+    search._queue(paths, search.queue[0][2], DIRECTED)
+    list(search.run())
+    # beyond the range there is nobody anyway
+    assert ledger.rejected == len(constraints)
 
 
 @pytest.mark.parametrize("field", msgspec.structs.fields(SymbolicOptions), ids=lambda f: f.name)
