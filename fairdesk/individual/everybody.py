@@ -24,6 +24,7 @@ from fairdesk.models.model import labels
 
 #: So many similar sets can be gone through.
 MOST_SETS = 100_000_000
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: They are made in blocks of so many.
 _BLOCK = 16_384
 
@@ -87,7 +88,8 @@ def _endless(domain: Domain) -> list[str]:
 
 
 def _too_many(size: int) -> str:
-    told = f"{size:,}" if size < 10**15 else f"{size:.0e}".replace("e+", " times ten to the power ")
+    power = str(len(str(size)) - 1).translate(_RAISED)
+    told = f"{size:,}" if size < 10**15 else f"more than 10{power}"
     return (
         f"the domain has {told} people, not counting their protected values, "
         f"and at most {MOST_SETS:,} can be gone through"
