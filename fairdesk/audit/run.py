@@ -219,7 +219,8 @@ class _Clock:
 def _budget_message(budget: Budget) -> str:
     limits = []
     if budget.seconds is not None:
-        limits.append(f"{budget.seconds:g} seconds")
+        limits.append(f"{budget.seconds:g} second{'' if budget.seconds == 1 else 's'}")
     if budget.queries is not None:
-        limits.append(f"{budget.queries:,} rows sent to the model")
+        rows = "row" if budget.queries == 1 else "rows"
+        limits.append(f"{budget.queries:,} {rows} sent to the model")
     return f"It ended because its budget was used up: {' or '.join(limits)}."

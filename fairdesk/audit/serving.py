@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 import numpy as np
 
 from fairdesk.audit import wire
-from fairdesk.audit.methods import method_named, parse_options
+from fairdesk.audit.methods import Answers, method_named, parse_options
 from fairdesk.audit.spec import Budget
 from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Table
@@ -421,18 +421,20 @@ class Guest:
         ledger.favourable = asked.mapping.favourable_class
         rng = np.random.default_rng(run.seed)
         before, after = rng.spawn(2)
-        options = parse_options(run.method, run.options)
+        method, options = method_named(run.method), parse_options(run.method, run.options)
         # a model that only decides may well decide alike for thousands
         scored = Capability.SCORES in fed.opened.card.can
         return drive(
-            method_named(run.method).search(ledger, people, options, rng),
+            method.search(ledger, people, options, rng),
             run.budget,
             self.controls,
             call,
             send,
             before=preflight(ledger, people, before) if scored else iter(()),
-            # whoever found nobody says how many there can be at most
-            after=upper_bound(ledger, people, after),
+            # whoever looked for people and found nobody says how many there can be at most
+            after=iter(())
+            if method.answers is Answers.DIAGNOSIS
+            else upper_bound(ledger, people, after),
         )
 
 

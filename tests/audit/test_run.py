@@ -176,6 +176,14 @@ def test_a_budget_is_told(prepared):
     assert "0.2 seconds" in last.message
 
 
+def test_a_diagnosis_that_ends_early_finds_nobody(prepared):
+    worker, store = prepared()
+    spec = RunSpec("diagnose", budget=Budget(queries=1))
+    last = list(run(worker, store, spec))[-1]
+    assert (last.state, last.found, last.figures) == ("done", 0, ())
+    assert last.message.endswith("used up: 1 row sent to the model.")
+
+
 def test_a_full_disk_fails_the_run_and_keeps_the_rest(prepared):
     worker, store = prepared()
     pages = store._one("PRAGMA page_count")[0]
