@@ -207,7 +207,7 @@ def test_what_is_too_large_is_refused_with_its_size():
     with pytest.raises(SpecError, match="200,000,000"):
         run(larger, Network(larger, np.random.default_rng(0)))
     huge = Domain((*wide, *(integer(f"b{i}", 0, 99) for i in range(6)), sex))
-    assert "1 times ten to the power 20 people" in obstacle(huge)
+    assert "10²⁰ or more people" in obstacle(huge)
     # with the data's fixed combinations it is too large as well
     fixed = Domain((*wide, integer("b", 0, 1, Role.FIXED), sex))
     assert obstacle(fixed) == ""
