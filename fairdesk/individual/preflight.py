@@ -61,9 +61,10 @@ def preflight(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Iterato
     if done > 1 and alike:
         raise ModelError(
             f"The model answers the same for everybody: {done:,} people got one score.",
-            why="Nobody can be treated unlike anybody else by such a model. Most often its inputs "
-            "are not what it was trained on, for example numbers that were to be scaled.",
-            remedy="Check how the columns become the model’s inputs, and the model itself.",
+            why="Most often its inputs are not what it was trained on, for example numbers that "
+            "were to be scaled. It may also be that the allowed values are so few that the model "
+            "tells nobody apart among them.",
+            remedy="Check how the columns become the model’s inputs, or widen the ranges.",
         )
 
 
