@@ -166,6 +166,9 @@ class _Keeper:
     def _advance(self, progress: Progress) -> RunState:
         paused = self._worker.paused
         elapsed = self._clock.tick(paused=paused)
+        if self.state.phase in ("", "starting"):
+            # what it took to load and compile is no part of the run
+            self._clock, elapsed = _Clock(), 0.0
         self._store.add_progress(self.state.run_id, elapsed, progress)
         self.state = msgspec.structs.replace(
             self.state,

@@ -422,15 +422,16 @@ class Guest:
         rng = np.random.default_rng(run.seed)
         before, after = rng.spawn(2)
         method, options = method_named(run.method), parse_options(run.method, run.options)
-        # a model that only decides may well decide alike for thousands
-        scored = Capability.SCORES in fed.opened.card.can
+        # a model that only decides, or a small tree, may well answer alike for thousands
+        can = fed.opened.card.can
+        telling = Capability.SCORES in can and Capability.TREES not in can
         return drive(
             method.search(ledger, people, options, rng),
             run.budget,
             self.controls,
             call,
             send,
-            before=preflight(ledger, people, before) if scored else iter(()),
+            before=preflight(ledger, people, before) if telling else iter(()),
             # whoever looked for people and found nobody says how many there can be at most
             after=iter(())
             if method.answers is Answers.DIAGNOSIS

@@ -80,8 +80,9 @@ def gap_sentence(spec: AuditSpec, gap: GroupGap) -> str:
     """Say how far two groups of invented people are apart."""
     digits = digits_of(gap.low, gap.high)
     return (
-        f"{shown_percent(gap.gap, digits)} ({interval(gap.low, gap.high, gap.confidence, digits)}) "
-        f"lie between the favourable rates of {_group(spec, gap, gap.best)} "
+        f"{100 * gap.gap:.{digits}f} percentage points ({100 * gap.low:.{digits}f} to "
+        f"{100 * gap.high:.{digits}f}, {words.percent(gap.confidence, 1.0, 0)}) lie between the "
+        f"favourable rates of {_group(spec, gap, gap.best)} "
         f"({shown_percent(gap.best_rate, 1)}) and {_group(spec, gap, gap.worst)} "
         f"({shown_percent(gap.worst_rate, 1)}), among {plural(spec.person)} invented at random."
     )

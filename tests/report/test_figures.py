@@ -125,7 +125,7 @@ def test_a_share_of_those_near_real_people_says_so(tmp_path):
 def test_gaps_and_likenesses_are_told(spec):
     gap = GroupGap(("sex",), 4_000, 0.2, 0.17, 0.23, 0.99, (1.0,), (0.0,), 0.6, 0.4)
     said = plain(figures.gap_sentence(spec, gap))
-    assert said.startswith("20.0 % (17.0 to 23.0 %, 99 %) lie between")
+    assert said.startswith("20.0 percentage points (17.0 to 23.0, 99 %) lie between")
     assert "sex = " in said
     like = Likeness(0.5, 100, 0.97, 0.9, 0.8, 400, 30)
     assert "gradients 0.97, directions 0.90 and odds 0.80" in figures.likeness_sentence(like)
