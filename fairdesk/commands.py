@@ -195,7 +195,7 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         "found": run.found,
         "tried": run.tried,
         "queries": run.queries,
-        "seconds": sum(run.seconds.values()),
+        "seconds": sum(each for phase, each in run.seconds.items() if phase != "preliminary"),
         "global_seconds": run.seconds.get("global", 0.0),
         "local_seconds": run.seconds.get("local", 0.0),
         "state": run.state,
