@@ -141,7 +141,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
             "Found",
             words.number(run.found)
             + (
-                "; no two alike but for protected attributes, each checked three times"
+                "; no two alike but for protected attributes, each asked about again"
                 if run.found
                 else ""
             ),
