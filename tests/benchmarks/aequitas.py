@@ -85,7 +85,7 @@ def show(name: str, each: Measured, case: str, plain: Measured | None = None) ->
         f"{each.rows_per_unique:.1f}",
         f"{each.cpu:.2f}",
         f"{each.per_cpu_second:,.0f}",
-        f"{each.forward / each.wall:.0%}",
+        f"{each.forward / each.cpu:.0%}",
         f"{each.per_cpu_second / plain.per_cpu_second:.1f}" if plain and plain.unique else "",
         f"{each.per_cpu_second / published:,.0f}" if aims else "",
         f"{PUBLISHED_ROWS[case]}" if aims and case in PUBLISHED_ROWS else "",

@@ -10,22 +10,16 @@ from __future__ import annotations
 
 import argparse
 import statistics
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from time import perf_counter, process_time
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from fairdesk.events import Event, Progress, Rows, Scores
 from fairdesk.individual import adf, eidig, maft, uniform
 from fairdesk.individual.similar import Ledger
-from fairdesk.models.feeding import FedModel
 from tests.benchmarks import plain_gradients
-from tests.benchmarks.measuring import load
+from tests.benchmarks.measuring import Measured, counts, load, measure
 
 SEARCHES = {
     "maft": (maft.search, maft.MaftOptions),
@@ -40,54 +34,6 @@ HEAD = (
 )
 
 
-class TimedModel:
-    """A model that keeps the CPU-seconds of its passes, forwards and backwards."""
-
-    def __init__(self, model: FedModel) -> None:
-        self.model = model
-        self.seconds = 0.0
-
-    def predict(self, rows: Rows) -> Scores:
-        started = process_time()
-        scores = self.model.predict(rows)
-        self.seconds += process_time() - started
-        return scores
-
-    def gradients(self, rows: Rows, column: NDArray[np.intp]) -> Rows:
-        started = process_time()
-        slopes = self.model.gradients(rows, column)
-        self.seconds += process_time() - started
-        return slopes
-
-
-class Measured(NamedTuple):
-    """One program's figures."""
-
-    unique: int
-    queries: int
-    wall: float
-    cpu: float
-    model: float
-
-    @property
-    def per_cpu_second(self) -> float:
-        return self.unique / self.cpu
-
-
-def measure(model: FedModel, program: Callable[[TimedModel], tuple[int, int]]) -> Measured:
-    """Run a program that gives (unique instances, rows sent)."""
-    timed = TimedModel(model)
-    wall, cpu = perf_counter(), process_time()
-    unique, queries = program(timed)
-    return Measured(unique, queries, perf_counter() - wall, process_time() - cpu, timed.seconds)
-
-
-def counts(events: Iterator[Event]) -> tuple[int, int]:
-    """Drive a search to its end."""
-    last = [event for event in events if isinstance(event, Progress)][-1]
-    return last.found, last.queries
-
-
 def show(name: str, each: Measured, plain: Measured | None, published: float | None) -> None:
     """Print a line of the table."""
     cells = (
@@ -98,7 +44,7 @@ def show(name: str, each: Measured, plain: Measured | None, published: float | N
         f"{each.cpu:.2f}",
         f"{each.per_cpu_second:,.0f}",
         f"{each.queries / each.cpu:,.0f}",
-        f"{each.model / each.cpu:.0%}",
+        f"{each.forward / each.cpu:.0%}",
         f"{each.per_cpu_second / plain.per_cpu_second:.1f}" if plain else "",
         f"{each.per_cpu_second / published:,.0f}" if published else "",
     )
@@ -145,7 +91,7 @@ def main() -> None:
             rng = np.random.default_rng(seed)
             return measure(
                 model,
-                lambda timed: counts(search(Ledger(timed, domain), people, options, rng)),  # noqa: B023 - called at once
+                counts(lambda timed: search(Ledger(timed, domain), people, options, rng)),  # noqa: B023 - called at once
             )
 
         ours(0)  # warm-up
@@ -173,8 +119,10 @@ def main() -> None:
         "uniform",
         measure(
             model,
-            lambda timed: counts(
-                uniform.search(Ledger(timed, domain), people, draws, np.random.default_rng(0))
+            counts(
+                lambda timed: uniform.search(
+                    Ledger(timed, domain), people, draws, np.random.default_rng(0)
+                )
             ),
         ),
         None,

@@ -52,7 +52,7 @@ def show(
         f"{each.rows_per_unique:.1f}",
         f"{each.cpu:.2f}",
         f"{each.per_cpu_second:,.0f}",
-        f"{each.forward / each.wall:.0%}",
+        f"{each.forward / each.cpu:.0%}",
         f"{each.per_cpu_second / plain.per_cpu_second:.1f}" if plain and plain.unique else "",
         f"{each.per_cpu_second / rate:,.0f}" if rate else "",
         f"{rows:,}" if rows else "",
