@@ -6,9 +6,10 @@ import os
 import queue
 import threading
 import traceback
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
@@ -188,8 +189,8 @@ def drive(
     call: int,
     send: Send,
     *,
-    before: Iterator[Event] = iter(()),  # noqa: B008 - it has nothing that could be used up
-    after: Iterator[Event] = iter(()),  # noqa: B008 - likewise
+    before: Iterable[Event] = (),
+    after: Iterable[Event] = (),
 ) -> Ending:
     """Take a search's events until it is done, stopped, or out of budget, and send them.
 
@@ -206,7 +207,7 @@ def drive(
     send : Send
         Where events go, gathered by an `Outbox`. The last is always a progress, also when the
         search fails.
-    before, after : Iterator[Event]
+    before, after : Iterable[Event]
         What comes before the method, and after one that neither found nor measured anything;
         outside its budget.
 
@@ -216,16 +217,18 @@ def drive(
         How it ended.
     """
     seconds: dict[str, float] = {}
-    ending: Ending = "done"
     with Outbox(send) as outbox:
-        for part, limits in ((before, Budget()), (events, budget), (after, Budget())):
-            if part is after and outbox.told:
-                break
-            ended = _take(part, seconds, limits, outbox, lambda: _wait(controls, call, outbox))
-            if ended == "stopped":
-                return ended
-            ending = ended if part is events else ending
-    return ending
+
+        def take(part: Iterable[Event], limits: Budget) -> Ending:
+            go_on = partial(_wait, controls, call, outbox)
+            return _take(iter(part), seconds, limits, outbox, go_on)
+
+        if take(before, Budget()) == "stopped":
+            return "stopped"
+        ending = take(events, budget)
+        if ending == "stopped" or outbox.told:
+            return ending
+        return "stopped" if take(after, Budget()) == "stopped" else ending
 
 
 def _take(
@@ -431,11 +434,9 @@ class Guest:
             self.controls,
             call,
             send,
-            before=preflight(ledger, people, before) if telling else iter(()),
+            before=preflight(ledger, people, before) if telling else (),
             # whoever looked for people and found nobody says how many there can be at most
-            after=iter(())
-            if method.answers is Answers.DIAGNOSIS
-            else upper_bound(ledger, people, after),
+            after=() if method.answers is Answers.DIAGNOSIS else upper_bound(ledger, people, after),
         )
 
 

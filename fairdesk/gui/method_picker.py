@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QFrame,
@@ -103,9 +103,8 @@ class MethodPicker(QWidget):
             item.setData(Qt.ItemDataRole.ToolTipRole, off.get(key, METHODS[key].sentence))
             colour = QColor(theme.colours().quiet) if key in off else None
             item.setData(Qt.ItemDataRole.ForegroundRole, colour)
-        self.list.blockSignals(True)  # noqa: FBT003 - Qt's own
-        self.list.setCurrentItem(self.items[chosen])
-        self.list.blockSignals(False)  # noqa: FBT003 - Qt's own
+        with QSignalBlocker(self.list):
+            self.list.setCurrentItem(self.items[chosen])
         self._show()
 
     def _fill(self) -> None:

@@ -31,9 +31,7 @@ class Steps:
         from fairdesk.individual import kernels  # noqa: PLC0415
 
         self._domain, self._kernels = domain, kernels
-        steps, spacing = size * domain.unit, domain.spacing
-        apart = np.where(spacing > 0, spacing, 1.0)
-        whole = np.where(spacing > 0, np.maximum(1.0, np.round(steps / apart)) * apart, steps)
+        whole, spacing = domain.whole_steps(size), domain.spacing
         on_steps = spacing if domain.stepped.size else np.zeros_like(spacing)
         self._columns = domain.varying.astype(np.int64)
         self._steps = np.stack([whole, domain.low, domain.high, domain.grid, on_steps], axis=1)[
