@@ -41,6 +41,8 @@ class Answers(StrEnum):
     """Who is discriminated against: pairs to show."""
     SHARE = "share"
     """How common that is: figures with intervals."""
+    PROOF = "proof"
+    """How common that is, proven: what holds for everybody in a box of people."""
     DIAGNOSIS = "diagnosis"
     """How well the search itself works on this model."""
 
