@@ -7,20 +7,45 @@ and stops when they like. A share is of people who could be, never of a search's
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from math import floor, log10
+from typing import Literal
 
 from fairdesk.audit.methods import Answers, method_named
 from fairdesk.audit.records import RunRecord, RunState
 from fairdesk.audit.spec import AuditSpec
-from fairdesk.events import Figure, GroupGap, Likeness, Share
+from fairdesk.data.domain import Attribute
+from fairdesk.events import (
+    Condition,
+    Figure,
+    GroupGap,
+    Likeness,
+    PairShare,
+    Proven,
+    Region,
+    Share,
+)
 from fairdesk.report import words
 from fairdesk.report.words import plural
+
+#: Decimals of a proven percentage: at least, and at most so many.
+_LEAST_DIGITS, _MOST_DIGITS = 2, 6
+#: Names that a rule lists, before it only counts the others.
+_LISTED = 8
 
 
 def share_of_domain(figures: Iterable[Figure]) -> Share | None:
     """Give the share of all possible people, all protected attributes together; if measured."""
     shares = [each for each in figures if isinstance(each, Share) and each.whom == "domain"]
     return max(shares, key=lambda share: len(share.attributes), default=None)
+
+
+def proven_of(
+    figures: Iterable[Figure], of: Literal["domain", "population"] = "domain"
+) -> Proven | None:
+    """Give what is proven of the domain, or of the population, if anything was tried."""
+    proven = (each for each in figures if isinstance(each, Proven) and each.of == of)
+    return next(proven, None)
 
 
 def shown_percent(value: float, digits: int) -> str:
@@ -108,6 +133,127 @@ def likeness_sentence(likeness: Likeness) -> str:
     return f"Size {likeness.size:.2g}: cosine similarity of {words.joined(cosines)}; {found}."
 
 
+def proven_sentence(spec: AuditSpec, proven: Proven) -> str:
+    """Say what is proven and what is left, the number first; what is proven is rounded down."""
+    people, whatever = _possible(spec, proven), _whatever(proven.attributes)
+    if proven.exact:
+        return _exact_sentence(proven, people, whatever)
+    alike, unlike, left = proven_fractions(proven)
+    if not alike and not unlike:
+        return (
+            f"Nothing is proven of how {people} are treated, {whatever}: all of them are undecided."
+        )
+    digits = _digits_of_proof(alike, unlike, left)
+    rest = f"{percent_up(left, digits)} is undecided."
+    first, second = _at_least(alike, digits), _at_least(unlike, digits)
+    if not unlike:
+        return (
+            f"{_capital(first)} of {people} are treated alike, {whatever}: proven; of nobody is "
+            f"it proven that they are not. {rest}"
+        )
+    if not alike:
+        return (
+            f"{_capital(second)} of {people} are not treated alike, {whatever}: proven; of nobody "
+            f"is it proven that they are. {rest}"
+        )
+    return (
+        f"{_capital(first)} of {people} are treated alike, {whatever}: proven; {second} are not: "
+        f"proven. {rest}"
+    )
+
+
+def estimated_sentence(spec: AuditSpec, proven: Proven) -> str:
+    """Say what sampling tells of the undecided part; empty where nobody was drawn from it."""
+    estimated = proven.estimated
+    alike, unlike, left = proven_fractions(proven)
+    if estimated is None or not estimated.people or not left:
+        return ""
+    whom = (
+        f"Of {_possible(spec, proven)}"
+        if not alike and not unlike
+        else f"Of the remaining {percent_up(left, _digits_of_proof(alike, unlike, left))}"
+    )
+    digits = digits_of(estimated.low, estimated.high)
+    if not estimated.unlike:
+        most = percent_up(Fraction(str(estimated.high)), digits)
+        return (
+            f"{whom}, at most {most} ({words.percent(estimated.confidence, 1.0, 0)} confidence) "
+            f"are treated unlike: 0 of {words.number(estimated.people)} drawn at random are. This "
+            "is statistical, not certified."
+        )
+    share = shown_percent(estimated.unlike / estimated.people, digits)
+    held = interval(estimated.low, estimated.high, estimated.confidence, digits)
+    return f"{whom}, an estimated {share} ({held}) are treated unlike: statistical, not certified."
+
+
+def rule_text(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
+    """Write a box of people as a rule: ``“duration” ≥ 25 and “savings” = none``."""
+    attributes = {attribute.name: attribute for attribute in spec.domain.attributes}
+    told = [_condition_text(attributes[each.attribute], each) for each in conditions]
+    return " and ".join(told) if told else "everybody"
+
+
+def region_sentence(spec: AuditSpec, region: Region) -> str:
+    """Say what is proven of everybody in a box, how many that are first."""
+    whatever = _whatever(words.protected_names(spec.domain))
+    treated = (
+        f"treated alike, {whatever}"
+        if region.verdict == "alike"
+        else f"treated unlike {words.when_changes(spec.domain)}"
+    )
+    count = int(region.people)
+    people = f"possible {spec.person if count == 1 else plural(spec.person)}"
+    share = _at_least(Fraction(str(region.share)), _digits_for(Fraction(str(region.share))))
+    usual = shown_percent(region.population, 2)
+    rule = rule_text(spec, region.conditions)
+    where = f" with {rule}" if region.conditions else ""
+    every, verb = ("One", "is") if count == 1 else (f"All {count:,}", "are")
+    return (
+        f"{every} {people}{where} {verb} {treated}: proven. That is {share} of all, and "
+        f"about {usual} where every value is as common as in the data."
+    )
+
+
+def pair_sentence(spec: AuditSpec, pair: PairShare) -> str:
+    """Say what is proven of two combinations of protected values alone."""
+    unlike, alike = Fraction(str(pair.falsified)), Fraction(str(pair.certified))
+    first, second = (
+        _combination(spec, pair.attributes, codes) for codes in (pair.first, pair.second)
+    )
+    people = f"all possible {plural(spec.person)}"
+    between = f"between {first} and {second}"
+    if pair.exact:
+        share = shown_percent(pair.falsified, _digits_for(unlike))
+        return f"{share} of {people} get another decision {between}: every one is decided."
+    digits = _digits_of_proof(alike, unlike, 1 - alike - unlike)
+    return (
+        f"{_capital(_at_least(unlike, digits))} of {people} get another decision {between}: "
+        f"proven; {_at_least(alike, digits)} get the same: proven."
+    )
+
+
+def proven_fractions(proven: Proven) -> tuple[Fraction, Fraction, Fraction]:
+    """Give what is certified, falsified and undecided; of the exact counts where there are any."""
+    if proven.total and int(proven.total):
+        whole = int(proven.total)
+        alike = Fraction(int(proven.certified_people), whole)
+        unlike = Fraction(int(proven.falsified_people), whole)
+        return alike, unlike, 1 - alike - unlike
+    # the shortest decimals that are this float: what a reader of the JSON sees too
+    alike, unlike = Fraction(str(proven.certified)), Fraction(str(proven.falsified))
+    return alike, unlike, Fraction(str(proven.undecided))
+
+
+def percent_down(share: Fraction, digits: int) -> str:
+    """Write a share from 0 to 1, rounded down: never 100 for less."""
+    return _decimal(share * 100 * 10**digits // 1, digits)
+
+
+def percent_up(share: Fraction, digits: int) -> str:
+    """Write a share from 0 to 1, rounded up: never 0 for more."""
+    return _decimal(-(-share * 100 * 10**digits // 1), digits)
+
+
 def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
     """Say everything that was measured, a sentence or two each."""
     told: list[str] = []
@@ -119,6 +265,13 @@ def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
                 told.append(gap_sentence(spec, figure))
             case Likeness():
                 told.append(likeness_sentence(figure))
+            case Proven():
+                said = (proven_sentence(spec, figure), estimated_sentence(spec, figure))
+                told += filter(None, (*said, *figure.notes))
+            case Region():
+                told.append(region_sentence(spec, figure))
+            case PairShare():
+                told.append(pair_sentence(spec, figure))
     return tuple(told)
 
 
@@ -159,7 +312,8 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
     """Say what came of a run, the number first.
 
     What a search found for one that gives examples, with what is known of the share where nothing
-    was found or everybody was checked; the share for one that measures.
+    was found or everybody was checked; the share for one that measures; what is proven for one
+    that proves, and beside it, never in it, what is estimated of the rest.
     """
     method = run.method if isinstance(run, RunState) else run.spec.method
     share = share_of_domain(run.figures)
@@ -167,6 +321,12 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
     match method_named(method).answers:
         case Answers.SHARE:
             said = "Nothing is measured yet." if share is None else share_sentence(spec, share)
+        case Answers.PROOF:
+            proven = proven_of(run.figures)
+            said = "Nothing is proven yet."
+            if proven is not None:
+                both = (proven_sentence(spec, proven), estimated_sentence(spec, proven))
+                said = " ".join(filter(None, both))
         case Answers.DIAGNOSIS:
             told = sentences(spec, run.figures)
             said = told[0] if told else "Nothing is measured yet."
@@ -187,10 +347,108 @@ def _whom(share: Share, people: str) -> str:
             return f"{people} a little unlike those in the data"
 
 
+def _possible(spec: AuditSpec, proven: Proven) -> str:
+    """Say of whom something is proven."""
+    people = plural(spec.person)
+    match proven.of:
+        case "domain":
+            return f"all possible {people}"
+        case "population":
+            return f"{people} among whom every value is as common as in the data"
+
+
+def _whatever(names: Sequence[str]) -> str:
+    return f"whatever their {words.listed(names)}"
+
+
+def _exact_sentence(proven: Proven, people: str, whatever: str) -> str:
+    _, unlike, _ = proven_fractions(proven)
+    how = (
+        "certified at once, for nobody had to be looked at"
+        if not unlike and not proven.boxes
+        else "every one is decided"
+    )
+    if not proven.total:
+        share = shown_percent(proven.falsified, _digits_for(unlike))
+        return f"Exactly {share} of {people} are treated unlike {_however(proven)}: {how}."
+    count = int(proven.falsified_people)
+    whole, people = f"{int(proven.total):,}", people.removeprefix("all ")
+    if not count:
+        return f"All {whole} {people} are treated alike, {whatever}: {how}."
+    verb = "is" if count == 1 else "are"
+    share = words.percent(count, int(proven.total), _digits_for(unlike))
+    return (
+        f"Exactly {count:,} of {whole} {people} ({share}) {verb} treated unlike "
+        f"{_however(proven)}: {how}."
+    )
+
+
+def _however(proven: Proven) -> str:
+    return words.when_change(proven.attributes)
+
+
+def _digits_for(share: Fraction) -> int:
+    """Choose decimals of a percentage: two figures of it or of what it lacks to 100."""
+    least = min(each for each in (share, 1 - share, Fraction(1)) if each > 0)
+    return min(max(_LEAST_DIGITS, 1 - floor(log10(100 * least + 1e-9))), _MOST_DIGITS)
+
+
+def _digits_of_proof(alike: Fraction, unlike: Fraction, left: Fraction) -> int:
+    """Choose decimals that show the smallest of three shares, the same for all of them."""
+    return max(_digits_for(each) for each in (alike, unlike, left))
+
+
+def _at_least(share: Fraction, digits: int) -> str:
+    """Say a proven share: rounded down, and never nought for more."""
+    if share == 1:
+        return f"all 100{words.NBSP}%"
+    if share and not share * 100 * 10**digits // 1:
+        return f"more than 0{words.NBSP}%"
+    return f"at least {percent_down(share, digits)}"
+
+
+def _decimal(number: int, digits: int) -> str:
+    """Write a whole number of so many decimals of a percent."""
+    whole, rest = divmod(int(number), 10**digits)
+    return f"{whole}.{rest:0{digits}d}{words.NBSP}%" if digits else f"{whole}{words.NBSP}%"
+
+
+def _condition_text(attribute: Attribute, condition: Condition) -> str:
+    name = f"“{attribute.name}”"
+    if condition.codes:
+        inside = [attribute.text(code) for code in condition.codes]
+        codes = set(condition.codes)
+        outside = [text for code, text in enumerate(attribute.values) if code not in codes]
+        if not 0 < len(outside) < len(inside):
+            return f"{name} = {_alternatives(inside)}"
+        return f"{name} {'≠' if len(outside) == 1 else 'is not'} {_alternatives(outside)}"
+    low, high = condition.low, condition.high
+    if low is None and high is None:
+        return f"{name} is anything"
+    if low is None or high is None:
+        sign, end = ("≤", high) if low is None else ("≥", low)
+        return f"{name} {sign} {attribute.text(0.0 if end is None else end)}"
+    if low == high:
+        return f"{name} = {attribute.text(low)}"
+    return f"{attribute.text(low)} ≤ {name} ≤ {attribute.text(high)}"
+
+
+def _alternatives(names: Sequence[str]) -> str:
+    return words.joined(names, "or") if len(names) <= _LISTED else words.some(names, _LISTED)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _group(spec: AuditSpec, gap: GroupGap, codes: tuple[float, ...]) -> str:
+    return _combination(spec, gap.attributes, codes)
+
+
+def _combination(spec: AuditSpec, names: tuple[str, ...], codes: tuple[float, ...]) -> str:
     attributes = {attribute.name: attribute for attribute in spec.domain.attributes}
     values = [
         f"{words.quoted(name)} = {attributes[name].text(code)}"
-        for name, code in zip(gap.attributes, codes, strict=True)
+        for name, code in zip(names, codes, strict=True)
     ]
     return words.joined(values)

@@ -6,7 +6,16 @@ import pytest
 from fairdesk.audit.records import RunState
 from fairdesk.audit.spec import RunSpec
 from fairdesk.data.reading import read_table
-from fairdesk.events import GroupGap, Likeness, Share
+from fairdesk.events import (
+    Condition,
+    Estimated,
+    GroupGap,
+    Likeness,
+    PairShare,
+    Proven,
+    Region,
+    Share,
+)
 from fairdesk.report import charts, figures, words
 from tests.report.building import people_store, spec_of, write_people
 
@@ -145,3 +154,211 @@ def test_the_course_of_a_share_is_drawn_within_the_page():
     assert "nan" not in picture.svg
     nought = [(10.0, 0.0, 0.0, 0.3), (20.0, 0.0, 0.0, 0.17)]
     assert "nan" not in charts.course_chart(nought, x_title="people", y_title="share").svg
+
+
+PROVEN = Proven(
+    of="domain",
+    attributes=("age",),
+    certified=0.8993,
+    falsified=0.069,
+    undecided=0.0317,
+    boxes=10,
+    estimated=Estimated(1_000, 410, 0.38, 0.44, 0.95),
+)
+EXACT = msgspec.structs.replace(
+    PROVEN,
+    certified=607 / 624,
+    falsified=17 / 624,
+    undecided=0.0,
+    total="624",
+    certified_people="607",
+    falsified_people="17",
+    exact=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {},
+            (
+                "At least 89.93 % of all possible applicants are treated alike, whatever their "
+                "age: proven; at least 6.90 % are not: proven. 3.17 % is undecided."
+            ),
+        ),
+        (
+            {"certified": 0.99999, "falsified": 0.0, "undecided": 0.00001},
+            (
+                "At least 99.9990 % of all possible applicants are treated alike, whatever their "
+                "age: proven; of nobody is it proven that they are not. 0.0010 % is undecided."
+            ),
+        ),
+        (
+            {"certified": 1 - 1e-12, "falsified": 0.0, "undecided": 1e-12},
+            (
+                "At least 99.999999 % of all possible applicants are treated alike, whatever their "
+                "age: proven; of nobody is it proven that they are not. 0.000001 % is undecided."
+            ),
+        ),
+        (
+            {"certified": 0.0, "falsified": 1e-12, "undecided": 1 - 1e-12},
+            (
+                "More than 0 % of all possible applicants are not treated alike, whatever their "
+                "age: proven; of nobody is it proven that they are. 100.000000 % is undecided."
+            ),
+        ),
+        (
+            {"certified": 0.0, "falsified": 0.0, "undecided": 1.0},
+            (
+                "Nothing is proven of how all possible applicants are treated, whatever their age: "
+                "all of them are undecided."
+            ),
+        ),
+        (
+            # the float of two thirds is above them, in the last digit that it shows
+            {"certified": 2 / 3, "total": "3", "certified_people": "2", "falsified_people": "0"},
+            (
+                "At least 66.66 % of all possible applicants are treated alike, whatever their "
+                "age: proven; of nobody is it proven that they are not. 33.34 % is undecided."
+            ),
+        ),
+        (
+            {"of": "population"},
+            (
+                "At least 89.93 % of applicants among whom every value is as common as in the data "
+                "are treated alike, whatever their age: proven; at least 6.90 % are not: proven. "
+                "3.17 % is undecided."
+            ),
+        ),
+    ],
+)
+def test_what_is_proven_is_rounded_down_and_what_is_left_up(spec, changes, said):
+    proven = msgspec.structs.replace(PROVEN, **changes)
+    assert plain(figures.proven_sentence(spec, proven)) == said
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {},
+            (
+                "Exactly 17 of 624 possible applicants (2.72 %) are treated unlike when only age "
+                "changes: every one is decided."
+            ),
+        ),
+        (
+            {"certified_people": "624", "falsified_people": "0"},
+            (
+                "All 624 possible applicants are treated alike, whatever their age: every one is "
+                "decided."
+            ),
+        ),
+        (
+            {"certified_people": "624", "falsified_people": "0", "boxes": 0},
+            (
+                "All 624 possible applicants are treated alike, whatever their age: certified at "
+                "once, for nobody had to be looked at."
+            ),
+        ),
+        (
+            {"of": "population", "total": "", "certified": 0.9, "falsified": 0.1},
+            (
+                "Exactly 10.00 % of applicants among whom every value is as common as in the data "
+                "are treated unlike when only age changes: every one is decided."
+            ),
+        ),
+    ],
+)
+def test_what_is_decided_of_everybody_is_told_exactly(spec, changes, said):
+    proven = msgspec.structs.replace(EXACT, **changes)
+    assert plain(figures.proven_sentence(spec, proven)) == said
+    assert not figures.estimated_sentence(spec, proven)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {},
+            (
+                "Of the remaining 3.17 %, an estimated 41.0 % (38.0 to 44.0 %, 95 %) are treated "
+                "unlike: statistical, not certified."
+            ),
+        ),
+        (
+            {"certified": 0.0, "falsified": 0.0, "undecided": 1.0},
+            (
+                "Of all possible applicants, an estimated 41.0 % (38.0 to 44.0 %, 95 %) are "
+                "treated unlike: statistical, not certified."
+            ),
+        ),
+        (
+            {"estimated": Estimated(1_000, 0, 0.0, 0.00302, 0.95)},
+            (
+                "Of the remaining 3.17 %, at most 0.31 % (95 % confidence) are treated unlike: 0 "
+                "of 1,000 drawn at random are. This is statistical, not certified."
+            ),
+        ),
+        ({"estimated": None}, ""),
+        ({"estimated": Estimated(0, 0, 0.0, 1.0, 0.95)}, ""),
+    ],
+)
+def test_an_estimate_of_the_rest_says_that_it_is_none_of_the_proof(spec, changes, said):
+    proven = msgspec.structs.replace(PROVEN, **changes)
+    assert plain(figures.estimated_sentence(spec, proven)) == said
+
+
+@pytest.mark.parametrize(
+    ("conditions", "said"),
+    [
+        ((), "everybody"),
+        ((Condition("debts", low=3.0),), "“debts” ≥ 3"),
+        ((Condition("income", high=30.5),), "“income” ≤ 30.5"),
+        ((Condition("debts", low=3.0, high=5.0),), "3 ≤ “debts” ≤ 5"),
+        ((Condition("debts", low=3.0, high=3.0),), "“debts” = 3"),
+        (
+            (Condition("debts", low=1.0), Condition("job", (2.0,))),
+            "“debts” ≥ 1 and “job” = none",
+        ),
+        ((Condition("job", (0.0, 3.0)),), "“job” = clerk or pilot"),
+        ((Condition("job", (0.0, 1.0, 3.0)),), "“job” ≠ none"),
+    ],
+)
+def test_a_box_is_written_as_a_rule(spec, conditions, said):
+    assert figures.rule_text(spec, conditions) == said
+
+
+def test_regions_and_pairs_are_told_with_their_number_first(spec):
+    region = Region("unlike", (Condition("debts", low=3.0),), 0.0321, "123456", 0.014)
+    assert plain(figures.region_sentence(spec, region)) == (
+        "All 123,456 possible applicants with “debts” ≥ 3 are treated unlike when only age or sex "
+        "or both change: proven. That is at least 3.21 % of all, and about 1.40 % where every "
+        "value is as common as in the data."
+    )
+    one = Region("alike", (), 1e-9, "1")
+    assert plain(figures.region_sentence(spec, one)).startswith(
+        "One possible applicant is treated alike, whatever their age and sex: proven."
+    )
+    pair = PairShare(("sex",), (0.0,), (1.0,), 0.069, 0.8)
+    assert plain(figures.pair_sentence(spec, pair)) == (
+        "At least 6.90 % of all possible applicants get another decision between sex = female and "
+        "sex = male: proven; at least 80.00 % get the same: proven."
+    )
+    exact = msgspec.structs.replace(pair, certified=0.931, exact=True)
+    assert "every one is decided" in figures.pair_sentence(spec, exact)
+
+
+def test_a_proof_is_told_with_its_notes_and_the_estimate_beside_it(spec):
+    noted = msgspec.structs.replace(PROVEN, notes=("The model ignores “age”.",))
+    told = figures.sentences(spec, (noted, SHARE))
+    assert told[:3] == (
+        figures.proven_sentence(spec, PROVEN),
+        figures.estimated_sentence(spec, PROVEN),
+        "The model ignores “age”.",
+    )
+    population = msgspec.structs.replace(PROVEN, of="population")
+    assert figures.proven_of((population, noted)) is noted
+    assert figures.proven_of((population, noted), "population") is population
+    assert figures.proven_of((SHARE,)) is None
