@@ -8,7 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.space import Places
+from fairdesk.certify.boxes import Tree, Verdict, at_least
+from fairdesk.certify.space import Places, Space, sizes
 
 Float64 = NDArray[np.float64]
 
@@ -83,3 +84,257 @@ class Examiner(Protocol):
             ``(B,)``; of each the row of `Space.may_be` that says which combinations of protected
             values are compared. At least two may be.
         """
+
+
+#: A tree with more nodes is made smaller, so that memory stays bounded however long it takes.
+MOST_NODES = 12_000_000
+#: Boxes within so many octaves of undecided points are as good as each other.
+_PER_OCTAVE = 4
+
+
+class Refinery:
+    """Divides a space while an examiner says what is proven.
+
+    Parameters
+    ----------
+    space : Space
+        Whose boxes; its groups say who is compared in each root.
+    examiner : Examiner
+        Says of each box what is proven.
+    tree : Tree, optional
+        What was divided before; by default nothing was.
+
+    Attributes
+    ----------
+    space, tree
+        As given.
+    alike, unlike : int
+        How many points are proven so; both exact lower bounds.
+    population_alike, population_unlike : float
+        Shares of the population that are proven so.
+    boxes : int
+        How many boxes were examined.
+    queries : int
+        Rows sent to the model.
+    examples : list[Places]
+        Points that are unlike, as the examiner gave them; whoever takes them clears the list.
+    full : bool
+        Whether memory ended it: the tree cannot be made any smaller.
+    """
+
+    def __init__(self, space: Space, examiner: Examiner, tree: Tree | None = None) -> None:
+        self.space, self._examiner = space, examiner
+        self.alike = self.unlike = self.boxes = self.queries = 0
+        self.population_alike = self.population_unlike = 0.0
+        self.examples: list[Places] = []
+        self.full = False
+        self._changes = 0
+        self._queue = Queue()
+        if tree is None:
+            self.tree = Tree(space)
+            self._begin()
+        else:
+            self.tree = tree
+            self._resume()
+
+    @property
+    def undecided(self) -> int:
+        """How many points are not decided."""
+        return self.space.total - self.alike - self.unlike
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left that could be divided."""
+        return self.full or not self._queue
+
+    @property
+    def slack(self) -> float:
+        """By how much rounding can have moved the sums of population shares."""
+        return 4.0 * (self._changes + 1) * 2.0**-52
+
+    def step(self, most: int | None = None) -> None:
+        """Halve the heaviest undecided boxes, and examine the halves.
+
+        Parameters
+        ----------
+        most : int, optional
+            So many halves at most; by default as many as the examiner likes.
+        """
+        if self.tree.count > MOST_NODES:
+            self._make_room()
+        chosen = self._queue.take(max(1, (most or self._examiner.batch) // 2))
+        if not chosen.size or self.full:
+            return
+        self._forget(chosen)
+        tree = self.tree
+        first = tree.split(chosen, tree.axis[chosen].astype(np.int64), tree.cut[chosen])
+        self._examine(np.concatenate([first, first + 1]))
+
+    def undecided_leaves(self) -> NDArray[np.int64]:
+        """Give the leaves that are not decided, those of unclear roots among them."""
+        leaves = self.tree.leaves
+        return np.asarray(leaves[self.tree.verdict[leaves] == Verdict.UNDECIDED])
+
+    def _begin(self) -> None:
+        """Examine the roots where anybody is compared with anybody."""
+        space, tree = self.space, self.tree
+        members = np.asarray(space.may_be.sum(axis=1))[space.groups]
+        roots = np.arange(len(space.low))
+        tree.verdict[roots[members == 0]] = Verdict.NOBODY
+        alone = roots[members == 1]
+        tree.verdict[alone] = Verdict.ALIKE
+        self.alike += sum(sizes(*tree.boxes(alone)))
+        self.population_alike += float(self._masses(alone).sum())
+        compared = roots[(members > 1) & ~space.unclear]
+        for start in range(0, len(compared), self._examiner.batch):
+            self._examine(compared[start : start + self._examiner.batch])
+
+    def _resume(self) -> None:
+        """Take up a tree: count what its leaves say, and queue what is left."""
+        tree = self.tree
+        leaves = tree.leaves
+        for start in range(0, len(leaves), 1 << 16):
+            self._book(leaves[start : start + (1 << 16)])
+        open_ = leaves[(tree.verdict[leaves] == Verdict.UNDECIDED) & (tree.axis[leaves] >= 0)]
+        self._enqueue(open_)
+
+    def _examine(self, nodes: NDArray[np.int64]) -> None:
+        """Examine the boxes of leaves, and write down what is proven."""
+        space, tree = self.space, self.tree
+        low, high = tree.boxes(nodes)
+        found = self._examiner.examine(low, high, space.groups[tree.root[nodes]])
+        self.boxes += len(nodes)
+        self.queries += found.queries
+        if len(found.examples):
+            self.examples.append(found.examples)
+        rest = nodes.copy()
+        for i in range(low.shape[1]):
+            cut_off = np.flatnonzero(found.low[:, i] > low[:, i])
+            self._cut_off(rest, cut_off, i, found.low[cut_off, i] - 1, kept=1)
+            cut_off = np.flatnonzero(found.high[:, i] < high[:, i])
+            self._cut_off(rest, cut_off, i, found.high[cut_off, i], kept=0)
+        tree.axis[rest], tree.cut[rest] = found.axis, found.cut
+        tree.alike[rest], tree.unlike[rest] = found.alike, found.unlike
+        tree.population_alike[rest] = found.population_alike
+        tree.population_unlike[rest] = found.population_unlike
+        self._settle(rest, found)
+        self._book(rest)
+        open_ = rest[(tree.verdict[rest] == Verdict.UNDECIDED) & (tree.axis[rest] >= 0)]
+        self._enqueue(open_)
+
+    def _settle(self, nodes: NDArray[np.int64], found: Examined) -> None:
+        """Give leaves that are decided their verdicts."""
+        tree = self.tree
+        counted = found.unlike_sets >= 0
+        if counted.any():
+            points = np.array(
+                [float(size) for size in sizes(found.low[counted], found.high[counted])]
+            )
+            share = found.unlike_sets[counted] / points
+            tree.unlike[nodes[counted]], tree.alike[nodes[counted]] = share, 1.0 - share
+            tree.verdict[nodes[counted]] = Verdict.COUNTED
+        whole = ~counted
+        none = counted & (found.unlike_sets == 0)
+        tree.verdict[nodes[(whole & (found.alike >= 1.0)) | none]] = Verdict.ALIKE
+        every = np.zeros(len(nodes), dtype=np.bool_)
+        every[counted] = tree.unlike[nodes[counted]] >= 1.0
+        tree.verdict[nodes[(whole & (found.unlike >= 1.0)) | every]] = Verdict.UNLIKE
+
+    def _cut_off(
+        self,
+        rest: NDArray[np.int64],
+        which: NDArray[np.intp],
+        axis: int,
+        cut: Places | NDArray[np.int64],
+        *,
+        kept: int,
+    ) -> None:
+        """Cut from some boxes a part in which everybody is alike; ``rest`` becomes what is kept."""
+        if not which.size:
+            return
+        first = self.tree.split(rest[which], np.full(which.size, axis), cut)
+        gone = first + (1 - kept)
+        self.tree.verdict[gone] = Verdict.ALIKE
+        self._book(gone)
+        rest[which] = first + kept
+
+    def _book(self, leaves: NDArray[np.int64], sign: int = 1) -> None:
+        """Add what leaves prove to the sums, or take it off again."""
+        tree = self.tree
+        verdict = tree.verdict[leaves]
+        told = leaves[(verdict != Verdict.NOBODY) & (verdict != Verdict.INNER)]
+        verdict = tree.verdict[told]
+        points = sizes(*tree.boxes(told))
+        counted = np.flatnonzero(verdict == Verdict.COUNTED).tolist()
+        alike = np.where(verdict == Verdict.ALIKE, 1.0, tree.alike[told])
+        unlike = np.where(verdict == Verdict.UNLIKE, 1.0, tree.unlike[told])
+        alike[verdict == Verdict.UNLIKE] = unlike[verdict == Verdict.ALIKE] = 0.0
+        more_alike, more_unlike = at_least(alike, points), at_least(unlike, points)
+        for i in counted:
+            more_unlike[i] = round(points[i] * float(unlike[i]))
+            more_alike[i] = points[i] - more_unlike[i]
+        self.alike += sign * sum(more_alike)
+        self.unlike += sign * sum(more_unlike)
+        whole = (verdict == Verdict.ALIKE) | (verdict == Verdict.UNLIKE)
+        masses = self._masses(told)
+        alike = np.where(whole, alike, tree.population_alike[told])
+        unlike = np.where(whole, unlike, tree.population_unlike[told])
+        self.population_alike += sign * float((masses * alike).sum())
+        self.population_unlike += sign * float((masses * unlike).sum())
+        self._changes += len(told)
+
+    def _forget(self, leaves: NDArray[np.int64]) -> None:
+        """Take off what leaves prove that are about to be halved."""
+        self._book(leaves, -1)
+
+    def _masses(self, nodes: NDArray[np.int64]) -> Float64:
+        return self.space.masses(*self.tree.boxes(nodes), self.tree.root[nodes])
+
+    def _enqueue(self, nodes: NDArray[np.int64]) -> None:
+        tree = self.tree
+        low, high = tree.boxes(nodes)
+        points = (high - low + 1).astype(np.float64).prod(axis=1)
+        self._queue.put(nodes, points * (1.0 - tree.alike[nodes] - tree.unlike[nodes]))
+
+    def _make_room(self) -> None:
+        """Make the tree smaller."""
+        left = self.tree.compact()
+        self._queue = Queue()
+        self._enqueue(left[self.tree.axis[left] >= 0])
+        self.full = self.tree.count > 0.9 * MOST_NODES
+
+
+class Queue:
+    """Undecided leaves, those with the most undecided points first, about."""
+
+    def __init__(self) -> None:
+        self._buckets: dict[int, list[NDArray[np.int64]]] = {}
+
+    def __len__(self) -> int:
+        return sum(len(part) for parts in self._buckets.values() for part in parts)
+
+    def __bool__(self) -> bool:
+        return bool(self._buckets)
+
+    def put(self, nodes: NDArray[np.int64], weights: Float64) -> None:
+        """Put leaves in."""
+        # what rounding leaves of nothing is nothing much
+        weight = np.floor(_PER_OCTAVE * np.log2(np.maximum(weights, 1e-300))).astype(np.int64)
+        for bucket in np.unique(weight).tolist():
+            self._buckets.setdefault(bucket, []).append(nodes[weight == bucket])
+
+    def take(self, most: int) -> NDArray[np.int64]:
+        """Take out at most so many of the heaviest."""
+        taken: list[NDArray[np.int64]] = []
+        while most > 0 and self._buckets:
+            heaviest = max(self._buckets)
+            parts = self._buckets[heaviest]
+            part = parts.pop()
+            if len(part) > most:
+                parts.append(part[most:])
+                part = part[:most]
+            if not parts:
+                del self._buckets[heaviest]
+            taken.append(part)
+            most -= len(part)
+        return np.concatenate([np.empty(0, dtype=np.int64), *taken])

@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,9 +195,11 @@ class Space:
             low[pinned, i] = high[pinned, i] = back[self.low[pinned, i]]
         return replace(self, axes=tuple(axes), low=low, high=high)
 
-    def masses(self, low: Places, high: Places, root: NDArray[np.intp]) -> NDArray[np.float64]:
+    def masses(
+        self, low: Places, high: Places, root: NDArray[np.signedinteger[Any]]
+    ) -> NDArray[np.float64]:
         """Give the population's share of boxes, ``(B,)``; ``root`` tells the root of each."""
-        mass = self.weights[root]
+        mass: NDArray[np.float64] = self.weights[root]
         for i, axis in enumerate(self.axes):
             mass = mass * axis.mass(low[:, i], high[:, i])
         return mass

@@ -1,0 +1,215 @@
+"""Dividing a space: totals against exhaustive enumeration, continuing, and making room."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from fairdesk.certify.boxes import Tree, Verdict
+from fairdesk.certify.refine import Examined, Queue, Refinery
+from fairdesk.certify.space import Places, Space, sizes, space_of
+from fairdesk.data.attributes import Attribute, Role
+from fairdesk.data.domain import Domain
+from fairdesk.data.table import Kind
+
+Truth = NDArray[np.bool_]
+
+
+def space_with(counts: tuple[int, ...]) -> Space:
+    """Make a space with so many values along each axis."""
+    attributes = [
+        Attribute(name=f"x{i}", kind=Kind.INTEGER, low=0.0, high=count - 1.0)
+        for i, count in enumerate(counts)
+    ]
+    sex = Attribute(
+        name="sex",
+        kind=Kind.NOMINAL,
+        values=("f", "m"),
+        high=1.0,
+        role=Role.PROTECTED,
+        compared=(0.0, 1.0),
+    )
+    people = np.zeros((4, len(counts) + 1))
+    people[1:, 0] = counts[0] - 1
+    return space_of(Domain((*attributes, sex)), people)
+
+
+class Oracle:
+    """Knows for each point whether it is unlike, and says some of it.
+
+    Parameters
+    ----------
+    truth : NDArray[np.bool_]
+        One entry for each point of the space.
+    """
+
+    batch = 6
+    margin = 0.0
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, truth: Truth, rng: np.random.Generator) -> None:
+        self.truth, self._rng = truth, rng
+
+    def examine(self, low: Places, high: Places, group: NDArray[np.intp]) -> Examined:
+        n = len(low)
+        told = Examined(
+            low.copy(),
+            high.copy(),
+            *(np.zeros(n) for _ in range(4)),
+            np.full(n, -1),
+            np.full(n, -1),
+            np.zeros(n, dtype=np.int64),
+            low[:0],
+        )
+        for b in range(n):
+            self._cut_off(told, b)
+            inside = self._inside(told.low[b], told.high[b])
+            if inside.all():
+                told.unlike[b] = 1.0
+            elif not inside.any():
+                told.alike[b] = 1.0
+            elif inside.size <= self._rng.integers(6):
+                told.unlike_sets[b] = inside.sum()
+            else:
+                told.alike[b] = (1 - inside.mean()) * self._rng.random()
+                told.unlike[b] = inside.mean() * self._rng.random()
+                told.axis[b] = (told.high[b] - told.low[b]).argmax()
+                ends = told.low[b, told.axis[b]], told.high[b, told.axis[b]]
+                told.cut[b] = self._rng.integers(*ends)
+        return told
+
+    def _cut_off(self, told: Examined, b: int) -> None:
+        """Cut off one layer of points along some axis, if all of it is alike."""
+        axis = int(self._rng.integers(told.low.shape[1]))
+        if told.low[b, axis] == told.high[b, axis]:
+            return
+        end = told.high[b].copy()
+        end[axis] = told.low[b, axis]
+        if not self._inside(told.low[b], end).any():
+            told.low[b, axis] += 1
+            return
+        start = told.low[b].copy()
+        start[axis] = told.high[b, axis]
+        if not self._inside(start, told.high[b]).any():
+            told.high[b, axis] -= 1
+
+    def _inside(self, low: Places, high: Places) -> Truth:
+        box = tuple(slice(first, last + 1) for first, last in zip(low, high, strict=True))
+        return self.truth[box]
+
+
+def proven(tree: Tree, truth: Truth) -> None:
+    """Check every leaf of a tree against the truth."""
+    leaves = tree.leaves
+    met = np.zeros(truth.shape, dtype=int)
+    for leaf, low, high in zip(leaves, *tree.boxes(leaves), strict=True):
+        box = tuple(slice(first, last + 1) for first, last in zip(low, high, strict=True))
+        met[box] += 1
+        inside = truth[box]
+        match Verdict(tree.verdict[leaf]):
+            case Verdict.ALIKE:
+                assert not inside.any()
+            case Verdict.UNLIKE:
+                assert inside.all()
+            case Verdict.COUNTED:
+                assert round(tree.unlike[leaf] * inside.size) == inside.sum()
+            case Verdict.UNDECIDED:
+                assert tree.unlike[leaf] <= inside.mean()
+                assert tree.alike[leaf] <= 1 - inside.mean()
+    assert (met == 1).all(), "the leaves share no point, and leave none out"
+
+
+@given(
+    counts=st.tuples(st.integers(1, 7), st.integers(1, 6), st.integers(2, 5)),
+    seed=st.integers(0, 2**32 - 1),
+    common=st.floats(0, 1),
+    steps=st.integers(0, 40),
+)
+@settings(max_examples=120, deadline=None)
+def test_totals_are_never_above_the_truth(
+    counts: tuple[int, ...], seed: int, common: float, steps: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(counts) < common
+    space = space_with(counts)
+    refinery = Refinery(space, Oracle(truth, rng))
+    for _ in range(steps):
+        refinery.step()
+    unlike = int(truth.sum())
+    assert refinery.alike <= truth.size - unlike
+    assert refinery.unlike <= unlike
+    proven(refinery.tree, truth)
+
+    again = Refinery(space, Oracle(truth, rng), Tree.of(space, refinery.tree.arrays()))
+    assert (again.alike, again.unlike) == (refinery.alike, refinery.unlike)
+    left = again.tree.compact()
+    proven(again.tree, truth)
+    kept = Refinery(space, Oracle(truth, rng), again.tree)
+    assert kept.alike + kept.unlike >= refinery.alike + refinery.unlike
+    assert (kept.tree.verdict[left] == Verdict.UNDECIDED).all()
+
+    while not kept.over:
+        kept.step()
+    assert (kept.alike, kept.unlike, kept.undecided) == (truth.size - unlike, unlike, 0)
+    assert kept.population_alike + kept.population_unlike <= 1.0 + kept.slack
+
+
+def test_the_population_weighs_boxes_by_the_data() -> None:
+    space = space_with((4, 3))
+    truth = np.zeros((4, 3), dtype=bool)
+    truth[3] = True
+    refinery = Refinery(space, Oracle(truth, np.random.default_rng(0)))
+    while not refinery.over:
+        refinery.step()
+    # three of the four people in the data are at the last place of the first axis
+    assert refinery.population_unlike == pytest.approx(0.75)
+    assert refinery.unlike == 3
+
+
+def test_counts_are_exact_beyond_64_bits() -> None:
+    low = np.zeros((1, 12), dtype=np.int64)
+    high = np.full((1, 12), 10**6, dtype=np.int64)
+    assert sizes(low, high) == [(10**6 + 1) ** 12]
+
+
+def test_the_heaviest_come_first() -> None:
+    queue = Queue()
+    queue.put(np.arange(6), np.array([1.0, 1e9, 3.0, 1e-9, 1e18, 0.0]))
+    assert queue.take(2).tolist() == [4, 1]
+    assert sorted(queue.take(10).tolist()) == [0, 2, 3, 5]
+    assert not queue
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_the_roots_of_fixed_attributes_are_what_the_data_have(*, fixed: bool) -> None:
+    role = Role.FIXED if fixed else Role.VARIES
+    attributes = (
+        Attribute(name="a", kind=Kind.INTEGER, low=0, high=9, role=role),
+        Attribute(name="b", kind=Kind.INTEGER, low=0, high=4),
+        Attribute(
+            name="sex",
+            kind=Kind.NOMINAL,
+            values=("f", "m"),
+            high=1,
+            role=Role.PROTECTED,
+            compared=(0.0, 1.0),
+        ),
+    )
+    people = np.array([[7.0, 1.0, 0.0], [2.0, 1.0, 1.0], [7.0, 3.0, 1.0]])
+    space = space_of(Domain(attributes), people)
+    assert space.total == (2 if fixed else 10) * 5
+    everyone = np.concatenate(
+        [
+            np.array(list(product(*(range(a, b + 1) for a, b in zip(low, high, strict=True)))))
+            for low, high in zip(space.low, space.high, strict=True)
+        ]
+    )
+    rows = space.rows(everyone)
+    assert set(rows[:, 0]) == ({2.0, 7.0} if fixed else set(range(10)))
+    assert len(np.unique(rows, axis=0)) == space.total
+    assert space.masses(space.low, space.high, np.arange(len(space.low))).sum() == pytest.approx(1)
