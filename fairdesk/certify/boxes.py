@@ -169,9 +169,8 @@ class Tree:
         counted = self.verdict[one] == Verdict.COUNTED
         same = (self.verdict[one] == self.verdict[two]) & ~counted
         somebody = (self.verdict[one] != Verdict.NOBODY) & (self.verdict[two] != Verdict.NOBODY)
-        points = [
-            np.array([float(size) for size in sizes(*self.boxes(each))]) for each in (one, two)
-        ]
+        boxes = [self.boxes(each) for each in (one, two)]
+        points = [np.array([float(size) for size in sizes(*each)]) for each in boxes]
         whole = points[0] + points[1]
         mixed = ~same & somebody & (whole < EXACT)
         unlike = np.round(self._unlike(one) * points[0]) + np.round(self._unlike(two) * points[1])
