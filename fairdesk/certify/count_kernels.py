@@ -1,0 +1,481 @@
+"""Counting the points of a box by a sum over its axes, compiled: how many are beyond a threshold.
+
+Every axis' place is drawn independently, so a linear form over a box is a sum of independent
+numbers, and how it is distributed is a convolution. All axes but the widest are put on a common
+grid; the widest is counted exactly at every point of it. What the grid makes of each number is off
+by so much at most, and the thresholds are moved by the sum of that: the shares told are never
+above the true ones.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Float64 = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+#: Steps of the grid across everything but the widest axis.
+GRID = 512
+#: An even run of more cells than this is added up by a moving sum.
+_SCATTERED = 24
+#: The rounding of one operation, with room for products of several.
+_UNIT = 2.0**-52
+#: Differences below this are not told apart.
+_TINY = 1e-280
+
+
+def room(axes: int) -> tuple[Float64, Numbers]:
+    """Give what the functions here work in, for boxes of so many axes; one for each thread."""
+    return np.zeros((7, GRID + 2 * axes + 16)), np.zeros(axes + 1, dtype=np.int64)
+
+
+@njit("float64(float64)", cache=True, nogil=True)
+def _share(number: float) -> float:
+    return min(max(number, 0.0), 1.0)
+
+
+@njit("void(float64[:, ::1], int64, int64, int64)", cache=True, nogil=True)
+def _scatter(work: Float64, source: int, support: int, cells: int) -> None:
+    """Convolve a row of ``work`` with the cells in row 2, whose shares are in row 3.
+
+    The other one of rows 0 and 1 is the result.
+    """
+    old, new = work[source], work[1 - source]
+    longest = int(work[2, cells - 1])
+    new[: support + longest] = 0.0
+    for j in range(cells):
+        at, share = int(work[2, j]), work[3, j]
+        for g in range(support):
+            new[at + g] += share * old[g]
+
+
+@njit("void(float64[:, ::1], int64, int64, int64)", cache=True, nogil=True)
+def _slide(work: Float64, source: int, support: int, run: int) -> None:
+    """Convolve a row of ``work`` with a run of equal shares; the other one is the result."""
+    old, new, sums = work[source], work[1 - source], work[4]
+    total = 0.0
+    for g in range(support):
+        total += old[g]
+        sums[g] = total
+    share = 1.0 / run
+    for g in range(support + run - 1):
+        upper = sums[g] if g < support else total
+        lower = sums[g - run] if g >= run else 0.0
+        new[g] = max(upper - lower, 0.0) * share
+
+
+@njit(
+    "Tuple((int64, float64, float64))(float64, int64, float64, float64[:, ::1])",
+    cache=True,
+    nogil=True,
+)
+def _progression(step: float, count: int, h: float, work: Float64) -> tuple[int, float, float]:
+    """Put ``0, step, 2 step, ...`` on the grid: how many cells, and the ends of what is off."""
+    cells, least, most = 0, 0.0, 0.0
+    first = 0
+    while first < count:
+        cell = math.floor(step * first / h + 0.5)
+        last = min(max(math.ceil((cell + 0.5) * h / step) - 1, first), count - 1)
+        least = min(least, step * first - h * cell)
+        most = max(most, step * last - h * cell)
+        work[2, cells], work[3, cells] = cell, (last - first + 1) / count
+        cells += 1
+        first = last + 1
+    return cells, least, most
+
+
+@njit(
+    "Tuple((int64, float64, float64))(float64[::1], int64, int64, float64, float64, float64[:, ::1])",
+    cache=True,
+    nogil=True,
+)
+def _listed(
+    values: Float64, at: int, count: int, lowest: float, h: float, work: Float64
+) -> tuple[int, float, float]:
+    """Put listed numbers, each as likely, on the grid; as `_progression`."""
+    longest, least, most = 0, 0.0, 0.0
+    for k in range(count):
+        longest = max(longest, math.floor((values[at + k] - lowest) / h + 0.5))
+    counted = work[4]
+    counted[: longest + 1] = 0.0
+    for k in range(count):
+        value = values[at + k] - lowest
+        cell = math.floor(value / h + 0.5)
+        counted[cell] += 1.0
+        least, most = min(least, value - h * cell), max(most, value - h * cell)
+    cells = 0
+    for cell in range(longest + 1):
+        if counted[cell] > 0.0:
+            work[2, cells], work[3, cells] = cell, counted[cell] / count
+            cells += 1
+    return cells, least, most
+
+
+@njit(
+    "UniTuple(float64, 3)(float64[:, ::1], int64, int64, float64, float64, float64, int64,"
+    " float64, float64, float64, float64)",
+    cache=True,
+    nogil=True,
+)
+def _ends_even(
+    work: Float64,
+    source: int,
+    support: int,
+    h: float,
+    base: float,
+    step: float,
+    count: int,
+    above: float,
+    below: float,
+    after: float,
+    before: float,
+) -> tuple[float, float, float]:
+    """Count a last axis of ``0, step, 2 step, ...`` at every point of the grid."""
+    sums, most, per = work[source], float(count), 1.0 / step
+    over = under = between = 0.0
+    if above < np.inf:
+        for g in range(support):
+            place = np.floor((above - base - h * g) * per)
+            over += sums[g] * min(max(most - 1.0 - place, 0.0), most)
+    if below > -np.inf:
+        for g in range(support):
+            place = np.ceil((below - base - h * g) * per)
+            under += sums[g] * min(max(place, 0.0), most)
+    if after < before:
+        for g in range(support):
+            first = max(np.floor((after - base - h * g) * per) + 1.0, 0.0)
+            last = min(np.ceil((before - base - h * g) * per), most)
+            between += sums[g] * max(last - first, 0.0)
+    return over / count, under / count, between / count
+
+
+@njit(
+    "UniTuple(float64, 3)(float64[:, ::1], int64, int64, float64, float64, float64[::1], int64,"
+    " int64, float64, float64, float64, float64)",
+    cache=True,
+    nogil=True,
+)
+def _ends_listed(
+    work: Float64,
+    source: int,
+    support: int,
+    h: float,
+    base: float,
+    values: Float64,
+    at: int,
+    count: int,
+    above: float,
+    below: float,
+    after: float,
+    before: float,
+) -> tuple[float, float, float]:
+    """Count a last axis of listed numbers at every point of the grid."""
+    sums, until = work[source], work[4]
+    total = 0.0
+    for g in range(support):
+        until[g] = total
+        total += sums[g]
+    until[support] = total
+    over = under = between = 0.0
+    per = 1.0 / h
+    for k in range(count):
+        rest = base + values[at + k]
+        if above < np.inf:
+            place = min(max(np.floor((above - rest) * per) + 1.0, 0.0), float(support))
+            over += total - until[int(place)]
+        if below > -np.inf:
+            place = min(max(np.ceil((below - rest) * per), 0.0), float(support))
+            under += until[int(place)]
+        if after < before:
+            first = min(max(np.floor((after - rest) * per) + 1.0, 0.0), float(support))
+            last = min(max(np.ceil((before - rest) * per), 0.0), float(support))
+            if last > first:
+                between += until[int(last)] - until[int(first)]
+    return over / count, under / count, between / count
+
+
+@njit(
+    "UniTuple(float64, 3)(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
+    " float64, float64, float64, float64, float64[:, ::1], int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def shares(
+    low: Numbers,
+    high: Numbers,
+    slope: Float64,
+    tables: Float64,
+    start: Numbers,
+    above: float,
+    below: float,
+    after: float,
+    before: float,
+    work: Float64,
+    order: Numbers,
+) -> tuple[float, float, float]:
+    """Bound from below which shares of a box's points a linear form puts beyond thresholds.
+
+    Parameters
+    ----------
+    low, high : NDArray[np.int64]
+        ``(a,)``; the ends of the box, both included.
+    slope : NDArray[np.float64]
+        ``(a,)``; the form is the sum of ``slope * place`` over the axes without a table.
+    tables : NDArray[np.float64]
+        Flat; what other axes add, for each place of the box.
+    start : NDArray[np.int64]
+        ``(a,)``; where in ``tables`` is what the axis adds at ``low``; -1 for no table.
+    above, below : float
+        Counted are the points where the form is above the one, and those where it is below the
+        other. Infinite where that is not asked for.
+    after, before : float
+        And those where it is strictly between these two. ``after >= before`` where that is not
+        asked for.
+    work, order : NDArray
+        As `room` gives them; overwritten.
+
+    Returns
+    -------
+    float, float, float
+        The three shares, from 0 to 1, never more than the true ones. 0 where a number is none.
+    """
+    kept, largest, base, rest = 0, 0.0, 0.0, 0.0
+    spans, lows = work[5], work[6]
+    for i in range(low.size):
+        count = high[i] - low[i] + 1
+        if start[i] < 0:
+            first, last = slope[i] * low[i], slope[i] * high[i]
+            least, most = min(first, last), max(first, last)
+        else:
+            least = most = tables[start[i]]
+            for k in range(start[i] + 1, start[i] + count):
+                least, most = min(least, tables[k]), max(most, tables[k])
+        largest += abs(least) + abs(most)
+        base += least
+        if most > least:
+            # the narrow axes first, so that the distribution stays short
+            spans[i], lows[i] = most - least, least
+            at = kept
+            while at > 0 and spans[order[at - 1]] > spans[i]:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = i
+            kept += 1
+    if not largest < np.inf:
+        return 0.0, 0.0, 0.0
+    for j in range(kept - 1):
+        rest += spans[order[j]]
+    work[0, 0] = 1.0
+    support, source, h, off, slack = 1, 0, rest / GRID, 0.0, 0.0
+    gridded = kept - 1
+    if h < _TINY:  # no grid is so fine
+        h, off, gridded = 1.0, rest, 0
+    for j in range(gridded):
+        i = order[j]
+        count = high[i] - low[i] + 1
+        step = abs(slope[i])
+        if start[i] < 0 and step <= h and spans[i] > _SCATTERED * h:
+            cells = max(round(step * count / h), 1)
+            _slide(work, source, support, cells)
+            # at every quantile, an even run and the cells differ by no more than between these
+            most = max(step * count - h * cells, 0.0) + h
+            least = min(step * count - h * cells, 0.0) - step
+            slack += 4.0 * (support + cells) ** 2
+            support += cells - 1
+        else:
+            if start[i] < 0:
+                cells, least, most = _progression(step, count, h, work)
+            else:
+                cells, least, most = _listed(tables, start[i], count, lows[i], h, work)
+            _scatter(work, source, support, cells)
+            slack += cells + 4.0
+            support += int(work[2, cells - 1])
+        source = 1 - source
+        base += 0.5 * (least + most)
+        off += 0.5 * (most - least)
+    told = abs(base) + h * support + largest
+    off += told * (8.0 * low.size + 32.0) * _UNIT
+    for limit in (above, below, after, before):
+        if abs(limit) < np.inf:
+            off += abs(limit) * 8.0 * _UNIT
+    above, below, after, before = above + off, below - off, after + off, before - off
+    slack = (slack + 4.0 * support + 64.0) * _UNIT
+    if kept == 0:
+        over = 1.0 if base > above else 0.0
+        under = 1.0 if base < below else 0.0
+        return over, under, 1.0 if after < base < before else 0.0
+    i = order[kept - 1]
+    count = high[i] - low[i] + 1
+    if spans[i] < count * _TINY:
+        return 0.0, 0.0, 0.0
+    if start[i] < 0:
+        over, under, between = _ends_even(
+            work, source, support, h, base, abs(slope[i]), count, above, below, after, before
+        )
+    else:
+        base -= lows[i]
+        over, under, between = _ends_listed(
+            work, source, support, h, base, tables, start[i], count, above, below, after, before
+        )
+    return _share(over - slack), _share(under - slack), _share(between - slack)
+
+
+@njit("int64(int64[::1], int64, int64, int64)", cache=True, nogil=True)
+def _before(known: Numbers, first: int, last: int, place: int) -> int:
+    """Find in an ascending part of an array the first that is not below ``place``."""
+    while first < last:
+        middle = (first + last) // 2
+        if known[middle] < place:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@njit(
+    "UniTuple(float64, 3)(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
+    " int64[::1], int64[::1], float64[::1], float64, float64, float64, float64,"
+    " float64[:, ::1], int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def population_shares(
+    low: Numbers,
+    high: Numbers,
+    slope: Float64,
+    tables: Float64,
+    start: Numbers,
+    known: Numbers,
+    known_start: Numbers,
+    weights: Float64,
+    above: float,
+    below: float,
+    after: float,
+    before: float,
+    work: Float64,
+    order: Numbers,
+) -> tuple[float, float, float]:
+    """Bound the same shares of the population's mass in a box.
+
+    Parameters
+    ----------
+    low, high, slope, tables, start, above, below, after, before, work, order
+        As `shares`.
+    known : NDArray[np.int64]
+        Flat; of each axis the places of the data's people, ascending.
+    known_start : NDArray[np.int64]
+        ``(a + 1,)``; where the places of each axis begin, and the end.
+    weights : NDArray[np.float64]
+        ``(len(known) + a,)``; of each axis the share of the people before each place, and 1: those
+        of axis ``i`` begin at ``known_start[i] + i``.
+
+    Returns
+    -------
+    float, float, float
+        The three shares, never more than the true ones; 0 where nobody of the data is.
+    """
+    kept, largest, base, rest = 0, 0.0, 0.0, 0.0
+    spans, lows = work[5], work[6]
+    for i in range(low.size):
+        first = _before(known, known_start[i], known_start[i + 1], low[i])
+        last = _before(known, first, known_start[i + 1], high[i] + 1)
+        if not weights[last + i] > weights[first + i]:
+            return 0.0, 0.0, 0.0
+        least, most = np.inf, -np.inf
+        for k in range(first, last):
+            if start[i] < 0:
+                value = slope[i] * known[k]
+            else:
+                value = tables[start[i] + known[k] - low[i]]
+            least, most = min(least, value), max(most, value)
+        largest += abs(least) + abs(most)
+        base += least
+        if most > least:
+            spans[i], lows[i] = most - least, least
+            at = kept
+            while at > 0 and spans[order[at - 1]] > spans[i]:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = i
+            kept += 1
+    if not largest < np.inf:
+        return 0.0, 0.0, 0.0
+    for j in range(kept - 1):
+        rest += spans[order[j]]
+    work[0, 0] = 1.0
+    support, source, h, off, slack = 1, 0, rest / GRID, 0.0, 0.0
+    gridded = kept - 1
+    if h < _TINY:  # no grid is so fine
+        h, off, gridded = 1.0, rest, 0
+    for j in range(gridded):
+        i = order[j]
+        first = _before(known, known_start[i], known_start[i + 1], low[i])
+        last = _before(known, first, known_start[i + 1], high[i] + 1)
+        mass = weights[last + i] - weights[first + i]
+        longest = math.floor(spans[i] / h + 0.5) + 1
+        counted, least, most = work[4], 0.0, 0.0
+        counted[: longest + 1] = 0.0
+        for k in range(first, last):
+            if start[i] < 0:
+                value = slope[i] * known[k] - lows[i]
+            else:
+                value = tables[start[i] + known[k] - low[i]] - lows[i]
+            cell = math.floor(value / h + 0.5)
+            counted[cell] += weights[k + i + 1] - weights[k + i]
+            least, most = min(least, value - h * cell), max(most, value - h * cell)
+        cells = 0
+        for cell in range(longest + 1):
+            if counted[cell] > 0.0:
+                work[2, cells], work[3, cells] = cell, counted[cell] / mass
+                cells += 1
+        _scatter(work, source, support, cells)
+        slack += last - first + cells + 8.0 + 4.0 / mass
+        support += int(work[2, cells - 1])
+        source = 1 - source
+        base += 0.5 * (least + most)
+        off += 0.5 * (most - least)
+    off += (abs(base) + h * support + largest) * (8.0 * low.size + 32.0) * _UNIT
+    for limit in (above, below, after, before):
+        if abs(limit) < np.inf:
+            off += abs(limit) * 8.0 * _UNIT
+    above, below, after, before = above + off, below - off, after + off, before - off
+    if kept == 0:
+        over = 1.0 if base > above else 0.0
+        under = 1.0 if base < below else 0.0
+        return over, under, 1.0 if after < base < before else 0.0
+    i = order[kept - 1]
+    first = _before(known, known_start[i], known_start[i + 1], low[i])
+    last = _before(known, first, known_start[i + 1], high[i] + 1)
+    mass = weights[last + i] - weights[first + i]
+    slack = (slack + 4.0 * support + 4.0 * (last - first) / mass + 64.0) * _UNIT
+    base -= lows[i]
+    sums, until = work[source], work[4]
+    total = 0.0
+    for g in range(support):
+        until[g] = total
+        total += sums[g]
+    until[support] = total
+    over = under = between = 0.0
+    per = 1.0 / h
+    for k in range(first, last):
+        if start[i] < 0:
+            rest = base + slope[i] * known[k]
+        else:
+            rest = base + tables[start[i] + known[k] - low[i]]
+        share = (weights[k + i + 1] - weights[k + i]) / mass
+        if above < np.inf:
+            place = min(max(np.floor((above - rest) * per) + 1.0, 0.0), float(support))
+            over += share * (total - until[int(place)])
+        if below > -np.inf:
+            place = min(max(np.ceil((below - rest) * per), 0.0), float(support))
+            under += share * until[int(place)]
+        if after < before:
+            place = min(max(np.floor((after - rest) * per) + 1.0, 0.0), float(support))
+            end = min(max(np.ceil((before - rest) * per), 0.0), float(support))
+            if end > place:
+                between += share * (until[int(end)] - until[int(place)])
+    return _share(over - slack), _share(under - slack), _share(between - slack)
