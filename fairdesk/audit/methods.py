@@ -77,6 +77,9 @@ class Method:
         What a model must be able to do.
     obstacle : callable
         Says of a domain in a clause why the method cannot serve it; empty when it can.
+    finishes : bool
+        Whether it is told to come to an end rather than left where it is: it then says what it
+        came to, and can be gone on with.
     """
 
     key: str
@@ -90,6 +93,7 @@ class Method:
     answers: Answers = Answers.EXAMPLES
     needs: tuple[Capability, ...] = (Capability.DECIDES,)
     obstacle: Callable[[Domain], str] = _any_domain
+    finishes: bool = False
 
 
 _EXAMPLES_CANNOT = "How common it is; nor that there is none where it found none."

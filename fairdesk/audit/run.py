@@ -10,13 +10,13 @@ from time import monotonic
 import msgspec
 import numpy as np
 
-from fairdesk.audit.methods import method_named, parse_options, why_off
+from fairdesk.audit.methods import Answers, method_named, parse_options, why_off
 from fairdesk.audit.records import RunState
 from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.store import Store
 from fairdesk.audit.worker import Worker
 from fairdesk.errors import FairDeskError, SpecError, StoreError
-from fairdesk.events import Found, Measured, Progress, Rows
+from fairdesk.events import Certificate, Found, Measured, Progress, Rows
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +83,11 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
                 f"A search of {limit:g} {what} would ask nobody.",
                 remedy="Give a budget above nought, or none.",
             )
+    if run.near is not None and method_named(run.method).answers is Answers.PROOF:
+        raise SpecError(
+            "A proof speaks of everybody in the domain, not only of people near the data.",
+            remedy="Ask without a greatest distance, or narrow the ranges instead.",
+        )
     if run.near is not None and not 0 <= run.near <= 1:
         raise SpecError(
             f"No distance to a real person is {run.near:g}.",
@@ -122,7 +127,8 @@ class _Keeper:
                 remedy="Allow more values in the domain.",
             )
         known = self._known(self._spec.continues) if self._spec.continues else None
-        search = self._worker.search(audit.mapping, audit.domain, people, self._spec, known)
+        begun = self._begun() if method_named(self._spec.method).finishes else None
+        search = self._worker.search(audit.mapping, audit.domain, people, self._spec, known, begun)
         try:
             for event in search:
                 match event:
@@ -131,6 +137,8 @@ class _Keeper:
                     case Measured():
                         self._store.measure(self.state.run_id, event.figures)
                         self.state = msgspec.structs.replace(self.state, figures=event.figures)
+                    case Certificate():
+                        self._store.certify(self.state.run_id, event.header, event.arrays)
                     case Progress():
                         yield self._advance(event)
         finally:
@@ -185,6 +193,11 @@ class _Keeper:
             alone=tuple(self._alone.tolist()),
         )
         return self.state
+
+    def _begun(self) -> Certificate | None:
+        """Give what the run proved that this one goes on with."""
+        kept = self._store.certificate(self._spec.continues) if self._spec.continues else None
+        return None if kept is None else Certificate("", *kept)
 
     def _known(self, run_id: int) -> Rows:
         """Gather what a run found, and the runs that it went on with: ``(n, d)``."""

@@ -24,7 +24,7 @@ from fairdesk.audit.spec import Budget
 from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
-from fairdesk.events import Event, Found, Measured, Progress, Rows, timed
+from fairdesk.events import Certificate, Event, Found, Measured, Progress, Rows, timed
 from fairdesk.individual.estimate import upper_bound
 from fairdesk.individual.preflight import preflight
 from fairdesk.individual.similar import Ledger
@@ -106,6 +106,7 @@ class Outbox:
         self._send = send
         self._found: list[Found] = []
         self._measured: Measured | None = None
+        self._certificate: Certificate | None = None
         #: Whether anybody was found, or anything measured.
         self.told = False
         self._count = 0
@@ -138,6 +139,9 @@ class Outbox:
             if isinstance(event, Measured):
                 self._measured = event
                 return
+            if isinstance(event, Certificate):
+                self._certificate = event
+                return
             self.last = event
             if perf_counter() - self._sent >= GATHER_SECONDS:
                 self._flush()
@@ -158,6 +162,13 @@ class Outbox:
         if self._measured is not None:
             self._send(wire.SearchMeasured(self._measured.phase, self._measured.figures), ())
             self._measured = None
+        if (proven := self._certificate) is not None:
+            names = tuple(proven.arrays)
+            header = proven.header.decode()
+            self._send(
+                wire.SearchCertified(proven.phase, header, names), tuple(proven.arrays.values())
+            )
+            self._certificate = None
         last = self.last = replace(self.last, found=max(self.last.found, self._count))
         self._send(
             wire.SearchProgress(
@@ -191,6 +202,7 @@ def drive(
     *,
     before: Iterable[Event] = (),
     after: Iterable[Event] = (),
+    wind_up: Callable[[], None] | None = None,
 ) -> Ending:
     """Take a search's events until it is done, stopped, or out of budget, and send them.
 
@@ -210,6 +222,9 @@ def drive(
     before, after : Iterable[Event]
         What comes before the method, and after one that neither found nor measured anything;
         outside its budget.
+    wind_up : callable, optional
+        Tells the method to come to an end, and to say what it came to. Without it the method is
+        left where it is when it is told to stop, or its budget is used up.
 
     Returns
     -------
@@ -219,13 +234,15 @@ def drive(
     seconds: dict[str, float] = {}
     with Outbox(send) as outbox:
 
-        def take(part: Iterable[Event], limits: Budget) -> Ending:
+        def take(
+            part: Iterable[Event], limits: Budget, wind_up: Callable[[], None] | None = None
+        ) -> Ending:
             go_on = partial(_wait, controls, call, outbox)
-            return _take(iter(part), seconds, limits, outbox, go_on)
+            return _take(iter(part), seconds, limits, outbox, go_on, wind_up)
 
         if take(before, Budget()) == "stopped":
             return "stopped"
-        ending = take(events, budget)
+        ending = take(events, budget, wind_up)
         if ending == "stopped" or outbox.told:
             return ending
         return "stopped" if take(after, Budget()) == "stopped" else ending
@@ -237,23 +254,31 @@ def _take(
     budget: Budget,
     outbox: Outbox,
     go_on: Callable[[], bool],
+    wind_up: Callable[[], None] | None,
 ) -> Ending:
     """Take one part's events; ``go_on`` waits during a pause and tells whether to stop."""
     spent, queries = 0.0, outbox.last.queries
+    ending: Ending = "done"
     told = timed(events, seconds)
     try:
         counted = True  # findings are followed at once by the progress that counts them
-        while not counted or go_on():
+        while True:
+            if ending == "done" and counted:
+                if not go_on():
+                    ending = "stopped"
+                elif _used_up(budget, spent, outbox.last.queries - queries):
+                    ending = "budget"
+                if ending != "done":
+                    if wind_up is None:
+                        return ending
+                    wind_up()
             started = perf_counter()
             event = next(told, None)
             spent += perf_counter() - started
             if event is None:
-                return "done"
+                return ending
             outbox.add(event)
             counted = isinstance(event, Progress)
-            if counted and _used_up(budget, spent, outbox.last.queries - queries):
-                return "budget"
-        return "stopped"
     finally:
         if isinstance(events, Generator):
             events.close()
@@ -364,8 +389,7 @@ class Guest:
                 (rows,) = request.arrays
                 send(wire.Predicted(), (self._fed(mapping, attributes).predict(rows),))
             case wire.Search() as asked:
-                people, known = request.arrays
-                ending = self._search(asked, people, known, request.call, send)
+                ending = self._search(asked, request.arrays, request.call, send)
                 send(wire.SearchEnded(ending), ())
             case wire.Weigh(domain):
                 from fairdesk.individual.plausibility import weigh  # noqa: PLC0415
@@ -409,9 +433,10 @@ class Guest:
         return Ledger(self._fed(asked.mapping, asked.domain.attributes), asked.domain)
 
     def _search(
-        self, asked: wire.Search, people: Rows, known: Rows, call: int, send: Send
+        self, asked: wire.Search, arrays: Sequence[wire.Array], call: int, send: Send
     ) -> Ending:
         run, domain = asked.run, asked.domain
+        people, known, *proven = arrays
         # a sign of life: compiled loops and libraries are loaded now, unless they were before
         send(wire.SearchProgress("starting", 0, 0, 0, 0, 0, {}), ())
         fits = None
@@ -422,6 +447,9 @@ class Guest:
         fed = self._fed(asked.mapping, domain.attributes)
         ledger = Ledger(fed, domain, known=known, fits=fits)
         ledger.favourable = asked.mapping.favourable_class
+        if asked.names:
+            begun = dict(zip(asked.names, proven, strict=True))
+            ledger.begun = Certificate("", asked.header.encode(), begun)
         rng = np.random.default_rng(run.seed)
         before, after = rng.spawn(2)
         method, options = method_named(run.method), parse_options(run.method, run.options)
@@ -434,9 +462,12 @@ class Guest:
             self.controls,
             call,
             send,
-            before=preflight(ledger, people, before) if telling else (),
+            before=preflight(ledger, people, before) if telling and not method.finishes else (),
             # whoever looked for people and found nobody says how many there can be at most
-            after=() if method.answers is Answers.DIAGNOSIS else upper_bound(ledger, people, after),
+            after=upper_bound(ledger, people, after)
+            if method.answers in (Answers.EXAMPLES, Answers.SHARE)
+            else (),
+            wind_up=ledger.wind_up if method.finishes else None,
         )
 
 

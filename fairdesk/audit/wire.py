@@ -38,7 +38,15 @@ MOST_ARRAYS = 12
 MOST_ARRAY_BYTES = 4 << 30
 
 _PREFIX = struct.Struct("<4sI")
-_DTYPES = {"<f8": np.float64, "<f4": np.float32, "<i8": np.int64, "|b1": np.bool_}
+_DTYPES = {
+    "<f8": np.float64,
+    "<f4": np.float32,
+    "<i8": np.int64,
+    "<i4": np.int32,
+    "<i2": np.int16,
+    "|i1": np.int8,
+    "|b1": np.bool_,
+}
 
 
 class ReadTable(msgspec.Struct, frozen=True, tag=True):
@@ -90,11 +98,17 @@ class Predict(msgspec.Struct, frozen=True, tag=True):
 
 
 class Search(msgspec.Struct, frozen=True, tag=True):
-    """Run a method. The frame's arrays: the people, and those whom it need not find again."""
+    """Run a method.
+
+    The frame's arrays: the people, those whom it need not find again, and the arrays of the
+    certificate that it goes on with, whose ``names`` and ``header`` these are.
+    """
 
     mapping: Mapping
     domain: Domain
     run: RunSpec
+    header: str = ""
+    names: tuple[str, ...] = ()
 
 
 class Weigh(msgspec.Struct, frozen=True, tag=True):
@@ -203,6 +217,14 @@ class SearchMeasured(msgspec.Struct, frozen=True, tag=True):
     figures: tuple[Figure, ...]
 
 
+class SearchCertified(msgspec.Struct, frozen=True, tag=True):
+    """A `fairdesk.events.Certificate`; the frame's arrays are its, in the order of ``names``."""
+
+    phase: str
+    header: str
+    names: tuple[str, ...]
+
+
 class Weighed(msgspec.Struct, frozen=True, tag=True):
     """The arrays of a `fairdesk.individual.plausibility.Plausibility`, in their order."""
 
@@ -249,6 +271,7 @@ FromGuest = (
     | SearchFound
     | SearchProgress
     | SearchMeasured
+    | SearchCertified
     | SearchEnded
     | Weighed
     | Shrunk
@@ -257,7 +280,7 @@ FromGuest = (
 )
 Message = ToGuest | FromGuest
 #: What comes before the answer of a call.
-UNDERWAY = TableProgress | SearchFound | SearchProgress | SearchMeasured
+UNDERWAY = TableProgress | SearchFound | SearchProgress | SearchMeasured | SearchCertified
 
 _ENCODER = msgspec.json.Encoder()
 _TO_GUEST = msgspec.json.Decoder(ToGuest)
@@ -265,7 +288,7 @@ _FROM_GUEST = msgspec.json.Decoder(FromGuest)
 
 
 class _Shape(msgspec.Struct, frozen=True):
-    dtype: Literal["<f8", "<f4", "<i8", "|b1"]
+    dtype: Literal["<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "|b1"]
     shape: tuple[int, ...]
 
 
@@ -299,7 +322,8 @@ def write(stream: BinaryIO, call: int, message: Message, arrays: Sequence[Array]
     message : Message
         What is said.
     arrays : sequence of arrays
-        Of float64, float32, int64 or bool; anything else is a defect of the caller.
+        Of float64, float32, bool, or whole numbers of 8 to 64 bits; anything else is a defect of
+        the caller.
 
     Raises
     ------

@@ -19,19 +19,25 @@ import numpy as np
 from fairdesk.audit import wire
 from fairdesk.audit.child import GUEST, Child, Received
 from fairdesk.audit.confinement import Confinement, unknown
+from fairdesk.audit.methods import method_named
 from fairdesk.audit.sandbox import Given
 from fairdesk.audit.spec import RunSpec
 from fairdesk.data.domain import Attribute, Domain
 from fairdesk.data.table import Dialect, Table
 from fairdesk.errors import ERRORS, DataError, ModelError, WorkerError
 from fairdesk.events import (
+    Certificate,
     Event,
     Figure,
     Found,
     GroupGap,
     Likeness,
     Measured,
+    PairShare,
     Progress,
+    Proven,
+    Refinement,
+    Region,
     Rows,
     Scores,
     Share,
@@ -51,12 +57,15 @@ _LOOK_SECONDS = 0.5
 #: What may come before the answer, by request; anything else would only keep the app waiting.
 _BEFORE: dict[type, tuple[type, ...]] = {
     wire.ReadTable: (wire.TableProgress,),
-    wire.Search: (wire.SearchFound, wire.SearchProgress, wire.SearchMeasured),
+    wire.Search: (wire.SearchFound, wire.SearchProgress, wire.SearchMeasured, wire.SearchCertified),
 }
 #: More of these no card may tell: what is shown is made for people.
 MOST_INPUTS, MOST_CLASSES, MOST_WARNINGS = 100_000, 10_000, 200
 #: Letters of a text that a guest tells.
 MOST_TEXT = 4_000
+
+#: By how much shares that were rounded may pass the whole.
+_ROUNDED = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +82,8 @@ class Patience:
         For predictions, and between two events of a search.
     stop : float
         For a stopped search to end by itself; then the process is asked to end.
+    finish : float
+        The same for a search that still says what it came to.
     terminate : float
         For that; then it is killed.
     """
@@ -81,6 +92,7 @@ class Patience:
     model: float = 180.0
     answer: float = 300.0
     stop: float = 2.0
+    finish: float = 30.0
     terminate: float = 1.0
 
 
@@ -100,6 +112,7 @@ class _Call:
     number: int
     child: Child
     cooperates: bool
+    patience: float
     stopped: bool = False
     paused: bool = False
 
@@ -375,17 +388,23 @@ class Worker:
         people: Rows,
         run: RunSpec,
         known: Rows | None = None,
+        begun: Certificate | None = None,
     ) -> Searching:
         """Run a method on the open model; it starts with the first event that is asked for.
 
-        Who is ``known``, ``(m, d)``, counts as found already and is not found again.
+        Who is ``known``, ``(m, d)``, counts as found already and is not found again; what was
+        ``begun`` is gone on with.
 
         Events come at most about 20 times a second, findings gathered in between; the last event
         of a search that was not cut off is a `Progress`. While it is paused its last
         progress is told once more. A search that is stopped ends like one that is done.
         """
         known = people[:0] if known is None else known
-        return Searching(self._search(wire.Search(mapping, domain, run), (people, known)))
+        if begun is None:
+            return Searching(self._search(wire.Search(mapping, domain, run), (people, known)))
+        header, names = begun.header.decode(), tuple(begun.arrays)
+        request = wire.Search(mapping, domain, run, header, names)
+        return Searching(self._search(request, (people, known, *begun.arrays.values())))
 
     def pause(self) -> None:
         """Hold the running search between two events; nothing without one."""
@@ -424,7 +443,7 @@ class Worker:
             call.stopped = isinstance(message, wire.Stop)
             if call.stopped:
                 child = call.child
-                args = (child, child.answered, self._patience)
+                args = (child, child.answered, self._patience, call.patience)
                 threading.Thread(target=_insist, args=args).start()
 
     def _search(
@@ -493,6 +512,12 @@ class Worker:
         decisions = len(mapping.decisions(self._opened.card))
         return 1 if decisions == 2 else decisions
 
+    def _until_stopped(self, request: wire.Request) -> float:
+        """Say how long to wait, once it is told to stop, for the answer to a request."""
+        if isinstance(request, wire.Search) and method_named(request.run.method).finishes:
+            return self._patience.finish
+        return self._patience.stop
+
     def _clean_child(self, command: Sequence[str] | None = None) -> Child:
         """Give a process in which no code of a model file has run that could meddle."""
         return self._living_child(command or self._default, clean=True)
@@ -520,7 +545,7 @@ class Worker:
         with self._state:
             self._calls += 1
             call = self._call = _Call(
-                self._calls, child, cooperates=isinstance(request, wire.Search)
+                self._calls, child, isinstance(request, wire.Search), self._until_stopped(request)
             )
             # before anybody can tell the child to stop it
             child.ask(call.number, request, arrays)
@@ -642,9 +667,9 @@ class _GivenModel:
         )
 
 
-def _insist(child: Child, answered: threading.Event, patience: Patience) -> None:
+def _insist(child: Child, answered: threading.Event, patience: Patience, first: float) -> None:
     """End a process that does not stop by itself."""
-    if not answered.wait(patience.stop):
+    if not answered.wait(first):
         child.terminate()
         if not answered.wait(patience.terminate):
             child.kill()
@@ -683,6 +708,11 @@ def _event(frame: Received, domain: Domain, width: int | None) -> Event:
         if not all(map(_sound, message.figures)):
             raise _nonsense("it measured what cannot be")
         return Measured(message.phase, message.figures)
+    if isinstance(message, wire.SearchCertified):
+        if len(message.names) != len(frame.arrays):
+            raise _nonsense("a certificate lacks some of its arrays")
+        arrays = dict(zip(message.names, frame.arrays, strict=True))
+        return Certificate(message.phase, message.header.encode(), arrays)
     return _found(frame, domain, width, _expect(frame, wire.SearchFound).phase)
 
 
@@ -709,9 +739,36 @@ def _sound(figure: Figure) -> bool:
         case Likeness():
             shares = ()
             counts = (0, figure.found, figure.tried)
+        case Proven() | Region() | PairShare() | Refinement():
+            return _is_proof(figure)
     return sorted(counts) == list(counts) and all(
         sorted((0.0, *each, 1.0)) == [0.0, *each, 1.0] for each in shares
     )
+
+
+def _is_proof(figure: Proven | Region | PairShare | Refinement) -> bool:
+    """Tell whether something proven can be: parts of a whole, counts in digits."""
+    parts: list[tuple[float, ...]]
+    digits: tuple[str, ...] = ()
+    match figure:
+        case Proven():
+            parts = [(figure.certified, figure.falsified, figure.undecided)]
+            parts += [(certified, falsified) for _, certified, falsified in figure.course]
+            if figure.estimated is not None:
+                parts += [(figure.estimated.low,), (figure.estimated.high,)]
+            digits = (figure.total, figure.certified_people, figure.falsified_people)
+        case Region():
+            parts, digits = [(figure.share,), (figure.population,)], (figure.people,)
+        case PairShare():
+            parts = [(figure.certified, figure.falsified)]
+        case Refinement():
+            parts = [(each.share,) for each in figure.parts]
+            parts += [(each.certified, each.falsified) for each in figure.parts]
+            if any(not -1 <= each.parent < i for i, each in enumerate(figure.parts)):
+                return False
+    return all(
+        all(share >= 0 for share in each) and sum(each) <= 1 + _ROUNDED for each in parts
+    ) and all(not each or each.isdecimal() for each in digits)
 
 
 def _explains(explanation: Explanation, domain: Domain, width: int | None) -> bool:

@@ -118,6 +118,8 @@ class AskedModel:
 
     Attributes
     ----------
+    model : Model
+        As given.
     queries : int
         Rows sent to the model.
     """
@@ -127,14 +129,14 @@ class AskedModel:
 
         self.queries = 0
         self._kernels = kernels
-        self._model = model
+        self.model = model
         self._scores = Memory(most_bytes)
         self._slopes = Memory(most_bytes // 4)
 
     @property
     def has_gradients(self) -> bool:
         """Whether `gradients` can be asked."""
-        return bool(getattr(self._model, "has_gradients", False))
+        return bool(getattr(self.model, "has_gradients", False))
 
     @property
     def nbytes(self) -> int:
@@ -168,7 +170,7 @@ class AskedModel:
     def predict_anew(self, rows: Rows) -> Scores:
         """Ask the model itself, whatever was asked before."""
         self.queries += len(rows)
-        return self._model.predict(rows)
+        return self.model.predict(rows)
 
     def gradients(self, rows: Rows, column: NDArray[np.intp]) -> Rows:
         """Tell how the score in a column changes per unit of each code: ``(n, d)``.
@@ -182,7 +184,7 @@ class AskedModel:
         column : NDArray[np.intp]
             ``(n,)``; columns of `predict`.
         """
-        model = cast("GradientModel", self._model)
+        model = cast("GradientModel", self.model)
         if not len(rows):
             return np.empty(rows.shape)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain
-from fairdesk.events import Found, Progress, Rows, Scores
+from fairdesk.events import Certificate, Found, Progress, Rows, Scores
 from fairdesk.individual.asked import AskedModel
 from fairdesk.individual.met import People
 from fairdesk.models.model import Model, labels
@@ -164,6 +164,10 @@ class Ledger:
         People whom the search would have gone to but may not; counted by whoever bars them.
     fits : callable, optional
         As given.
+    over : bool
+        Whether a search that is told to come to an end (`wind_up`) is to.
+    begun : Certificate, optional
+        What an earlier run of the same method proved: it goes on from there.
     favourable : int
         The favourable one of the model's decisions; of two it does not matter to any search.
     """
@@ -184,6 +188,8 @@ class Ledger:
         self.found = 0
         self.rejected = 0
         self.favourable = 1
+        self.over = False
+        self.begun: Certificate | None = None
         self.domain = domain
         self.asked = AskedModel(model)
         self._kernels = kernels
@@ -199,6 +205,10 @@ class Ledger:
             keys = self._people.keys(known)
             self._people.meet(keys)
             self._people.condemn(keys)
+
+    def wind_up(self) -> None:
+        """Tell the search to come to an end, and to say what it came to."""
+        self.over = True
 
     @property
     def nbytes(self) -> int:
