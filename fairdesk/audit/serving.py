@@ -262,12 +262,10 @@ def _take(
     told = timed(events, seconds)
     try:
         counted = True  # findings are followed at once by the progress that counts them
+        used_up = False
         while True:
             if ending == "done" and counted:
-                if not go_on():
-                    ending = "stopped"
-                elif _used_up(budget, spent, outbox.last.queries - queries):
-                    ending = "budget"
+                ending = "stopped" if not go_on() else "budget" if used_up else "done"
                 if ending != "done":
                     if wind_up is None:
                         return ending
@@ -279,6 +277,7 @@ def _take(
                 return ending
             outbox.add(event)
             counted = isinstance(event, Progress)
+            used_up = counted and _used_up(budget, spent, outbox.last.queries - queries)
     finally:
         if isinstance(events, Generator):
             events.close()
