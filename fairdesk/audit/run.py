@@ -127,7 +127,7 @@ class _Keeper:
                 remedy="Allow more values in the domain.",
             )
         known = self._known(self._spec.continues) if self._spec.continues else None
-        begun = self._begun() if method_named(self._spec.method).finishes else None
+        begun = self._begun()
         search = self._worker.search(audit.mapping, audit.domain, people, self._spec, known, begun)
         try:
             for event in search:
@@ -196,7 +196,9 @@ class _Keeper:
 
     def _begun(self) -> Certificate | None:
         """Give what the run proved that this one goes on with."""
-        kept = self._store.certificate(self._spec.continues) if self._spec.continues else None
+        if not (self._spec.continues and method_named(self._spec.method).finishes):
+            return None
+        kept = self._store.certificate(self._spec.continues)
         return None if kept is None else Certificate("", *kept)
 
     def _known(self, run_id: int) -> Rows:

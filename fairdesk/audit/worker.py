@@ -19,7 +19,7 @@ import numpy as np
 from fairdesk.audit import wire
 from fairdesk.audit.child import GUEST, Child, Received
 from fairdesk.audit.confinement import Confinement, unknown
-from fairdesk.audit.methods import method_named
+from fairdesk.audit.methods import METHODS
 from fairdesk.audit.sandbox import Given
 from fairdesk.audit.spec import RunSpec
 from fairdesk.data.domain import Attribute, Domain
@@ -514,9 +514,9 @@ class Worker:
 
     def _until_stopped(self, request: wire.Request) -> float:
         """Say how long to wait, once it is told to stop, for the answer to a request."""
-        if isinstance(request, wire.Search) and method_named(request.run.method).finishes:
-            return self._patience.finish
-        return self._patience.stop
+        method = METHODS.get(request.run.method) if isinstance(request, wire.Search) else None
+        finishes = method is not None and method.finishes
+        return self._patience.finish if finishes else self._patience.stop
 
     def _clean_child(self, command: Sequence[str] | None = None) -> Child:
         """Give a process in which no code of a model file has run that could meddle."""
