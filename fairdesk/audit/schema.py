@@ -31,6 +31,11 @@ _LEARNED = """
     )
     """
 
+#: Of a run that proves, all that it proved: a certificate file.
+_CERTIFICATE = """
+    CREATE TABLE certificate (run INTEGER PRIMARY KEY, file BLOB NOT NULL)
+    """
+
 
 def _remember_figures(connection: sqlite3.Connection) -> None:
     """Make room for figures, for how plausible findings are, and for what is learned of them."""
@@ -45,10 +50,18 @@ def _remember_figures(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _remember_certificates(connection: sqlite3.Connection) -> None:
+    """Make room for certificates."""
+    connection.execute(_CERTIFICATE)
+
+
 #: The version of the schema that this FairDesk writes.
-VERSION = 2
+VERSION = 3
 #: ``MIGRATIONS[n]`` brings a file of version ``n`` to ``n + 1``, inside a transaction.
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _remember_figures}
+MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
+    1: _remember_figures,
+    2: _remember_certificates,
+}
 #: Seconds to wait while another thread or program writes.
 BUSY_SECONDS = 10.0
 
@@ -87,6 +100,7 @@ _TABLES = (
     CREATE TABLE log (at TEXT NOT NULL, what TEXT NOT NULL)
     """,
     _LEARNED,
+    _CERTIFICATE,
 )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import sqlite3
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -26,6 +27,7 @@ from fairdesk.audit.schema import (
     transaction,
 )
 from fairdesk.audit.spec import AuditSpec, RunSpec, now
+from fairdesk.certify import certificate
 from fairdesk.data.table import Table
 from fairdesk.errors import StoreError
 from fairdesk.events import Figure, Found, Progress, Rows
@@ -215,6 +217,46 @@ class Store:
             self._connection.execute(
                 "UPDATE run SET figures = ? WHERE id = ?", (_json(figures), run_id)
             )
+
+    def certify(self, run_id: int, header: bytes, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Keep a run's certificate (`fairdesk.certify.certificate`), in place of the one before.
+
+        Which model it speaks of, how that is fed, and who may be asked about is written into it
+        from the audit's own question, whatever its maker says.
+
+        Raises
+        ------
+        CertificateError
+            When header and arrays are no certificate of this audit.
+        """
+        told = certificate.about(
+            certificate.decoded(header),
+            self.spec.model,
+            self.spec.mapping,
+            self.spec.domain,
+            self.spec.versions,
+        )
+        certificate.check(told, arrays)
+        file = io.BytesIO()
+        certificate.write(file, certificate.encoded(told), arrays)
+        with self._writing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO certificate VALUES (?, ?)", (run_id, file.getbuffer())
+            )
+
+    def certificate(self, run_id: int) -> tuple[bytes, dict[str, NDArray[Any]]] | None:
+        """Give a run's certificate: its header and its arrays; ``None`` where it has none."""
+        rows = self._all("SELECT file FROM certificate WHERE run = ?", run_id)
+        if not rows:
+            return None
+        try:
+            return certificate.unpack(io.BytesIO(rows[0][0]))
+        except certificate.CertificateError as error:
+            raise damaged(self.path) from error
+
+    def certified_runs(self) -> tuple[int, ...]:
+        """Give the numbers of the runs that have a certificate."""
+        return tuple(run for (run,) in self._all("SELECT run FROM certificate ORDER BY run"))
 
     def end_run(self, run_id: int, state: str, message: str = "") -> None:
         """Note how a run ended: ``"done"``, ``"stopped"`` or ``"failed"``, and why."""

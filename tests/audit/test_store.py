@@ -16,11 +16,13 @@ from fairdesk.audit import store as store_module
 from fairdesk.audit.schema import plain_error, release
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import PairQuery, Store
+from fairdesk.certify import certificate
 from fairdesk.data.determined import Determined
 from fairdesk.data.domain import Domain
 from fairdesk.errors import StoreError
 from fairdesk.events import Progress, Share
 from fairdesk.individual.plausibility import Plausibility
+from tests.certify.proofs import honest
 
 
 @pytest.fixture
@@ -360,6 +362,7 @@ def test_an_older_file_is_brought_up_to_date(filled):
         "ALTER TABLE finding DROP COLUMN plausibility",
         "ALTER TABLE finding DROP COLUMN nearest",
         "DROP TABLE learned",
+        "DROP TABLE certificate",
         "PRAGMA user_version = 1",
     ):
         filled._connection.execute(statement)
@@ -372,6 +375,7 @@ def test_an_older_file_is_brought_up_to_date(filled):
             assert rows.shape == (300, len(store.spec.domain.attributes))
             assert numbers.tolist() == [pair.id for pair in store.each_pair(PairQuery())]
             assert store.learned(1, "why", RunSpec) is None
+            assert store.certified_runs() == ()
 
 
 SHARE = Share(
@@ -387,6 +391,61 @@ SHARE = Share(
     anytime_low=0.022,
     anytime_high=0.06,
 )
+
+
+def hired(rows):
+    age, sex, income = rows.T
+    return np.where(age + 12 * sex + 2 * income > 60, 0.9, 0.1).astype(np.float32)[:, None]
+
+
+def test_the_last_certificate_of_a_run_is_kept(filled):
+    (run,) = filled.runs()
+    assert filled.certificate(run.id) is None
+    first, last = (honest(filled.spec.domain, hired, small=small) for small in (20, 120))
+    for each in (first, last):
+        filled.certify(run.id, each.header, each.arrays)
+    header, arrays = filled.certificate(run.id)
+    told = certificate.decoded(header)
+    assert len(arrays["first"]) == len(last.arrays["first"]) != len(first.arrays["first"])
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(array, last.arrays[name])
+    assert filled.certified_runs() == (run.id,)
+    # what it speaks of is known better here than where it was made
+    assert told.model.sha256 == filled.spec.model.sha256 == "ab" * 32
+    assert told.model.name == "hiring.pkl"
+    assert told.mapping == filled.spec.mapping
+    assert told.versions == filled.spec.versions
+
+
+def test_what_is_no_certificate_of_the_audit_is_not_kept(filled):
+    (run,) = filled.runs()
+    good, other = honest(filled.spec.domain, hired), honest()
+    for header, arrays in (
+        (b"{}", good.arrays),
+        (good.header, good.arrays | {"verdict": good.arrays["verdict"] + 9}),
+        (good.header, {"verdict": good.arrays["verdict"]}),
+        (other.header, other.arrays),
+    ):
+        with pytest.raises(certificate.CertificateError):
+            filled.certify(run.id, header, arrays)
+    assert filled.certified_runs() == ()
+
+
+def test_a_damaged_certificate_is_a_damaged_audit(filled):
+    (run,) = filled.runs()
+    filled._connection.execute("INSERT INTO certificate VALUES (?, ?)", (run.id, b"PK"))
+    with pytest.raises(StoreError, match="damaged"):
+        filled.certificate(run.id)
+
+
+def test_an_audit_from_before_certificates_gets_room_for_them(filled):
+    filled._connection.execute("DROP TABLE certificate")
+    filled._connection.execute("PRAGMA user_version = 2")
+    filled.close()
+    with Store.open(filled.path) as store:
+        one = honest(store.spec.domain, hired)
+        store.certify(1, one.header, one.arrays)
+        assert store.certified_runs() == (1,)
 
 
 def test_figures_and_what_is_learned_are_kept(filled):

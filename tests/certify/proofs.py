@@ -1,0 +1,145 @@
+"""A small domain in which everybody can be asked, and an honest certificate of it."""
+
+from types import SimpleNamespace
+
+import msgspec
+import numpy as np
+
+from fairdesk.certify import certificate
+from fairdesk.certify.space import space_of
+from fairdesk.data.attributes import Attribute
+from fairdesk.data.domain import Domain, Role
+from fairdesk.data.table import Kind
+from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
+
+JOBS = ("clerk", "cook", "none", "pilot")
+
+
+class Options(msgspec.Struct, frozen=True):
+    seconds: float = 60.0
+
+
+def domain():
+    return Domain(
+        (
+            Attribute("sex", Kind.NOMINAL, ("f", "m"), 0.0, 1.0, Role.PROTECTED, (0.0, 1.0)),
+            Attribute("job", Kind.NOMINAL, JOBS, 0.0, 3.0),
+            Attribute("debts", Kind.INTEGER, (), 0.0, 9.0),
+            Attribute("income", Kind.INTEGER, (), 10.0, 60.0),
+        )
+    )
+
+
+def decide(rows):
+    """Score by a formula in whole numbers: exact, and unlike for some."""
+    sex, job, debts, income = rows.T
+    margin = income - 30 - 2 * debts + 3 * (job == 3) + 8 * sex
+    return np.where(margin > 0, 0.9, 0.1).astype(np.float32)[:, None]
+
+
+def fed(about):
+    inputs = tuple(
+        Input(
+            each.name, each.name, How.CODE, {text: float(i) for i, text in enumerate(each.values)}
+        )
+        if each.values
+        else Input(each.name, each.name, How.AS_IS)
+        for each in about.attributes
+    )
+    card = ModelCard(
+        path="/models/credit.keras",
+        sha256="0f" * 32,
+        format="Keras 3 network",
+        summary="",
+        takes=Takes.MATRIX,
+        inputs=tuple(each.name for each in inputs),
+        named=False,
+        classes=("no", "yes"),
+        scores="probabilities",
+    )
+    return SimpleNamespace(opened=SimpleNamespace(card=card), mapping=Mapping(inputs, "by name", 1))
+
+
+def everybody(low, high):
+    """All points of a box, ``(n, a)``."""
+    axes = [np.arange(one, other + 1) for one, other in zip(low, high, strict=True)]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
+def unlike(space, places, decide=decide):
+    members = space.domain.similar(space.rows(places))
+    decided = decide(members.reshape(-1, members.shape[2])).reshape(len(places), -1) > 0.5
+    return decided.any(axis=1) & ~decided.all(axis=1)
+
+
+def divide(space, decide=decide, *, small=120):
+    """Divide by halves: boxes of one kind end it; of small ones some are counted, some left."""
+    nodes = []
+    boxes = [(space.low[0], space.high[0])]
+    at = 0
+    while at < len(boxes):
+        low, high = boxes[at]
+        hits = unlike(space, everybody(low, high), decide)
+        node = {"first": -1, "axis": -1, "cut": 0, "alike": 0.0, "unlike": 0.0}
+        if hits.all() or not hits.any():
+            node["verdict"] = certificate.UNLIKE if hits.all() else certificate.ALIKE
+        elif len(hits) <= small and at % 5 == 1:
+            node |= {
+                "verdict": certificate.COUNTED,
+                "unlike": hits.mean(),
+                "alike": 1 - hits.mean(),
+            }
+        elif len(hits) <= small and at % 5 == 0:
+            # a little less than is true, as bounds are
+            node |= {"verdict": certificate.UNDECIDED}
+            node |= {"unlike": 0.9 * hits.mean(), "alike": 0.9 * (1 - hits.mean())}
+        else:
+            axis = int((high - low).argmax())
+            cut = int((low[axis] + high[axis]) // 2)
+            node |= {"verdict": -1, "first": len(boxes), "axis": axis, "cut": cut}
+            upper, lower = high.copy(), low.copy()
+            upper[axis], lower[axis] = cut, cut + 1
+            boxes += [(low, upper), (lower, high)]
+        nodes.append(node)
+        at += 1
+    arrays = {name: np.array([node[name] for node in nodes]) for name in nodes[0]}
+    proven = {"alike": 0, "unlike": 0}
+    for node, (low, high) in zip(nodes, boxes, strict=True):
+        points = int(np.prod(high - low + 1))
+        if node["verdict"] == certificate.UNDECIDED:
+            for kind in proven:
+                proven[kind] += int(points * node[kind])
+        elif node["verdict"] == certificate.COUNTED:
+            hits = round(points * node["unlike"])
+            proven["unlike"] += hits
+            proven["alike"] += points - hits
+        elif node["verdict"] != -1:
+            proven["alike" if node["verdict"] == certificate.ALIKE else "unlike"] += points
+    return arrays, proven
+
+
+def honest(about=None, decide=decide, **how):
+    """Give the event of an honest certificate."""
+    about = about or domain()
+    space = space_of(about, np.empty((0, len(about.attributes))))
+    arrays, proven = divide(space, decide, **how)
+    return certificate.pack(
+        space,
+        arrays,
+        fed(about),
+        phase="proving",
+        method="certify",
+        options=Options(),
+        margin=1e-5,
+        seconds=1.5,
+        boxes=len(arrays["first"]),
+        **proven,
+    )
+
+
+def read(event):
+    """Give the header and the arrays of an event."""
+    return certificate.decoded(event.header), dict(event.arrays)
+
+
+__all__ = ["Options", "decide", "divide", "domain", "everybody", "fed", "honest", "read", "unlike"]
