@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fairdesk.models.dense import Activation, DenseNetwork, as_matrix
 from fairdesk.models.model import Inputs, OpenedModel
+from fairdesk.models.prepared import PreparedModel
 
 Float64 = NDArray[np.float64]
 #: How a body's numbers become the decision, before a mapping says anything else (`decision.py`).
@@ -145,16 +146,52 @@ def anatomy_of(opened: OpenedModel) -> Anatomy:
     OpaqueError
         When its arithmetic is not known, or is none that this part reads.
     """
+    # more may be known of a model than its own file tells
+    opened = getattr(opened, "described", opened)
     if isinstance(opened, DenseNetwork):
         return _of_network(opened)
-    estimator: Any = getattr(opened, "estimator", None)
-    if estimator is None:
-        raise OpaqueError("it can be asked, but not looked into")
-    # scikit-learn takes seconds to load; whoever has such a model has loaded it
-    from fairdesk.models.scikit_anatomy import anatomy_of_estimator  # noqa: PLC0415
+    if isinstance(opened, PreparedModel):
+        return _behind(opened)
+    estimator: Any = opened if hasattr(opened, "estimator") else None
+    if estimator is not None:
+        # scikit-learn takes seconds to load; whoever has such a model has loaded it
+        from fairdesk.models.scikit_anatomy import anatomy_of_estimator  # noqa: PLC0415
 
-    anatomy: Anatomy = anatomy_of_estimator(opened)
-    return anatomy
+        return anatomy_of_estimator(estimator)
+    forest = getattr(opened, "forest", None)
+    if forest is not None:
+        width = len(opened.card.inputs)
+        sources = tuple((i,) for i in range(width))
+        return Anatomy(as_matrix, sources, (True,) * width, forest, CLOSE)
+    raise OpaqueError("it can be asked, but not looked into")
+
+
+def _behind(opened: PreparedModel) -> Anatomy:
+    """Look into a model behind transformers."""
+    from fairdesk.models.scikit_anatomy import anatomy_of_estimator, prepared  # noqa: PLC0415 - as above
+
+    inner: Any = opened.opened
+    if hasattr(inner, "estimator"):
+        return anatomy_of_estimator(inner, opened.before, opened.card)
+    anatomy = anatomy_of(inner)
+    before = prepared(opened.before, opened.card)
+
+    def prepare(inputs: Inputs) -> Float64:
+        return anatomy.prepare(list(before.of(inputs).T))
+
+    return Anatomy(
+        prepare,
+        tuple(
+            tuple(sorted({i for place in own for i in before.sources[place]}))
+            for own in anatomy.sources
+        ),
+        tuple(
+            smooth and all(before.smooth[place] for place in own)
+            for smooth, own in zip(anatomy.smooth, anatomy.sources, strict=True)
+        ),
+        anatomy.body,
+        anatomy.close,
+    )
 
 
 def _of_network(network: DenseNetwork) -> Anatomy:

@@ -85,7 +85,7 @@ class DescribedModel:
     """
 
     def __init__(self, opened: OpenedModel, card: ModelCard) -> None:
-        self._opened = opened
+        self.described = opened
         self._card = card
 
     @property
@@ -95,10 +95,10 @@ class DescribedModel:
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
-        return self._opened.scores(inputs)
+        return self.described.scores(inputs)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the model offers
-        return getattr(self._opened, name)
+        return getattr(self.described, name)
 
 
 @dataclass(frozen=True, slots=True)

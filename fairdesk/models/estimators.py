@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairdesk.errors import ModelError
-from fairdesk.models.model import Takes
+from fairdesk.models.model import Inputs, ModelCard, Takes
 
 #: Their decision is not where their probability passes one half.
 _OWN_LIMIT = frozenset({"FixedThresholdClassifier", "TunedThresholdClassifierCV"})
@@ -115,6 +115,26 @@ def asked_of(estimator: Any, path: Path) -> dict[str, Asked]:  # noqa: ANN401 - 
         }
     scores = _scores(estimator, len(classes))
     return {"": Asked(estimator, takes, inputs, named, tuple(classes.tolist()), scores)}
+
+
+def rows_for(card: ModelCard, inputs: Inputs) -> Any:  # noqa: ANN401 - a matrix, a pandas frame or texts
+    """Give rows in the form that a model of scikit-learn's kind takes.
+
+    Parameters
+    ----------
+    card : ModelCard
+        The model's.
+    inputs : Inputs
+        One array per input.
+    """
+    if card.takes is Takes.MATRIX:
+        return np.column_stack(inputs)
+    if not card.named:
+        return ["" if text != text else text for text in inputs[0].tolist()]  # noqa: PLR0124 - NaN
+    # pandas takes a second to load; this runs in the model's own process
+    import pandas as pd  # noqa: PLC0415
+
+    return pd.DataFrame(dict(zip(card.inputs, inputs, strict=True)))
 
 
 def reads_text(estimator: Any) -> bool:  # noqa: ANN401 - any estimator

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 from fairdesk.events import Scores
 from fairdesk.models.answers import first_line
-from fairdesk.models.estimators import TEXT_INPUT, kinds_of_inputs, reads_text
+from fairdesk.models.estimators import TEXT_INPUT, kinds_of_inputs, reads_text, rows_for
 from fairdesk.models.model import (
     Capability,
     Inputs,
@@ -36,6 +36,11 @@ class PreparedModel:
     before : sequence of (str, Any)
         Names and fitted transformers with scikit-learn's interface, in order.
 
+    Attributes
+    ----------
+    opened, before
+        As given.
+
     Raises
     ------
     ModelError
@@ -44,9 +49,9 @@ class PreparedModel:
     """
 
     def __init__(self, opened: OpenedModel, before: Sequence[tuple[str, Any]]) -> None:
-        self._opened = opened
-        self._before = list(before)
-        self._card = _card(opened.card, self._before)
+        self.opened = opened
+        self.before = list(before)
+        self._card = _card(opened.card, self.before)
 
     @property
     def card(self) -> ModelCard:
@@ -59,20 +64,13 @@ class PreparedModel:
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
-        if self._card.takes is Takes.MATRIX:
-            return self._answer(np.column_stack(inputs))
-        if not self._card.named:
-            return self._answer(["" if text != text else text for text in inputs[0].tolist()])  # noqa: PLR0124 - NaN
-        # pandas takes a second to load; this runs in the model's own process
-        import pandas as pd  # noqa: PLC0415
-
-        return self._answer(pd.DataFrame(dict(zip(self._card.inputs, inputs, strict=True))))
+        return self._answer(rows_for(self._card, inputs))
 
     def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - a matrix, a pandas frame or texts
         count = len(rows)
         name = ""
         try:
-            for name, transformer in self._before:  # noqa: B007 - told when it fails
+            for name, transformer in self.before:  # noqa: B007 - told when it fails
                 rows = transformer.transform(rows)
         except Exception as error:
             # any kind: the file's own code may run
@@ -82,15 +80,15 @@ class PreparedModel:
                 remedy="Check that each input is made from the right column; missing cells and "
                 "values that it has never seen are other causes.",
             ) from error
-        own = getattr(self._opened, "answer", None)
+        own = getattr(self.opened, "answer", None)
         if own is not None:
             return cast("Scores", own(rows))
         matrix = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)
-        if matrix.ndim != 2 or matrix.shape[1] != len(self._opened.card.inputs):
-            raise _wrong_width(name, matrix.shape, len(self._opened.card.inputs))
-        if self._opened.card.takes is Takes.MATRIX:
-            return cast("MatrixModel", self._opened).matrix_scores(matrix)
-        return self._opened.scores([np.ascontiguousarray(column) for column in matrix.T])
+        if matrix.ndim != 2 or matrix.shape[1] != len(self.opened.card.inputs):
+            raise _wrong_width(name, matrix.shape, len(self.opened.card.inputs))
+        if self.opened.card.takes is Takes.MATRIX:
+            return cast("MatrixModel", self.opened).matrix_scores(matrix)
+        return self.opened.scores([np.ascontiguousarray(column) for column in matrix.T])
 
 
 def _wrong_width(name: str, shape: tuple[int, ...], wanted: int) -> ModelError:

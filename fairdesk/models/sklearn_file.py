@@ -31,11 +31,12 @@ from fairdesk.models.estimators import (
     is_estimator,
     kinds_of_inputs,
     prose_in,
+    rows_for,
     sample_row,
     trees_in,
 )
 from fairdesk.models.loading import Loaded, load
-from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, OpenedModel, Takes
+from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, OpenedModel
 from fairdesk.models.preparation import Preparation, names_of
 from fairdesk.models.prepared import PreparedModel
 
@@ -59,12 +60,17 @@ class ScikitModel:
         The classifier or regressor.
     asked : Asked
         What is asked of it.
+
+    Attributes
+    ----------
+    estimator, asked
+        As given.
     """
 
     def __init__(self, card: ModelCard, estimator: Any, asked: Asked) -> None:  # noqa: ANN401 - any class that the file names
         self._card = card
-        self._estimator = estimator
-        self._asked = asked
+        self.estimator = estimator
+        self.asked = asked
         self._places = {value: i for i, value in enumerate(asked.classes)}
 
     @property
@@ -78,14 +84,7 @@ class ScikitModel:
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
-        if self._card.takes is Takes.MATRIX:
-            return self.answer(np.column_stack(inputs))
-        if not self._card.named:
-            return self.answer(["" if text != text else text for text in inputs[0].tolist()])  # noqa: PLR0124 - NaN
-        # pandas takes a second to load; this runs in the model's own process
-        import pandas as pd  # noqa: PLC0415
-
-        return self.answer(pd.DataFrame(dict(zip(self._card.inputs, inputs, strict=True))))
+        return self.answer(rows_for(self._card, inputs))
 
     def answer(self, rows: Any) -> Scores:  # noqa: ANN401 - a matrix, a pandas frame or texts
         """Answer for rows in the form that the estimator takes.
@@ -97,7 +96,7 @@ class ScikitModel:
         """
         count = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         try:
-            with _alone():
+            with alone():
                 return self._answer(rows)
         except Exception as error:
             # any kind: the model's own code runs
@@ -110,22 +109,22 @@ class ScikitModel:
             ) from error
 
     def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - as above
-        which = self._asked.column
-        match self._asked.scores:
+        which = self.asked.column
+        match self.asked.scores:
             case "probabilities":
-                answers = self._estimator.predict_proba(rows)
+                answers = self.estimator.predict_proba(rows)
                 if which is None:
                     return from_probabilities(np.asarray(answers))
                 one = answers[which] if isinstance(answers, list) else answers[:, which]
                 return from_probabilities(np.asarray(one))
             case "scores":
-                return from_margins(np.asarray(self._estimator.decision_function(rows)))
+                return from_margins(np.asarray(self.estimator.decision_function(rows)))
             case "values":
-                values = np.asarray(self._estimator.predict(rows), dtype=np.float64)
+                values = np.asarray(self.estimator.predict(rows), dtype=np.float64)
                 values = values.reshape(len(values), -1)
                 return values[:, [which or 0]].astype(np.float32)
             case _:
-                decided = np.asarray(self._estimator.predict(rows))
+                decided = np.asarray(self.estimator.predict(rows))
                 decided = decided.reshape(len(decided), -1)[:, which or 0]
                 places = np.array([self._places[value] for value in decided.tolist()], np.intp)
                 return from_classes(places, len(self._places))
@@ -145,7 +144,7 @@ def _other_versions(card: ModelCard) -> str:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def alone() -> Iterator[None]:
     """Compute in this thread: batches are small, and processes of its own a model may not have."""
     # a quarter of a second to load; the model brought it along
     import joblib  # noqa: PLC0415
