@@ -47,3 +47,42 @@ def narrow(
             else:
                 low[i, along] = max(low[i, along], at + 1)
             node, above = above, parent[above]
+
+
+@njit(
+    "void(int32[::1], int8[::1], float64[::1], float64[::1], int32[::1], int8[::1])",
+    cache=True,
+    nogil=True,
+)
+def gather(
+    first: NDArray[np.int32],
+    verdict: NDArray[np.int8],
+    alike: NDArray[np.float64],
+    unlike: NDArray[np.float64],
+    leaves: NDArray[np.int32],
+    uniform: NDArray[np.int8],
+) -> None:
+    """Sum up what is known below every node of a tree.
+
+    Parameters
+    ----------
+    first, verdict
+        As of `fairdesk.certify.boxes.Tree`, ``(n,)``.
+    alike, unlike : NDArray[np.float64]
+        ``(n,)``; how many points of each leaf are proven so; filled for the other nodes.
+    leaves : NDArray[np.int32]
+        ``(n,)``, filled: how many leaves are below a node, itself if it is one.
+    uniform : NDArray[np.int8]
+        ``(n,)``, filled: 1 where every leaf below is alike as a whole, 2 unlike, else 0.
+    """
+    # children stand after their parents
+    for node in range(len(first) - 1, -1, -1):
+        one = first[node]
+        if one < 0:
+            leaves[node] = 1
+            uniform[node] = verdict[node] if verdict[node] in (1, 2) else 0
+            continue
+        alike[node] = alike[one] + alike[one + 1]
+        unlike[node] = unlike[one] + unlike[one + 1]
+        leaves[node] = leaves[one] + leaves[one + 1]
+        uniform[node] = uniform[one] if uniform[one] == uniform[one + 1] else 0

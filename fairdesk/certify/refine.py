@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -88,8 +89,46 @@ class Examiner(Protocol):
 
 #: A tree with more nodes is made smaller, so that memory stays bounded however long it takes.
 MOST_NODES = 12_000_000
+#: Leaves whose boxes are made at once.
+_MOST_AT_ONCE = 4_096
 #: Boxes within so many octaves of undecided points are as good as each other.
 _PER_OCTAVE = 4
+
+
+class Counter(Protocol):
+    """Asks the model about every single point of boxes."""
+
+    def count(self, low: Places, high: Places, group: NDArray[np.intp]) -> Counted:
+        """Count the points of boxes that are unlike.
+
+        Parameters
+        ----------
+        low, high, group
+            As of `Examiner.examine`.
+        """
+
+
+@dataclass(slots=True)
+class Counted:
+    """What was counted in ``B`` boxes.
+
+    Attributes
+    ----------
+    unlike : NDArray[np.int64]
+        ``(B,)``; how many points are unlike; the others are alike.
+    examples : Places
+        ``(e, a)``; some that are unlike.
+    queries : int
+        Rows sent to the model.
+    """
+
+    unlike: NDArray[np.int64]
+    examples: Places
+    queries: int
+
+
+#: People are counted in boxes of at most so many points, and about so many at a time.
+_MOST_COUNTED = 1 << 21
 
 
 class Refinery:
@@ -170,6 +209,51 @@ class Refinery:
         first = tree.split(chosen, tree.axis[chosen].astype(np.int64), tree.cut[chosen])
         self._examine(np.concatenate([first, first + 1]))
 
+    def count(self, counter: Counter) -> Iterator[None]:
+        """Count everybody who is left, one by one; stop where the generator is left.
+
+        The leaves of which the largest share is undecided come first. Roots in which it is not
+        clear who may be are left out.
+        """
+        left = self.undecided_leaves()
+        left = left[~self.space.unclear[self.tree.root[left]]]
+        known = self.tree.alike[left] + self.tree.unlike[left]
+        left = left[np.argsort(-known, kind="stable")]  # taken from the end
+        self._queue = Queue()
+        while left.size:
+            low, high = self.tree.boxes(left[-_MOST_AT_ONCE:])
+            points = (high - low + 1).astype(np.float64).prod(axis=1)[::-1]
+            if points[0] > _MOST_COUNTED:
+                axis = int((high[-1] - low[-1]).argmax())
+                cut = (low[-1, axis] + high[-1, axis]) // 2
+                self._forget(left[-1:])
+                first = self.tree.split(left[-1:], np.array([axis]), np.array([cut]))
+                left = np.concatenate([left[:-1], first + 1, first])
+                continue
+            some = max(1, int(np.searchsorted(np.cumsum(points), _MOST_COUNTED, "right")))
+            chosen, left = left[-some:], left[:-some]
+            self._forget(chosen)
+            self._write_down(chosen, counter)
+            yield
+
+    def _write_down(self, nodes: NDArray[np.int64], counter: Counter) -> None:
+        """Count leaves, and write down what came of it."""
+        tree = self.tree
+        low, high = tree.boxes(nodes)
+        found = counter.count(low, high, self.space.groups[tree.root[nodes]])
+        self.queries += found.queries
+        self.boxes += len(nodes)
+        if len(found.examples):
+            self.examples.append(found.examples)
+        points = np.array([float(size) for size in sizes(low, high)])
+        self._set_counted(nodes, found.unlike, points)
+        self._book(nodes)
+
+    def points(self, nodes: NDArray[np.int64]) -> float:
+        """Count the points of boxes, about."""
+        low, high = self.tree.boxes(nodes)
+        return float((high - low + 1).astype(np.float64).prod(axis=1).sum())
+
     def undecided_leaves(self) -> NDArray[np.int64]:
         """Give the leaves that are not decided, those of unclear roots among them."""
         leaves = self.tree.leaves
@@ -195,8 +279,15 @@ class Refinery:
         leaves = tree.leaves
         for start in range(0, len(leaves), 1 << 16):
             self._book(leaves[start : start + (1 << 16)])
-        open_ = leaves[(tree.verdict[leaves] == Verdict.UNDECIDED) & (tree.axis[leaves] >= 0)]
-        self._enqueue(open_)
+        left = self.undecided_leaves()
+        left = left[~self.space.unclear[tree.root[left]]]
+        self._enqueue(left[tree.axis[left] >= 0])
+        # those that were about to be counted were never examined
+        new = left[tree.axis[left] < 0]
+        for start in range(0, len(new), self._examiner.batch):
+            part = new[start : start + self._examiner.batch]
+            self._forget(part)
+            self._examine(part)
 
     def _examine(self, nodes: NDArray[np.int64]) -> None:
         """Examine the boxes of leaves, and write down what is proven."""
@@ -224,21 +315,23 @@ class Refinery:
 
     def _settle(self, nodes: NDArray[np.int64], found: Examined) -> None:
         """Give leaves that are decided their verdicts."""
-        tree = self.tree
         counted = found.unlike_sets >= 0
-        if counted.any():
-            points = np.array(
-                [float(size) for size in sizes(found.low[counted], found.high[counted])]
-            )
-            share = found.unlike_sets[counted] / points
-            tree.unlike[nodes[counted]], tree.alike[nodes[counted]] = share, 1.0 - share
-            tree.verdict[nodes[counted]] = Verdict.COUNTED
+        points = sizes(found.low[counted], found.high[counted])
+        exact = np.array([float(each) for each in points])
+        self._set_counted(nodes[counted], found.unlike_sets[counted], exact)
         whole = ~counted
-        none = counted & (found.unlike_sets == 0)
-        tree.verdict[nodes[(whole & (found.alike >= 1.0)) | none]] = Verdict.ALIKE
-        every = np.zeros(len(nodes), dtype=np.bool_)
-        every[counted] = tree.unlike[nodes[counted]] >= 1.0
-        tree.verdict[nodes[(whole & (found.unlike >= 1.0)) | every]] = Verdict.UNLIKE
+        self.tree.verdict[nodes[whole & (found.alike >= 1.0)]] = Verdict.ALIKE
+        self.tree.verdict[nodes[whole & (found.unlike >= 1.0)]] = Verdict.UNLIKE
+
+    def _set_counted(
+        self, nodes: NDArray[np.int64], unlike: NDArray[np.int64], points: Float64
+    ) -> None:
+        """Give leaves their verdicts in which every point was asked about."""
+        tree, share = self.tree, unlike / points
+        tree.unlike[nodes], tree.alike[nodes] = share, 1.0 - share
+        tree.verdict[nodes] = Verdict.COUNTED
+        tree.verdict[nodes[unlike == 0]] = Verdict.ALIKE
+        tree.verdict[nodes[unlike == points]] = Verdict.UNLIKE
 
     def _cut_off(
         self,

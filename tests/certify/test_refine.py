@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from fairdesk.certify import refine
 from fairdesk.certify.boxes import Tree, Verdict
-from fairdesk.certify.refine import Examined, Queue, Refinery
+from fairdesk.certify.refine import Counted, Examined, Queue, Refinery
 from fairdesk.certify.space import Places, Space, sizes, space_of
 from fairdesk.data.attributes import Attribute, Role
 from fairdesk.data.domain import Domain
@@ -82,6 +84,10 @@ class Oracle:
                 ends = told.low[b, told.axis[b]], told.high[b, told.axis[b]]
                 told.cut[b] = self._rng.integers(*ends)
         return told
+
+    def count(self, low: Places, high: Places, group: NDArray[np.intp]) -> Counted:
+        unlike = [self._inside(*box).sum() for box in zip(low, high, strict=True)]
+        return Counted(np.array(unlike), low[:0], 0)
 
     def _cut_off(self, told: Examined, b: int) -> None:
         """Cut off one layer of points along some axis, if all of it is alike."""
@@ -157,6 +163,25 @@ def test_totals_are_never_above_the_truth(
         kept.step()
     assert (kept.alike, kept.unlike, kept.undecided) == (truth.size - unlike, unlike, 0)
     assert kept.population_alike + kept.population_unlike <= 1.0 + kept.slack
+
+
+@given(seed=st.integers(0, 2**32 - 1), steps=st.integers(0, 5), counted=st.integers(0, 9))
+@settings(max_examples=40, deadline=None)
+def test_whoever_is_left_can_be_counted(seed: int, steps: int, counted: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.random((6, 5, 4)) < 0.4
+    space, oracle = space_with((6, 5, 4)), Oracle(truth, rng)
+    refinery = Refinery(space, oracle)
+    with patch.object(refine, "_MOST_COUNTED", 7):
+        for _ in range(steps):
+            refinery.step()
+        counting = refinery.count(oracle)
+        for _ in zip(range(counted), counting, strict=False):
+            proven(refinery.tree, truth)
+        again = Refinery(space, oracle, Tree.of(space, refinery.tree.arrays()))
+        for _ in again.count(oracle):
+            pass
+    assert (again.alike, again.unlike) == (truth.size - truth.sum(), truth.sum())
 
 
 def test_the_population_weighs_boxes_by_the_data() -> None:
