@@ -15,14 +15,15 @@ from fairdesk.audit.methods import METHODS, parse_options
 from fairdesk.audit.question import Limits, read_limits
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.errors import SpecError
-from fairdesk.headless import AUDIT_FILE, OUTPUTS, Question
+from fairdesk.headless import AUDIT_FILE, CERTIFICATE, OUTPUTS, Question
 from fairdesk.samples import samples
 
 #: The exit code of a wrong command line.
 USAGE = 2
 
 _OUT_HELP = (
-    f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}; made when it is missing. "
+    f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}, and {CERTIFICATE} where "
+    "something was proven; made when it is missing. "
     "Nothing is overwritten: the files of an earlier audit in it are moved to a folder earlier-1, "
     "earlier-2, ... inside it"
 )

@@ -26,7 +26,7 @@ from fairdesk.errors import (
     TrustRequiredError,
     WorkerError,
 )
-from fairdesk.events import Share
+from fairdesk.events import Proven, Share
 from fairdesk.files import log_folder
 from fairdesk.headless import Outcome, audit
 from fairdesk.report import figures, inspected, words
@@ -155,11 +155,11 @@ def _progress_bar() -> Iterator[Callable[[RunState], None]]:
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed}/{task.total}"),
-        TextColumn("{task.fields[found]:,} found in {task.fields[tried]:,} tried"),
+        TextColumn("{task.fields[standing]}"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("starting", total=None, found=0, tried=0)
+        task = progress.add_task("starting", total=None, standing="")
 
         def show(state: RunState) -> None:
             progress.update(
@@ -167,8 +167,7 @@ def _progress_bar() -> Iterator[Callable[[RunState], None]]:
                 description=state.phase or "starting",
                 completed=state.done,
                 total=state.total or None,
-                found=state.found,
-                tried=state.tried,
+                standing=figures.standing(state),
             )
 
         yield show
@@ -190,6 +189,7 @@ def _figures(outcome: Outcome) -> dict[str, object]:
 
 def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
     share = figures.share_of_domain(run.figures)
+    proven = figures.proven_of(run.figures)
     return {
         "method": run.spec.method,
         "found": run.found,
@@ -205,6 +205,7 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         "alone": dict(zip(words.protected_names(outcome.spec.domain), run.alone, strict=True)),
         "rejected": run.rejected,
         **({} if share is None else _share_figures(share)),
+        **({} if proven is None else _proven_figures(proven)),
         "figures": run.figures,
     }
 
@@ -213,6 +214,13 @@ def _share_figures(share: Share) -> dict[str, object]:
     """Give the share of the domain by the names of its fields."""
     names = ("estimate", "low", "high", "anytime_low", "anytime_high", "confidence", "exhaustive")
     return {name: getattr(share, name) for name in names}
+
+
+def _proven_figures(proven: Proven) -> dict[str, object]:
+    """Give what is proven of the domain by the names of its fields."""
+    names = ("certified", "falsified", "undecided", "seconds", "boxes", "exact", "margin")
+    counts = ("total", "certified_people", "falsified_people")
+    return {name: getattr(proven, name) for name in (*names, *counts, "estimated")}
 
 
 def _summary(outcome: Outcome) -> str:
@@ -238,7 +246,7 @@ def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
         *figures.alone_sentences(spec, run),
         *(each for each in figures.sentences(spec, run.figures) if each not in said),
         *([run.message] if run.state == "done" and run.message else []),
-        f"{_capital(words.effort(run))}.",
+        f"{_capital(figures.effort(run))}.",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from fairdesk.audit.spec import AuditSpec, RunSpec
 from fairdesk.audit.store import RunRecord, RunState, Store
 from fairdesk.audit.weighing import weigh_findings
 from fairdesk.audit.worker import Worker
+from fairdesk.certify.certificate import SUFFIX
 from fairdesk.data.profile import problems
 from fairdesk.data.witness import check_admits
 from fairdesk.errors import FairDeskError, ReportError
@@ -25,6 +27,7 @@ from fairdesk.report import inspected
 from fairdesk.report.document import write_pdf
 from fairdesk.report.exports import (
     UnlabelledError,
+    write_certificate,
     write_findings_csv,
     write_findings_json,
     write_retraining_csv,
@@ -40,6 +43,8 @@ OUTPUTS = {
     "retraining.csv": write_retraining_csv,
     REPORT: write_pdf,
 }
+#: What it leaves besides, where a method has proven something; of a second one with its number.
+CERTIFICATE = f"certificate{SUFFIX}"
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -214,7 +219,7 @@ def _write_outputs(
     """
     files = {AUDIT_FILE: str((folder / AUDIT_FILE).absolute())}
     troubles, left_out = {}, []
-    for name, write in OUTPUTS.items():
+    for name, write in (OUTPUTS | _certificates(store)).items():
         # where no model was asked there are no findings
         if store.spec.predictions and name != REPORT:
             continue
@@ -232,6 +237,19 @@ def _write_outputs(
     if others:
         first += f" Not written either: {', '.join(list(troubles)[1:])}."
     return files, first, tuple(left_out)
+
+
+def _certificates(store: Store) -> dict[str, Callable[[Store, Path], None]]:
+    """Name the certificates that there are, and say who writes each."""
+    writers: dict[str, Callable[[Store, Path], None]] = {}
+    for run in store.certified_runs():
+        name = f"certificate-{run}{SUFFIX}" if writers else CERTIFICATE
+        writers[name] = partial(_write_certificate, run)
+    return writers
+
+
+def _write_certificate(run_id: int, store: Store, path: Path) -> None:
+    write_certificate(store, run_id, path)
 
 
 def _make_folder(folder: Path) -> None:
@@ -267,6 +285,7 @@ def _make_room(folder: Path) -> None:
         When its files cannot be moved.
     """
     there = [folder / name for name in (AUDIT_FILE, *OUTPUTS) if (folder / name).exists()]
+    there += sorted(folder.glob(f"certificate*{SUFFIX}"))
     if not there:
         return
     if (folder / AUDIT_FILE).exists():

@@ -18,8 +18,10 @@ from fairdesk import cli, commands, headless
 from fairdesk.audit.methods import METHODS
 from fairdesk.audit.store import PairQuery, Store
 from fairdesk.audit.worker import Patience, Worker
+from fairdesk.certify import certificate
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.report import exports
+from fairdesk.report import figures as report_figures
 from fairdesk.samples import samples
 from tests.audit import fake_guest, making
 
@@ -611,6 +613,44 @@ def test_the_command_line_loads_nothing_heavy(module, heavy):
         [sys.executable, "-c", source], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_what_is_proven_is_told_and_kept_as_a_certificate(quick, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(METHODS, "proves", fake_guest.PROVES)
+    assert cli.main(quick("--json", method="proves")) == 0
+    told = json.loads(capsys.readouterr().out)
+    header, arrays = certificate.read(tmp_path / "out" / "certificate.fairdesk-proof")
+    assert told["certified"] == header.certified_share > 0
+    assert told["falsified"] == header.falsified_share > 0
+    assert told["undecided"] == header.undecided_share > 0
+    assert int(told["certified_people"]) + int(told["falsified_people"]) < int(told["total"])
+    assert told["seconds"] == header.seconds
+    assert told["boxes"] == len(arrays["first"])
+    assert told["exact"] is False
+    assert told["files"]["certificate.fairdesk-proof"] == str(
+        tmp_path / "out" / "certificate.fairdesk-proof"
+    )
+    assert header.model.name == "model.txt"
+
+    # a second audit moves it out of the way; of a second proof it tells the number
+    assert cli.main(quick("--method", "proves", method="steps")) == 0
+    out = capsys.readouterr().out
+    assert "certified" not in out
+    assert re.search(r"At least \d+\.\d+\s% of all possible people are treated alike", out)
+    assert f"{told['boxes']} boxes of people looked at" in out
+    assert (tmp_path / "out" / "earlier-1" / "certificate.fairdesk-proof").is_file()
+    assert (tmp_path / "out" / "certificate.fairdesk-proof").is_file()
+
+
+def test_whoever_watches_a_proof_is_told_what_is_proven(quick, monkeypatch, capsys):
+    monkeypatch.setitem(METHODS, "proves", fake_guest.PROVES)
+    states = []
+    monkeypatch.setattr(commands, "_progress_bar", lambda: nullcontext(states.append))
+    assert cli.main(quick(method="proves")) == 0
+    told = [report_figures.standing(state) for state in states]
+    assert "0 found in 0 tried" in told[0]
+    assert "certified" in told[-1]
+    assert "writing certificate.fairdesk-proof" in {state.phase for state in states}
 
 
 def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys):

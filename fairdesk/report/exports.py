@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import Pair, PairQuery, Store
+from fairdesk.certify import certificate
 from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Column, Dialect, Table
 from fairdesk.errors import ReportError
@@ -116,6 +117,23 @@ def write_findings_json(store: Store, path: Path) -> None:
             stream.write(b"\n" if i == 0 else b",\n")
             stream.write(encode(_pair_object(spec, pair, decisions)))
         stream.write(b"\n]}\n")
+
+
+def write_certificate(store: Store, run_id: int, path: Path) -> None:
+    """Write what a run proved, box by box, in the format of `fairdesk.certify.certificate`.
+
+    Raises
+    ------
+    ReportError
+        When the run has proven nothing, or the file cannot be written.
+    """
+    kept = store.certificate(run_id)
+    if kept is None:
+        raise ReportError(
+            f"Run {run_id} has no certificate.", remedy="Choose a run that proves something."
+        )
+    with replacing(path) as draft:
+        certificate.write(draft, *kept)
 
 
 class UnlabelledError(ReportError):

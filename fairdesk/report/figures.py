@@ -337,6 +337,31 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
     return " ".join(part for part in (said, near_sentence(spec, run), ending) if part)
 
 
+def effort(run: RunRecord) -> str:
+    """Say what a run spent: what it looked at, rows sent, time."""
+    proven = proven_of(run.figures)
+    if proven is None:
+        return words.effort(run)
+    boxes = "1 box" if proven.boxes == 1 else f"{words.number(proven.boxes)} boxes"
+    return (
+        f"{boxes} of people looked at, {words.number(run.queries)} rows sent to the model, "
+        f"{words.duration(run.elapsed)}"
+    )
+
+
+def standing(run: RunRecord | RunState) -> str:
+    """Say in a few words how a run stands: what it found, or what it has proven."""
+    proven = proven_of(run.figures)
+    if proven is None:
+        return f"{words.number(run.found)} found in {words.number(run.tried)} tried"
+    alike, unlike, left = proven_fractions(proven)
+    digits = _digits_of_proof(alike, unlike, left)
+    return (
+        f"{percent_down(alike, digits)} certified, {percent_down(unlike, digits)} falsified, "
+        f"{percent_up(left, digits)} undecided"
+    )
+
+
 def _whom(share: Share, people: str) -> str:
     match share.whom:
         case "domain":

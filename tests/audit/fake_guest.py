@@ -1,7 +1,7 @@
 """The real guest process with two things faked for speed, so that it loads no library.
 
 A model file that ends in .txt is Python source with a function ``answer(rows, calls)``; and there
-is a method “steps” that finds three people at every step.
+are two methods: “steps” finds three people at every step, “proves” asks about everybody.
 """
 
 from typing import Annotated
@@ -11,9 +11,11 @@ import numpy as np
 
 import fairdesk.models.open
 from fairdesk.audit import guest, methods, serving
-from fairdesk.events import Found, Progress, timed
+from fairdesk.certify import certificate
+from fairdesk.events import Found, Measured, Progress, Proven, timed
 from fairdesk.files import sha256
 from fairdesk.models.model import ModelCard, Takes
+from tests.certify.proofs import honest
 
 MODEL = """
 import os, sys, time
@@ -51,6 +53,39 @@ STEPS = methods.Method(
 )
 
 
+class ProvesOptions(msgspec.Struct, frozen=True):
+    seconds: Annotated[float, msgspec.Meta(ge=0, title="Seconds", description="Long.")] = 60.0
+
+
+def prove(ledger, people, options, rng):
+    event = honest(ledger.domain, ledger.asked.predict)
+    told = certificate.decoded(event.header)
+    proven = Proven(
+        of="domain",
+        attributes=("sex",),
+        certified=told.certified_share,
+        falsified=told.falsified_share,
+        undecided=told.undecided_share,
+        total=told.total,
+        certified_people=told.certified,
+        falsified_people=told.falsified,
+        boxes=told.boxes,
+        seconds=told.seconds,
+        margin=told.margin,
+    )
+    yield Measured("proving", (proven,))
+    yield event
+    yield ledger.progress("proving", 1, 1)
+
+
+PROVES = methods.Method(
+    *("proves", "Proves", "Proves.", "No paper", "Much.", "Nothing."),
+    ProvesOptions,
+    prove,
+    methods.Answers.PROOF,
+)
+
+
 class Opened:
     def __init__(self, path):
         space = {}
@@ -79,7 +114,7 @@ def write_source(path, misbehaviour="pass", opening=""):
 
 
 if __name__ == "__main__":
-    methods.METHODS["steps"] = STEPS
+    methods.METHODS |= {"steps": STEPS, "proves": PROVES}
     serving.WARM_UP = ()
     real = fairdesk.models.open.open_model
     fairdesk.models.open.open_model = lambda path, **named: (
