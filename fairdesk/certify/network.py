@@ -1,0 +1,236 @@
+"""What is proven about a network of dense layers, box by box: an examiner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.encoded import Encoded
+from fairdesk.certify.refine import Examined
+from fairdesk.certify.space import Places
+from fairdesk.models.dense import ACTIVATIONS
+from fairdesk.models.feeding import FedModel
+
+if TYPE_CHECKING:
+    from fairdesk.certify.bound_kernels import Network, Room
+
+Float64 = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+#: Boxes that a thread takes at once: enough to be worth the call, few enough to share out evenly.
+_CHUNK = 32
+#: An axis with a longer table is bounded by the least and the greatest of its entries.
+_MOST_ENTRIES = 256
+#: How often a box is bounded again at most, after what is alike was cut off.
+_ROUNDS = 2
+
+
+class NetworkExaminer:
+    """Says of boxes what backward bounds and counting prove about a network.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        The network over its space.
+    fed : FedModel
+        The model itself, which is asked about the points of small boxes.
+    threads : int
+        How many work at once.
+
+    Attributes
+    ----------
+    batch, margin, notes
+        As `fairdesk.certify.refine.Examiner`.
+    """
+
+    def __init__(self, encoded: Encoded, fed: FedModel, *, threads: int = 2) -> None:
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.certify.bound_kernels import examine  # noqa: PLC0415
+
+        self.batch = 512
+        self.margin = 0.0
+        self.notes: tuple[str, ...] = ()
+        self._encoded, self._fed = encoded, fed
+        distinct, which = np.unique(encoded.combined, axis=0, return_inverse=True)
+        self._network = packed(encoded, distinct)
+        self._compared = _compared(encoded.space.may_be, which.ravel())
+        self._examine: Callable[..., float] = examine
+        self._rooms = [room(self._network) for _ in range(threads)]
+        self._pool = ThreadPoolExecutor(threads)
+
+    def examine(self, low: Places, high: Places, group: NDArray[np.intp]) -> Examined:
+        """Examine boxes; as `fairdesk.certify.refine.Examiner.examine`."""
+        low, high = np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
+        size = len(low)
+        verdict, axis = np.zeros(size, dtype=np.int64), np.full(size, -1, dtype=np.int64)
+        alike, unlike = np.zeros(size), np.zeros(size)
+        groups = np.ascontiguousarray(group, dtype=np.int64)
+        starts = iter(range(0, size, _CHUNK))
+
+        def work(own: Room) -> float:
+            largest = 0.0
+            for start in starts:
+                stop = min(start + _CHUNK, size)
+                off = self._examine(
+                    *(self._network, self._compared, low, high, groups, start, stop, _ROUNDS),
+                    *(verdict, alike, unlike, axis, own),
+                )
+                largest = max(largest, off)
+            return largest
+
+        offs = list(self._pool.map(work, self._rooms))
+        self.margin = max(self.margin, *offs)
+        rows = np.arange(size)
+        cut = np.where(axis >= 0, (low[rows, axis] + high[rows, axis]) >> 1, 0)
+        return Examined(
+            low,
+            high,
+            alike,
+            unlike,
+            np.zeros(size),
+            np.zeros(size),
+            np.full(size, -1, dtype=np.int64),
+            axis,
+            cut,
+            np.empty((0, low.shape[1]), dtype=np.int64),
+        )
+
+
+def _compared(may_be: NDArray[np.bool_], which: NDArray[np.intp]) -> Numbers:
+    """Give of each group the different combinations that may be, ``(G, V)``, then -1."""
+    groups = [np.unique(which[allowed]) for allowed in may_be]
+    compared = np.full((len(groups), max(map(len, groups)) + 1), -1, dtype=np.int64)
+    for row, own in zip(compared, groups, strict=True):
+        row[: len(own)] = own
+    return compared
+
+
+def packed(encoded: Encoded, combined: Float64) -> Network:
+    """Write an encoded network as the compiled loops read it."""
+    from fairdesk.certify.bound_kernels import Network  # noqa: PLC0415 - as above
+
+    layers = encoded.layers[:-1] or encoded.layers
+    margins, last = encoded.margins, encoded.layers[-1]
+    unit = 2.0**-50 * (
+        len(encoded.space.axes) + 64 + max(layer.bias.size for layer in encoded.layers)
+    )
+
+    def rounding(terms: int) -> tuple[float, float]:
+        factor, constant = encoded.rounding(terms)
+        # so many more operations are made here than there
+        return factor + unit, constant
+
+    shape, settings, weights, turned = [], [], [], []
+    first = at = 0
+    for k, layer in enumerate(layers):
+        inputs, units = layer.weights.shape
+        kind = ACTIVATIONS.index(layer.activation.name)
+        alpha = float(np.float32(layer.activation.alpha))
+        ceiling = float(np.float32(layer.activation.ceiling))
+        if layer.activation.name != "relu":
+            ceiling = np.inf
+        shape.append((units, kind, first, at, at))
+        settings.append((alpha, ceiling, *rounding(inputs)))
+        first += units
+        if k:
+            weights.append(layer.weights.ravel())
+            turned.append(layer.weights.T.ravel())
+            at += layer.weights.size
+    bias = np.concatenate([encoded.bias, *(layer.bias for layer in layers[1:])])
+    factor, constant = rounding(len(encoded.layers[0].weights))
+    first_off = encoded.first_off + factor * encoded.first_size + constant
+    largest = 2.0**120 if encoded.precision is np.float32 else 2.0**500
+    first_off[~(encoded.first_size <= largest)] = np.inf
+    ends = np.zeros((len(margins.offset), 2))
+    if len(encoded.layers) > 1:
+        rows = (last.weights @ margins.weights).T
+        sizes = (np.abs(last.weights) @ np.abs(margins.weights)).T
+        ends[:, 0] = last.bias @ margins.weights - margins.offset
+        ends[:, 1] = np.abs(last.bias) @ np.abs(margins.weights) + np.abs(margins.offset)
+        factor, constant = rounding(len(last.weights))
+        constant *= 2.0
+    else:
+        rows, sizes = margins.weights.T, np.abs(margins.weights).T
+        ends[:, 0], ends[:, 1] = -margins.offset, np.abs(margins.offset)
+        factor, constant = unit, 0.0
+    axes, least, most = _trees(encoded)
+    return Network(
+        shape=np.array(shape, dtype=np.int64),
+        settings=np.array(settings, dtype=np.float64),
+        weights=np.concatenate([np.empty(0), *weights]),
+        turned=np.concatenate([np.empty(0), *turned]),
+        bias=bias,
+        first_off=first_off,
+        slopes=np.ascontiguousarray(encoded.slopes),
+        least=least,
+        most=most,
+        axes=axes,
+        combined=np.ascontiguousarray(combined),
+        rows=np.ascontiguousarray(rows),
+        sizes=np.ascontiguousarray(sizes),
+        ends=ends,
+        limits=np.array([factor, constant, max(margins.close, 2.0**-500), largest]),
+        needs=_needs(encoded),
+        decision=margins.decision.astype(np.int64),
+    )
+
+
+def _needs(encoded: Encoded) -> Numbers:
+    """Tell of each class which forms have to be above 0, ``(K, 2 F)``."""
+    margins = encoded.margins
+    needs = np.zeros((margins.decision.size, 2 * margins.offset.size), dtype=np.int64)
+    for f, (winner, loser) in enumerate(zip(margins.winner, margins.loser, strict=True)):
+        if margins.decision[winner] != margins.decision[loser]:
+            needs[winner, 2 * f] = needs[loser, 2 * f + 1] = 1
+    return needs
+
+
+def _trees(encoded: Encoded) -> tuple[Numbers, Float64, Float64]:
+    """Lay out the tables: as `Network.axes`, `Network.least` and `Network.most`."""
+    width = encoded.bias.size
+    axes, least, most = [], [np.empty((0, width))], [np.empty((0, width))]
+    at, entry = 0, len(encoded.tables)
+    for axis, table in zip(encoded.space.axes, encoded.tables, strict=True):
+        if not len(table):
+            axes.append((axis.count, -1, -1))
+            continue
+        listed = len(table) <= _MOST_ENTRIES
+        axes.append((len(table), at, entry if listed else -1))
+        low, high = np.tile(table, (2, 1)), np.tile(table, (2, 1))
+        for k in range(len(table) - 1, 0, -1):
+            np.minimum(low[2 * k], low[2 * k + 1], out=low[k])
+            np.maximum(high[2 * k], high[2 * k + 1], out=high[k])
+        least.append(low)
+        most.append(high)
+        at += len(low)
+        entry += len(table) if listed else 0
+    return np.array(axes, dtype=np.int64), np.concatenate(least), np.concatenate(most)
+
+
+def room(network: Network) -> Room:
+    """Make what a thread works in."""
+    from fairdesk.certify.bound_kernels import Room  # noqa: PLC0415 - as above
+    from fairdesk.certify.count_kernels import room as counting  # noqa: PLC0415
+
+    entries = len(network.axes) + sum(int(count) for count, _, entry in network.axes if entry >= 0)
+    combinations, forms = len(network.combined), 2 * len(network.rows)
+    work, order = counting(len(network.axes))
+    return Room(
+        units=np.zeros((11, network.bias.size)),
+        sums=np.zeros((6, int(network.shape[:, 0].max()) + network.rows.shape[1])),
+        forms=np.zeros((combinations, forms, entries)),
+        constants=np.zeros((combinations, forms)),
+        bounds=np.zeros((combinations, forms)),
+        common=np.zeros(entries),
+        won=np.zeros(combinations, dtype=np.int64),
+        work=work,
+        order=order,
+        start=np.zeros(len(network.axes), dtype=np.int64),
+    )
+
+
+__all__ = ["NetworkExaminer", "packed", "room"]
