@@ -50,6 +50,66 @@ def narrow(
 
 
 @njit(
+    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int16[::1],"
+    " int64[::1], int32[::1], int32[::1], int32[::1], int8[::1], int64)",
+    cache=True,
+    nogil=True,
+)
+def carve(
+    nodes: NDArray[np.int64],
+    low: Places,
+    high: Places,
+    new_low: Places,
+    new_high: Places,
+    axis: NDArray[np.int16],
+    cut: NDArray[np.int64],
+    first: NDArray[np.int32],
+    parent: NDArray[np.int32],
+    root: NDArray[np.int32],
+    verdict: NDArray[np.int8],
+    count: int,
+) -> int:
+    """Cut leaves down to smaller boxes; what is cut off is alike.
+
+    Parameters
+    ----------
+    nodes : NDArray[np.int64]
+        ``(n,)``; the leaves; in place, each becomes the leaf that is left of it.
+    low, high : Places
+        ``(n, a)``; their boxes.
+    new_low, new_high : Places
+        ``(n, a)``; what is left of these.
+    axis, cut, first, parent, root, verdict
+        As of `fairdesk.certify.boxes.Tree`, with room for two nodes for each end that is moved.
+    count : int
+        How many nodes there are.
+
+    Returns
+    -------
+    int
+        How many nodes there are then.
+    """
+    for b in range(len(nodes)):
+        for i in range(low.shape[1]):
+            for end in range(2):
+                if end == 0 and new_low[b, i] > low[b, i]:
+                    at, gone = new_low[b, i] - 1, 0
+                elif end == 1 and new_high[b, i] < high[b, i]:
+                    at, gone = new_high[b, i], 1
+                else:
+                    continue
+                node = nodes[b]
+                axis[node], cut[node], first[node], verdict[node] = i, at, count, -1
+                for child in range(count, count + 2):
+                    parent[child], root[child] = node, root[node]
+                    axis[child], first[child], verdict[child] = -1, -1, 0
+                verdict[count + gone] = 1
+                nodes[b] = count + 1 - gone
+                count += 2
+    return count
+
+
+@njit(
     "void(int32[::1], int8[::1], float64[::1], float64[::1], int32[::1], int8[::1])",
     cache=True,
     nogil=True,

@@ -126,7 +126,8 @@ class Tree:
         """Give the boxes of nodes: ``(n, a)`` and ``(n, a)``."""
         root = self.root[nodes]
         low, high = self.space.low[root], self.space.high[root]
-        from fairdesk.certify.box_kernels import narrow  # noqa: PLC0415 - compiled
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.certify.box_kernels import narrow  # noqa: PLC0415
 
         narrow(nodes, self.parent, self.first, self.axis, self.cut, low, high)
         return low, high
@@ -143,9 +144,26 @@ class Tree:
             self.parent[children], self.root[children] = nodes, self.root[nodes]
             self.axis[children] = self.first[children] = -1
             self.verdict[children] = Verdict.UNDECIDED
-            for name in ("alike", "unlike", "population_alike", "population_unlike"):
-                getattr(self, name)[children] = 0.0
         return first
+
+    def carve(
+        self, nodes: Nodes, low: Places, high: Places, new_low: Places, new_high: Places
+    ) -> Nodes:
+        """Cut leaves, whose boxes are given, down to smaller ones; give the leaves that are left.
+
+        What is cut off is alike.
+        """
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.certify.box_kernels import carve  # noqa: PLC0415
+
+        moved = (new_low > low).sum() + (new_high < high).sum()
+        self._reserve(2 * int(moved))
+        rest = nodes.copy()
+        self.count = carve(
+            *(rest, low, high, np.ascontiguousarray(new_low), np.ascontiguousarray(new_high)),
+            *(self.axis, self.cut, self.first, self.parent, self.root, self.verdict, self.count),
+        )
+        return rest
 
     def compact(self) -> Nodes:
         """Let every node whose children are decided be a leaf; give the undecided leaves.
@@ -214,6 +232,7 @@ class Tree:
         for name in _FIELDS:
             values = getattr(self, name)
             values[: len(kept)] = values[kept]
+            values[len(kept) : self.count] = 0  # as new nodes find them
         self.count = len(kept)
         inner = self.first[: self.count] >= 0
         self.first[: self.count][inner] = number[self.first[: self.count][inner]]

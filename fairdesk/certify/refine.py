@@ -298,12 +298,15 @@ class Refinery:
         self.queries += found.queries
         if len(found.examples):
             self.examples.append(found.examples)
-        rest = nodes.copy()
-        for i in range(low.shape[1]):
-            cut_off = np.flatnonzero(found.low[:, i] > low[:, i])
-            self._cut_off(rest, cut_off, i, found.low[cut_off, i] - 1, kept=1)
-            cut_off = np.flatnonzero(found.high[:, i] < high[:, i])
-            self._cut_off(rest, cut_off, i, found.high[cut_off, i], kept=0)
+        rest = tree.carve(nodes, low, high, found.low, found.high)
+        smaller = np.flatnonzero(rest != nodes)
+        self.alike += sum(sizes(low[smaller], high[smaller]))
+        self.alike -= sum(sizes(found.low[smaller], found.high[smaller]))
+        root = tree.root[nodes]
+        before = space.masses(low, high, root)
+        after = space.masses(found.low, found.high, root)
+        self.population_alike += float((before - after).sum())
+        self._changes += len(nodes)
         tree.axis[rest], tree.cut[rest] = found.axis, found.cut
         tree.alike[rest], tree.unlike[rest] = found.alike, found.unlike
         tree.population_alike[rest] = found.population_alike
@@ -332,24 +335,6 @@ class Refinery:
         tree.verdict[nodes] = Verdict.COUNTED
         tree.verdict[nodes[unlike == 0]] = Verdict.ALIKE
         tree.verdict[nodes[unlike == points]] = Verdict.UNLIKE
-
-    def _cut_off(
-        self,
-        rest: NDArray[np.int64],
-        which: NDArray[np.intp],
-        axis: int,
-        cut: Places | NDArray[np.int64],
-        *,
-        kept: int,
-    ) -> None:
-        """Cut from some boxes a part in which everybody is alike; ``rest`` becomes what is kept."""
-        if not which.size:
-            return
-        first = self.tree.split(rest[which], np.full(which.size, axis), cut)
-        gone = first + (1 - kept)
-        self.tree.verdict[gone] = Verdict.ALIKE
-        self._book(gone)
-        rest[which] = first + kept
 
     def _book(self, leaves: NDArray[np.int64], sign: int = 1) -> None:
         """Add what leaves prove to the sums, or take it off again."""

@@ -200,9 +200,22 @@ class Space:
     ) -> NDArray[np.float64]:
         """Give the population's share of boxes, ``(B,)``; ``root`` tells the root of each."""
         mass: NDArray[np.float64] = self.weights[root]
-        for i, axis in enumerate(self.axes):
-            mass = mass * axis.mass(low[:, i], high[:, i])
+        for i, (axis, before) in enumerate(zip(self.axes, self._before, strict=True)):
+            if before.size:
+                mass = mass * (before[high[:, i] + 1] - before[low[:, i]])
+            else:
+                mass = mass * axis.mass(low[:, i], high[:, i])
         return mass
+
+    @cached_property
+    def _before(self) -> tuple[NDArray[np.float64], ...]:
+        """Give for each axis that is listed the share of the data's people before each place."""
+        return tuple(
+            axis.weights[np.searchsorted(axis.known, np.arange(axis.count + 1))]
+            if axis.listed
+            else np.empty(0)
+            for axis in self.axes
+        )
 
 
 def space_of(domain: Domain, people: Rows) -> Space:
