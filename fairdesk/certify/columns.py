@@ -12,7 +12,7 @@ from fairdesk.certify.space import Axis, Places, Space
 from fairdesk.data.determined import in_order
 from fairdesk.errors import SpecError
 from fairdesk.events import Rows
-from fairdesk.models.anatomy import Anatomy
+from fairdesk.models.anatomy import Anatomy, Forest
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.model import How
 
@@ -117,6 +117,8 @@ def columns_of(space: Space, anatomy: Anatomy, fed: FedModel, precision: type) -
         numbers = anatomy.prepare(fed.columns(rows))
         return numbers.astype(precision).astype(np.float64)
 
+    # trees send what is missing somewhere; sums cannot
+    gaps = isinstance(anatomy.body, Forest)
     first = given(space.rows(base))[0]
     constant = np.where([each is None for each in of_column], first, 0.0)
     combined = np.flatnonzero([each == _COMBINED for each in of_column])
@@ -132,13 +134,14 @@ def columns_of(space: Space, anatomy: Anatomy, fed: FedModel, precision: type) -
                 space,
                 given,
                 anatomy,
+                precision,
             )
             for i, axis in enumerate(space.axes)
         ),
         combined,
         given(members)[:, combined],
     )
-    _check(columns, space, given)
+    _check(columns, space, given, gaps=gaps)
     return columns
 
 
@@ -181,6 +184,7 @@ def _of_axis(
     space: Space,
     given: Callable[[Rows], Float64],
     anatomy: Anatomy,
+    precision: type,
 ) -> OfAxis:
     """Learn the columns of one axis."""
     if axis.listed:
@@ -205,7 +209,8 @@ def _of_axis(
             remedy="Give that attribute a step, or narrow its range.",
         )
     # what is between those places is rounded too
-    off = np.maximum(off, 2.0**-23 * np.abs(numbers).max(axis=0, initial=0.0)) * 2.0
+    unit = float(np.finfo(precision).eps)
+    off = np.maximum(off, unit * np.abs(numbers).max(axis=0, initial=0.0)) * 2.0
     return OfAxis(columns, numbers[:0], start, slope, off)
 
 
@@ -215,15 +220,15 @@ def _largest(axis: Axis) -> float:
     return float(ends.max() / max(axis.spacing, 1e-300)) if axis.spacing else 0.0
 
 
-def _check(columns: Columns, space: Space, given: Callable[[Rows], Float64]) -> None:
+def _check(columns: Columns, space: Space, given: Callable[[Rows], Float64], *, gaps: bool) -> None:
     """Refuse tables that do not say what the model is given, or that hold what is no number."""
     tables: Sequence[Float64] = [
         columns.constant,
         columns.combinations,
         *(each.table for each in columns.axes),
-        *(each.slope for each in columns.axes),
+        *(each.slope for each in columns.axes if not len(each.table)),
     ]
-    if not all(np.isfinite(each).all() for each in tables):
+    if not all((np.isfinite(each) | (gaps & np.isnan(each))).all() for each in tables):
         raise SpecError(
             "Nothing can be proven: for some values the model is given something that is no "
             "number.",
@@ -240,7 +245,7 @@ def _check(columns: Columns, space: Space, given: Callable[[Rows], Float64]) -> 
     for own in columns.axes:
         if not len(own.table):
             allowed[own.columns] = own.off
-    if not (np.abs(told - real) <= allowed).all():
+    if not ((np.abs(told - real) <= allowed) | (np.isnan(told) & np.isnan(real))).all():
         raise SpecError(
             "Nothing can be proven: the model’s inputs are not made of one attribute each.",
             why="What it is given for some people is not what their values alone tell.",
