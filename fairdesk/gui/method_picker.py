@@ -19,12 +19,14 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.gui import theme
 from fairdesk.gui.parts import Card, Fold, Hairline, Words, clear, heading, in_order, quiet
+from fairdesk.gui.timing import SECONDS
 from fairdesk.gui.wizard.options import OptionsForm, options_of
 
 #: What the methods are asked for, in the order of the list.
 QUESTIONS = {
     Answers.EXAMPLES: "Find examples",
     Answers.SHARE: "Measure how common",
+    Answers.PROOF: "Prove",
     Answers.DIAGNOSIS: "Try the search itself",
 }
 _KEY = Qt.ItemDataRole.UserRole
@@ -175,9 +177,11 @@ class MethodPicker(QWidget):
         self._tells.setText(method.tells)
         self._cannot.setText(method.cannot)
         self._paper.setText(f"{method.paper}.")
-        self._fold.setVisible(not off)
+        # how long it may take is asked for all methods alike, elsewhere
+        options = tuple(each for each in options_of(method.options) if each.name != SECONDS)
+        self._fold.setVisible(bool(options) and not off)
         clear(self._fold.body)
-        self.form = OptionsForm(options_of(method.options), self._options.get(self.key, {}))
+        self.form = OptionsForm(options, self._options.get(self.key, {}))
         self.form.set_to.connect(self.option_set)
         self._fold.body.addWidget(self.form)
         self.form.follow(self._fold.button)

@@ -400,6 +400,22 @@ class Padded(QStyledItemDelegate):
         return super().sizeHint(option, index) + QSize(4 * theme.TIGHT, 0)
 
 
+def empty_page(name: str, what: str, *below: QWidget) -> QWidget:
+    """Make what stands where there is nothing yet: what will be here, and what fills it."""
+    empty = QWidget()
+    column = QVBoxLayout(empty)
+    column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+    column.setSpacing(theme.GAP)
+    column.addStretch(2)
+    for words in (title(name), quiet(what)):
+        words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(words)
+    for widget in below:
+        column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
+    column.addStretch(3)
+    return empty
+
+
 class _Column(QScrollArea):
     """Scrolls up and down only: what is inside takes the width there is."""
 

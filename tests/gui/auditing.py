@@ -98,7 +98,7 @@ class FakeWorker:
         self.closed = False
         self._stopped = threading.Event()
 
-    def search(self, mapping, domain, people, run, known=None):
+    def search(self, mapping, domain, people, run, known=None, begun=None):
         return Searching(self._events(domain, people, run))
 
     def _events(self, domain, people, run):

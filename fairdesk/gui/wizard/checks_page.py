@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.gui import theme
 from fairdesk.gui.method_picker import MethodPicker
 from fairdesk.gui.near_field import NearField
@@ -65,7 +66,8 @@ class ChecksPage(Page):
         state = self.state
         self._question.setText(
             f"Looks for {plural(state.person)} who would get another decision if only what is "
-            "protected were different, or measures how common that is."
+            "protected were different, measures how common that is, or proves it for whole regions "
+            f"of {plural(state.person)}."
         )
         state.settle_method()
         self._show_methods()
@@ -83,6 +85,7 @@ class ChecksPage(Page):
         state, off = self.state, self.state.methods_off()
         self.picker.show_methods(state.method, state.options, off, state.method_remarks())
         usable = bool(state.usable_methods())
+        self._show_near()
         for widget in (self._question, self.picker, self._budget):
             widget.setVisible(usable)
         self._off_card.setVisible(not usable)
@@ -92,6 +95,10 @@ class ChecksPage(Page):
             if not usable
             else ""
         )
+
+    def _show_near(self) -> None:
+        """Ask about real people, unless it is a proof, which speaks of everybody."""
+        self.near.setVisible(METHODS[self.state.method].answers is not Answers.PROOF)
 
     # -- building -----------------------------------------------------------------------------
 
@@ -135,6 +142,7 @@ class ChecksPage(Page):
 
     def _choose_method(self, method: str) -> None:
         self.state.method = method
+        self._show_near()
         self.changed.emit()
 
     def _choose_length(self) -> None:

@@ -549,13 +549,17 @@ class WizardState:
 
     def run_spec(self) -> RunSpec:
         """Give the first run."""
+        from fairdesk.gui.timing import timed_run  # noqa: PLC0415 - as in `methods_off`
+
         seconds = float(self.length) if self.length else None
-        return RunSpec(
-            method=self.method,
-            options=dict(self.options.get(self.method, {})),
-            seed=self.seed,
-            budget=Budget(seconds=seconds),
-            near=self.near,
+        return timed_run(
+            RunSpec(
+                method=self.method,
+                options=dict(self.options.get(self.method, {})),
+                seed=self.seed,
+                budget=Budget(seconds=seconds),
+                near=self.near,
+            )
         )
 
     # -- where it is kept -------------------------------------------------------------------

@@ -15,12 +15,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS, remark, why_off
+from fairdesk.audit.methods import METHODS, Answers, remark, why_off
 from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.store import RunRecord
 from fairdesk.gui import parts, theme
 from fairdesk.gui.method_picker import MethodPicker
 from fairdesk.gui.near_field import NearField
+from fairdesk.gui.timing import timed_run
+from fairdesk.gui.workspace.answering import can_go_on
 from fairdesk.report import words
 
 _LENGTHS: tuple[tuple[str, float | None], ...] = (
@@ -84,7 +86,7 @@ class AgainDialog(QDialog):
         self.near = NearField()
         self.near.show_value(before.near, audit.person)
         self.goes_on = QCheckBox()
-        self._offer_to_go_on()
+        self.goes_on.setChecked(last is not None and bool(last.spec.continues))
         parts.calm(self._seed, self._length)
         self._lay_out()
         self.picker.chosen.connect(self._tell)
@@ -95,25 +97,34 @@ class AgainDialog(QDialog):
     def run(self) -> RunSpec:
         """Give what was asked for."""
         method = self.picker.key
-        return RunSpec(
-            method=method,
-            options=self._options.get(method, {}),
-            seed=self._seed.value(),
-            budget=Budget(seconds=self._length.currentData(), queries=self._queries),
-            near=self.near.value,
-            continues=self._last.id if self._last is not None and self.goes_on.isChecked() else 0,
+        goes_on = self._what_goes_on() and self.goes_on.isChecked()
+        return timed_run(
+            RunSpec(
+                method=method,
+                options=self._options.get(method, {}),
+                seed=self._seed.value(),
+                budget=Budget(seconds=self._length.currentData(), queries=self._queries),
+                near=self.near.value,
+                continues=self._last.id if self._last is not None and goes_on else 0,
+            )
         )
 
+    def _what_goes_on(self) -> str:
+        """Say what the chosen method could take over from the last run; empty for nothing."""
+        last, proof = self._last, METHODS[self.picker.key].answers is Answers.PROOF
+        if last is None:
+            return ""
+        if proof:
+            same = self.picker.key == last.spec.method
+            return "keep what it has proven" if same and can_go_on(last) else ""
+        return f"leave out the {words.number(last.found)} that it has found" if last.found else ""
+
     def _offer_to_go_on(self) -> None:
-        """Offer to leave out whom the last run has found, if it has found anybody."""
-        last = self._last
-        self.goes_on.setVisible(last is not None and last.found > 0)
-        if last is not None:
-            self.goes_on.setText(
-                f"&Go on with run {last.id}: leave out the {words.number(last.found)} that it "
-                "has found"
-            )
-            self.goes_on.setChecked(bool(last.spec.continues))
+        """Offer to take over what the last run has found, or proven."""
+        what = self._what_goes_on()
+        self.goes_on.setVisible(bool(what))
+        if self._last is not None:
+            self.goes_on.setText(f"&Go on with run {self._last.id}: {what}")
 
     def _lay_out(self) -> None:
         inside = QWidget()
@@ -167,5 +178,7 @@ class AgainDialog(QDialog):
         self._options.setdefault(self.picker.key, {})[name] = value
 
     def _tell(self) -> None:
-        """Let a run begin only with a method that the model can serve."""
+        """Let a run begin only with a method that the model can serve, and offer what fits it."""
+        self._offer_to_go_on()
+        self.near.setVisible(METHODS[self.picker.key].answers is not Answers.PROOF)
         self._start.setEnabled(self.picker.key not in self._off)

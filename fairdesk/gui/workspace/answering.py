@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fairdesk.audit.methods import Answers, Method, method_named
 from fairdesk.audit.records import RunRecord, RunState
 from fairdesk.events import GroupGap, Likeness, Share
+from fairdesk.report.figures import proven_of
 
 Run = RunRecord | RunState
 
@@ -29,6 +30,23 @@ def answering(runs: Sequence[RunRecord], kind: Answers) -> tuple[RunRecord, ...]
 def shares(run: Run) -> tuple[Share, ...]:
     """Give the shares that a run measured, those of nobody left out."""
     return tuple(each for each in run.figures if isinstance(each, Share) and each.people)
+
+
+def proves(run: Run) -> bool:
+    """Tell whether a run is to prove something."""
+    return method_of(run).answers is Answers.PROOF
+
+
+def can_go_on(run: Run) -> bool:
+    """Tell whether a run that is over could prove more if it were gone on with."""
+    told = proven_of(run.figures)
+    return (
+        proves(run)
+        and method_of(run).finishes
+        and run.state not in ("running", "paused")
+        and told is not None
+        and not told.exact
+    )
 
 
 def gaps(run: Run) -> tuple[GroupGap, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.background import Latest
 from fairdesk.gui.chart import LineChart
+from fairdesk.gui.soon import Soon
 from fairdesk.gui.upset import UpSetChart
 from fairdesk.gui.workspace.answering import answering
 from fairdesk.gui.workspace.comparing import (
@@ -54,8 +55,8 @@ from fairdesk.report import words
 if TYPE_CHECKING:
     from fairdesk.audit.comparison import Comparison
 
-#: Milliseconds between two drawings while a run goes on, and between two looks at the reading.
-_REDRAW, _LOOK = 300, 150
+#: Milliseconds between two looks at how far the reading is.
+_LOOK = 150
 _HEADS = ("Run", "Method", "State", "Seed", "Budget", "Found")
 _NUMBERS = (3, 5)
 
@@ -147,8 +148,10 @@ class RunsView(QWidget):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._stack)
-        self._redraw = _timer(self, _REDRAW, self._draw, once=True)
-        self._look = _timer(self, _LOOK, self._show_reading, once=False)
+        self._redraw = Soon(self, self._draw)
+        self._look = QTimer(self)
+        self._look.setInterval(_LOOK)
+        self._look.timeout.connect(self._show_reading)
         session.runs_changed.connect(self._take_runs)
         session.live_changed.connect(self._go_on)
         self._take_runs()
@@ -180,23 +183,14 @@ class RunsView(QWidget):
     # Parts
 
     def _make_empty(self) -> QWidget:
-        empty = QWidget()
-        column = QVBoxLayout(empty)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        column.addStretch(2)
-        what = parts.quiet(
-            "Searches differ in whom they find. Let two or more run with the same budget: what "
-            "each found, what only one of them found, and at what price, will stand here."
-        )
         button = QPushButton("&Compare methods…")
         button.clicked.connect(self.compare_methods)
-        for each in (parts.title("Nothing to compare yet"), what):
-            each.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            column.addWidget(each)
-        column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(3)
-        return empty
+        return parts.empty_page(
+            "Nothing to compare yet",
+            "Searches differ in whom they find. Let two or more run with the same budget: what "
+            "each found, what only one of them found, and at what price, will stand here.",
+            button,
+        )
 
     def _make_full(self) -> QWidget:
         button = QPushButton("&Compare methods…")
@@ -414,8 +408,8 @@ class RunsView(QWidget):
         )
 
     def _go_on(self, state: RunState) -> None:
-        if state.run_id and self.isVisible() and not self._redraw.isActive():
-            self._redraw.start()
+        if state.run_id and self.isVisible():
+            self._redraw.ask()
 
     def _draw(self) -> None:
         """Draw the chosen runs' lines, and that of a search that is under way."""
@@ -521,11 +515,3 @@ class _RunList(QTableWidget):
                 item.setCheckState(Qt.CheckState.Unchecked)
                 item.setData(Qt.ItemDataRole.AccessibleTextRole, run_label(run.id, run.spec))
             self.setItem(row, place, item)
-
-
-def _timer(owner: QWidget, period: int, run: Callable[[], None], *, once: bool) -> QTimer:
-    made = QTimer(owner)
-    made.setSingleShot(once)
-    made.setInterval(period)
-    made.timeout.connect(run)
-    return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
@@ -14,14 +14,13 @@ from fairdesk.audit.records import RunState
 from fairdesk.events import Likeness
 from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart, Mark
+from fairdesk.gui.soon import Soon
 from fairdesk.gui.workspace.answering import Run, likenesses, method_of
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.models.model import Capability
 from fairdesk.report import words
 
-#: Milliseconds between two drawings of a run that goes on.
-_REDRAW = 300
 _EXPLAINED = (
     "A search that only sees the model’s answers estimates in which direction a score changes: it "
     "moves one attribute by a small step, the perturbation size, and looks. Where the model tells "
@@ -157,10 +156,7 @@ class DiagnosisView(QWidget):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._stack)
-        self._redraw = QTimer(self)
-        self._redraw.setSingleShot(True)
-        self._redraw.setInterval(_REDRAW)
-        self._redraw.timeout.connect(self._show)
+        self._redraw = Soon(self, self._show)
         session.runs_changed.connect(self._take_runs)
         session.live_changed.connect(self._go_on)
         self._take_runs()
@@ -171,21 +167,12 @@ class DiagnosisView(QWidget):
         self._show()
 
     def _make_empty(self) -> QWidget:
-        empty = QWidget()
-        column = QVBoxLayout(empty)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        column.addStretch(2)
         gradients = Capability.GRADIENTS in self._session.spec.model.can
-        for each in (
-            parts.title("Not checked yet"),
-            parts.quiet(_EXPLAINED if gradients else _NO_GRADIENTS),
-        ):
-            each.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            column.addWidget(each)
-        column.addWidget(self._make_button("C&heck it"), 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(3)
-        return empty
+        return parts.empty_page(
+            "Not checked yet",
+            _EXPLAINED if gradients else _NO_GRADIENTS,
+            self._make_button("C&heck it"),
+        )
 
     def _make_full(self) -> QWidget:
         head = QHBoxLayout()
@@ -231,8 +218,7 @@ class DiagnosisView(QWidget):
             return
         self._told = state
         self._stack.setCurrentIndex(1)
-        if not self._redraw.isActive():
-            self._redraw.start()
+        self._redraw.ask()
 
     def _take(self, run: Run) -> None:
         self._told = run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -29,6 +29,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart
 from fairdesk.gui.keys import shortcut
+from fairdesk.gui.soon import Soon
 from fairdesk.gui.workspace.answering import answering, method_of
 from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.pair_detail import PairDetail
@@ -42,8 +43,6 @@ from fairdesk.report import words
 Curve = NDArray[np.float64]
 #: Pixels of height below which there is room for the people only.
 _ROOM_FOR_CHART = 600
-#: Milliseconds between two drawings of the chart of a run that goes on.
-_REDRAW = 300
 
 
 def over_time(curve: Curve, many: str) -> Drawing:
@@ -130,10 +129,7 @@ class ExamplesPage(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._stack)
 
-        self._redraw = QTimer(self)
-        self._redraw.setSingleShot(True)
-        self._redraw.setInterval(_REDRAW)
-        self._redraw.timeout.connect(self._draw)
+        self._redraw = Soon(self, self._draw)
         session.runs_changed.connect(self._take_runs)
         session.live_changed.connect(self._go_on)
         session.study.changed.connect(self._trouble.clear)
@@ -265,25 +261,14 @@ class ExamplesPage(QWidget):
 
     def _make_empty(self) -> QWidget:
         """Make what is shown before the first run."""
-        empty = QWidget()
-        column = QVBoxLayout(empty)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        column.addStretch(2)
-        name = parts.title("No examples yet")
-        name.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        what = parts.quiet(
-            f"A search invents {self._session.many} and looks for two that are alike in everything "
-            "but a protected attribute and yet get different decisions. They will be listed here."
-        )
-        what.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         button = QPushButton("Find &examples…")
         button.clicked.connect(self.start)
-        column.addWidget(name)
-        column.addWidget(what)
-        column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(3)
-        return empty
+        return parts.empty_page(
+            "No examples yet",
+            f"A search invents {self._session.many} and looks for two that are alike in everything "
+            "but a protected attribute and yet get different decisions. They will be listed here.",
+            button,
+        )
 
     def _make_shortcuts(self, people: QWidget) -> None:
         # single letters only where no text is typed: not in the filters above the table
@@ -387,8 +372,7 @@ class ExamplesPage(QWidget):
             self._follow(state)
         if state.run_id == self._shown:
             self._tell(state)
-            if not self._redraw.isActive():
-                self._redraw.start()
+            self._redraw.ask()
 
     def _follow(self, state: RunState) -> None:
         """Begin to show a new run."""

@@ -13,8 +13,9 @@ from fairdesk.audit.methods import Answers
 from fairdesk.audit.store import RunState
 from fairdesk.events import Share
 from fairdesk.gui import parts, theme
-from fairdesk.gui.workspace.answering import Run, answering, method_of
+from fairdesk.gui.workspace.answering import Run, answering, method_of, proves
 from fairdesk.gui.workspace.bars import Bars
+from fairdesk.gui.workspace.proof_page import off
 from fairdesk.gui.workspace.runs_table import RunsTable
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.share_page import kind, short, telling_share, whom
@@ -23,6 +24,8 @@ from fairdesk.report.groups import Observed, observed, sentences
 
 #: What `Next.page` is for a run that estimates.
 ESTIMATE = "estimate"
+#: What it is for a run that proves.
+PROVE = "prove"
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class Next:
     button : str
         What the button says; empty when there is nothing to press.
     page : str
-        The page that the button opens; empty for a new run, `ESTIMATE` for an estimate.
+        The page that the button opens; empty for a new run, `ESTIMATE` or `PROVE` for one of
+        these.
     """
 
     words: str
@@ -45,7 +49,12 @@ class Next:
 
 
 def next_step(
-    run: words.Counted | None, latest: words.Counted | None, many: str, *, estimated: bool = True
+    run: words.Counted | None,
+    latest: words.Counted | None,
+    many: str,
+    *,
+    estimated: bool = True,
+    proven: bool = True,
 ) -> Next:
     """Say what an auditor would do next.
 
@@ -55,8 +64,8 @@ def next_step(
         The search that tells most, and the run that was begun last.
     many : str
         The auditor's word for people.
-    estimated : bool
-        Whether it is known how common it is.
+    estimated, proven : bool
+        Whether it is known how common it is, and whether a proof was tried or none can be.
     """
     state = latest.state if latest is not None else ""
     button, page = "Run again…", ""
@@ -75,6 +84,12 @@ def next_step(
             else "Nothing was found. An estimate says how common it can be at most."
         )
         button, page = "Estimate how common it is", ESTIMATE
+    elif not proven:
+        what = (
+            f"An estimate may miss what is rare. Prove for whole regions of {many} that they are "
+            "treated alike, or that they are not: begin with a minute."
+        )
+        button, page = "Prove what can be proven", PROVE
     elif run.found:
         what = (
             "Read some of the examples, flag those that matter and note why. Then export the "
@@ -120,8 +135,8 @@ class OverviewPage(QWidget):
         A page is to be shown.
     open_run : int
         What a run answered is to be shown.
-    start, estimate
-        A run, or one that estimates, is wanted.
+    start, estimate, prove
+        A run, one that estimates, or one that proves, is wanted.
     repeat, go_on, compare : int
         A run is to be made with another seed, gone on with, or compared.
     """
@@ -130,6 +145,7 @@ class OverviewPage(QWidget):
     open_run = Signal(int)
     start = Signal()
     estimate = Signal()
+    prove = Signal()
     repeat = Signal(int)
     go_on = Signal(int)
     compare = Signal(int)
@@ -155,6 +171,7 @@ class OverviewPage(QWidget):
         )
         column.addSpacing(theme.NEAR)
 
+        self._proven = _Statement("■", "Proven")
         self._shown = _Statement("◆", "Shown by examples")
         self._estimated = _Statement("▨", "Estimated")
         self._observed = _Statement("○", "Observed in the data")
@@ -230,12 +247,14 @@ class OverviewPage(QWidget):
         self._compare.setEnabled(self._runs.can_compare)
 
     def _lay_out(self, column: QVBoxLayout) -> None:
-        for statement in (self._shown, self._estimated, self._observed):
+        kinds = (self._proven, self._estimated, self._shown, self._observed)
+        for statement in kinds:
             statement.said.setFont(theme.scaled(statement.said.font(), 1.1, strong=True))
         self._shown.body.addWidget(self._effort)
-        self._estimated_more = parts.quiet()
+        self._estimated_more, self._proven_more = parts.quiet(), parts.quiet()
         self._estimated.body.addWidget(self._estimated_more)
-        for statement in (self._shown, self._estimated, self._observed):
+        self._proven.body.addWidget(self._proven_more)
+        for statement in kinds:
             statement.body.addStretch(1)
         self._ranked_card = parts.Card()
         self._ranked_card.body.addWidget(self._ranked_words)
@@ -246,15 +265,16 @@ class OverviewPage(QWidget):
         self._next.body.addStretch(1)
         self._next.body.addLayout(row)
         self._unknown.body.addStretch(1)
-        kinds = QHBoxLayout()
-        kinds.setSpacing(theme.GAP)
-        for card in (self._shown, self._estimated, self._observed):
-            kinds.addWidget(card, 1)
         pair = QHBoxLayout()
         pair.setSpacing(theme.GAP)
         pair.addWidget(self._unknown, 1)
         pair.addWidget(self._next, 1)
-        column.addLayout(kinds)
+        for two in (kinds[:2], kinds[2:]):
+            row = QHBoxLayout()
+            row.setSpacing(theme.GAP)
+            for card in two:
+                row.addWidget(card, 1)
+            column.addLayout(row)
         column.addWidget(self._ranked_card)
         column.addLayout(pair)
         column.addSpacing(theme.NEAR)
@@ -268,19 +288,28 @@ class OverviewPage(QWidget):
         run = self._search()
         self._tell_examples(run)
         share = self._tell_estimate()
+        tried = self._tell_proof()
         self._unknown.said.setText(self._not_known())
         self._runs.show_runs(session.runs)
         self._runs.show_idle(idle=session.live is None)
         for widget in (self._runs, self._runs_title, self._acts):
             widget.setVisible(bool(session.runs))
         latest = session.live or (session.runs[-1] if session.runs else None)
-        following = next_step(run, latest, session.many, estimated=share is not None)
+        following = next_step(
+            run,
+            latest,
+            session.many,
+            estimated=share is not None or tried,
+            proven=tried or bool(off(session.spec)),
+        )
         self._next.said.setText(following.words)
         self._button.setText(following.button)
         self._button.setVisible(bool(following.button))
-        self._following = {"": self.start.emit, ESTIMATE: self.estimate.emit}.get(
-            following.page, lambda: self.go.emit(following.page)
-        )
+        self._following = {
+            "": self.start.emit,
+            ESTIMATE: self.estimate.emit,
+            PROVE: self.prove.emit,
+        }.get(following.page, lambda: self.go.emit(following.page))
 
     def _search(self) -> Run | None:
         """Give the search that tells most: the one under way, else the one that found most."""
@@ -323,6 +352,28 @@ class OverviewPage(QWidget):
         self._estimated_more.setVisible(bool(more))
         return share
 
+    def _tell_proof(self) -> bool:
+        """Say what is proven, by the run that proved most; tell whether any tried."""
+        spec, live = self._session.spec, self._session.live
+        runs: list[Run] = [*self._session.runs, *([live] if live is not None else [])]
+        tried = [run for run in runs if proves(run)]
+        proven = [each for run in tried if (each := figures.proven_of(run.figures)) is not None]
+        if proven:
+            most = min(reversed(proven), key=lambda each: each.undecided)
+            self._proven.said.setText(figures.proven_sentence(spec, most))
+            more = figures.estimated_sentence(spec, most)
+        else:
+            reasons = off(spec)
+            self._proven.said.setText("Not possible here." if reasons else "Nothing yet.")
+            more = (
+                " ".join(reasons)
+                or "What holds for everybody in whole regions, and not only for those who were "
+                "asked, will be said here once it was proven."
+            )
+        self._proven_more.setText(more)
+        self._proven_more.setVisible(bool(more))
+        return bool(tried)
+
     def _tell_observed(self) -> None:
         """Tell of an audit without a model: how groups fared by the decisions that it made."""
         spec = self._session.spec
@@ -337,7 +388,7 @@ class OverviewPage(QWidget):
         self._button.setText("See the groups")
         self._following = lambda: self.go.emit("Groups")
         for widget in (
-            *(self._shown, self._estimated, self._ranked_card),
+            *(self._proven, self._shown, self._estimated, self._ranked_card),
             *(self._runs, self._runs_title, self._acts),
         ):
             widget.hide()

@@ -9,10 +9,11 @@ from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import RunRecord, RunState
 from fairdesk.gui import parts, theme
+from fairdesk.gui.verdicts import MARKS, proven_texts
 from fairdesk.gui.workspace.answering import Run, method_of, shares
 from fairdesk.gui.workspace.share_page import kind, main_shares, short
 from fairdesk.gui.workspace.steps import OF_STATE, Sign
-from fairdesk.report import words
+from fairdesk.report import figures, words
 
 _STOPPING = "stopping…"
 
@@ -202,15 +203,22 @@ class RunBar(parts.Card):
         answers = method_of(run).answers
         self._found.setVisible(answers is Answers.EXAMPLES)
         self._price.setVisible(answers is Answers.EXAMPLES)
-        self._share.setVisible(answers is Answers.SHARE)
+        self._share.setVisible(answers in (Answers.SHARE, Answers.PROOF))
         self._found.show_number(words.number(run.found))
-        self._tried.show_number(words.number(run.tried))
+        proves = answers is Answers.PROOF
+        self._tried.show_number(words.number(run.tried), "boxes" if proves else "tried")
         self._price.show_number(words.number(run.queries / run.found, 1) if run.found else "–")
         self._rows.show_number(words.number(run.queries))
         self._elapsed.show_number(words.duration(run.elapsed))
+        if (proven := figures.proven_of(run.figures)) is not None:
+            alike, unlike = (
+                f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven)[:2]
+            )
+            self._share.show_number(f"{alike}   {unlike}", "proven alike, unlike")
+            return
         share = next(iter(main_shares(shares(run))), None)
         if share is None:
-            self._share.show_number("–", "estimated")
+            self._share.show_number("–", "proven" if proves else "estimated")
             return
         of = "" if share.exhaustive else f", {100 * share.confidence:g} %"
         self._share.show_number(short(share), f"{kind(share)}{of}")

@@ -18,10 +18,11 @@ from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.store import RunRecord
 from fairdesk.gui import parts
 from fairdesk.gui.keys import shortcut
-from fairdesk.gui.workspace.answering import method_of, shares
+from fairdesk.gui.verdicts import MARKS, proven_texts
+from fairdesk.gui.workspace.answering import can_go_on, method_of, shares
 from fairdesk.gui.workspace.share_page import main_shares, short
 from fairdesk.gui.workspace.steps import OF_STATE
-from fairdesk.report import words
+from fairdesk.report import figures, words
 
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Tried", "Rows sent", "Time")
 _NUMBERS = (3, 4, 5, 6, 7)
@@ -102,7 +103,9 @@ class RunsTable(QTableWidget):
     def can_go_on(self) -> bool:
         """Whether the chosen run can be gone on with now."""
         run = self.chosen_run
-        return self.can_repeat and run is not None and run.found > 0 and _searches(run)
+        if run is None or not self.can_repeat:
+            return False
+        return can_go_on(run) or (run.found > 0 and _searches(run))
 
     @property
     def can_compare(self) -> bool:
@@ -183,9 +186,11 @@ def _searches(run: RunRecord) -> bool:
 
 
 def _result(run: RunRecord) -> str:
-    """Say what came of a run: a count, a share with its interval, or that it tells of neither."""
+    """Say what came of a run: a count, what is proven, a share with its interval, or nothing."""
     if _searches(run):
         return f"{words.number(run.found)} found"
+    if (proven := figures.proven_of(run.figures)) is not None:
+        return " ".join(f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven))
     told = main_shares(shares(run))
     return short(told[0]) if told else "–"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -17,20 +17,20 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.methods import Answers
-from fairdesk.audit.records import RunRecord, RunState
+from fairdesk.audit.records import RunRecord
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import GroupGap, Share
 from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart, Mark
-from fairdesk.gui.workspace.answering import Run, gaps, method_of, number_of, shares
+from fairdesk.gui.workspace.answering import Run, gaps, method_of, shares
+from fairdesk.gui.workspace.run_choice import RunChoice
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.share_bars import ShareBar, ShareBars
 from fairdesk.gui.workspace.short_table import short_table
+from fairdesk.gui.workspace.statement import Statement
 from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.report import figures, words
 
-#: Milliseconds between two drawings of a run that goes on.
-_REDRAW = 300
 #: Sets of protected attributes in the table; more make the page endless.
 _MOST_SETS = 60
 
@@ -222,14 +222,12 @@ class SharePage(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._shown: int | None = None
         self._told: Run | None = None
-        self._runs = QComboBox()
-        self._runs.setAccessibleName("Run whose figures are shown")
-        self._runs.currentIndexChanged.connect(self._choose_run)
+        self._runs = RunChoice(session, measured, "Run whose figures are shown")
+        self._runs.told.connect(self._take)
         self._standing = parts.quiet()
         self._banner = parts.Banner()
-        self._statements: list[_Statement] = []
+        self._statements: list[Statement] = []
         self._drawn: list[Share] = []
         self._bars = ShareBars()
         self.chart = LineChart()
@@ -259,19 +257,11 @@ class SharePage(QWidget):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._stack)
-        self._redraw = QTimer(self)
-        self._redraw.setSingleShot(True)
-        self._redraw.setInterval(_REDRAW)
-        self._redraw.timeout.connect(self._show)
-        session.runs_changed.connect(self._take_runs)
-        session.live_changed.connect(self._go_on)
-        self._take_runs()
+        self._runs.take_runs()
 
     def open_run(self, number: int) -> None:
         """Show a run by its number."""
-        position = self._runs.findData(number)
-        if position >= 0:
-            self._runs.setCurrentIndex(position)
+        self._runs.open_run(number)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Show what has changed while the page was hidden."""
@@ -282,25 +272,15 @@ class SharePage(QWidget):
 
     def _make_empty(self) -> QWidget:
         many = self._session.many
-        name = parts.title("Not estimated yet")
-        what = parts.quiet(
-            f"Examples prove that discrimination exists, but not how common it is. An estimate "
-            f"asks the model about {many} drawn at random and says which share of them get another "
-            "decision, with an interval that tells how sure that is. It will stand here."
-        )
         button = QPushButton("&Estimate how common it is")
         button.clicked.connect(self.estimate)
-        empty = QWidget()
-        column = QVBoxLayout(empty)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        column.addStretch(2)
-        for each in (name, what):
-            each.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            column.addWidget(each)
-        column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(3)
-        return empty
+        return parts.empty_page(
+            "Not estimated yet",
+            f"Examples prove that discrimination exists, but not how common it is. An estimate "
+            f"asks the model about {many} drawn at random and says which share of them get another "
+            "decision, with an interval that tells how sure that is. It will stand here.",
+            button,
+        )
 
     def _make_full(self) -> QWidget:
         inside = QWidget()
@@ -332,44 +312,8 @@ class SharePage(QWidget):
 
     # What happens
 
-    def _take_runs(self) -> None:
-        """List the runs that measured; the newest is shown unless the auditor chose another."""
-        runs = [run for run in self._session.runs if measured(run)]
-        if not runs:
-            return
-        newest_shown = self._shown is None or self._runs.currentIndex() == self._runs.count() - 1
-        with QSignalBlocker(self._runs):
-            self._runs.clear()
-            for run in runs:
-                self._runs.addItem(f"Run {run.id}: {method_of(run).title}", run.id)
-            wanted = runs[-1].id if newest_shown else self._shown
-            self._runs.setCurrentIndex(self._runs.findData(wanted))
-        self._choose_run()
-
-    def _choose_run(self) -> None:
-        number = self._runs.currentData()
-        run = next((each for each in self._session.runs if each.id == number), None)
-        if run is not None:
-            self._take(run)
-
-    def _go_on(self, state: RunState) -> None:
-        """Follow a run that measures, from its beginning."""
-        if not state.run_id or not measured(state):
-            return
-        if self._runs.findData(state.run_id) < 0:
-            with QSignalBlocker(self._runs):
-                self._runs.addItem(f"Run {state.run_id}: {method_of(state).title}", state.run_id)
-                self._runs.setCurrentIndex(self._runs.count() - 1)
-            self._take(state)
-        elif self._runs.currentData() == state.run_id:
-            self._told = state
-            if not self._redraw.isActive():
-                self._redraw.start()
-
     def _take(self, run: Run) -> None:
         self._told = run
-        self._shown = number_of(run)
-        self._runs.setVisible(self._runs.count() > 1)
         self._stack.setCurrentIndex(1)
         self._show()
 
@@ -409,7 +353,7 @@ class SharePage(QWidget):
             last.hide()
             last.deleteLater()
         while len(self._statements) < len(texts):
-            self._statements.append(_Statement())
+            self._statements.append(Statement())
             self._sentences.addWidget(self._statements[-1])
         for statement, (mark, sentence, more) in zip(self._statements, texts, strict=True):
             statement.say(mark, sentence, more)
@@ -454,24 +398,3 @@ class SharePage(QWidget):
 
 def _mark(share: Share) -> str:
     return f"{'■' if share.exhaustive else '▨'} {kind(share).capitalize()}"
-
-
-class _Statement(parts.Card):
-    """One share: its kind with a mark, the sentence, and how sure it is."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._kind = parts.Words(tone="accent", strong=True, wrap=False)
-        self._sentence = parts.Words(size=1.2, strong=True)
-        self._more = parts.quiet()
-        self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        for widget in (self._kind, self._sentence, self._more):
-            self.body.addWidget(widget)
-
-    def say(self, kind: str, sentence: str, more: str) -> None:
-        """Say another share."""
-        self._kind.setText(kind)
-        self._sentence.setText(sentence)
-        self._more.setText(more)
-        self._more.setVisible(bool(more))
-        self.setAccessibleName(f"{kind}: {sentence}")

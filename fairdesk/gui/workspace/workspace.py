@@ -26,8 +26,10 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.background import in_background
 from fairdesk.gui.keys import shortcut
+from fairdesk.gui.timing import timed_run
+from fairdesk.gui.verdicts import shown
 from fairdesk.gui.workspace.again_dialog import AgainDialog
-from fairdesk.gui.workspace.answering import Run, answering, method_of
+from fairdesk.gui.workspace.answering import Run, answering, method_of, proves
 from fairdesk.gui.workspace.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.compare_page import ComparePage
 from fairdesk.gui.workspace.data_page import DataPage
@@ -35,6 +37,7 @@ from fairdesk.gui.workspace.examples_page import ExamplesPage
 from fairdesk.gui.workspace.groups_page import GroupsPage
 from fairdesk.gui.workspace.log_page import LogPage
 from fairdesk.gui.workspace.overview_page import OverviewPage
+from fairdesk.gui.workspace.proof_page import ProofPage, off
 from fairdesk.gui.workspace.reopening import MovedError, reopen
 from fairdesk.gui.workspace.report_page import ReportPage
 from fairdesk.gui.workspace.run_bar import RunBar
@@ -43,13 +46,19 @@ from fairdesk.gui.workspace.share_page import SharePage, measured, telling_share
 from fairdesk.gui.workspace.steps import OF_STATE, Sign, Standing, Steps
 from fairdesk.report import figures, words
 
-OVERVIEW, DATA, EXAMPLES, SHARE = "Overview", "Data and model", "Examples", "How common"
+OVERVIEW, DATA, EXAMPLES = "Overview", "Data and model", "Examples"
+SHARE, PROOF = "How common", "Proof"
 COMPARE, GROUPS, REPORT, LOG = "Compare", "Groups", "Report", "Log"
-NAMES = (OVERVIEW, DATA, EXAMPLES, SHARE, COMPARE, GROUPS, REPORT, LOG)
+NAMES = (OVERVIEW, DATA, EXAMPLES, SHARE, PROOF, COMPARE, GROUPS, REPORT, LOG)
 #: The page that shows what a run answers.
-_PAGES = {Answers.EXAMPLES: EXAMPLES, Answers.SHARE: SHARE, Answers.DIAGNOSIS: COMPARE}
-#: Seconds after which an estimate ends where nothing else was asked for.
-_ESTIMATE_SECONDS = 60.0
+_PAGES = {
+    Answers.EXAMPLES: EXAMPLES,
+    Answers.SHARE: SHARE,
+    Answers.PROOF: PROOF,
+    Answers.DIAGNOSIS: COMPARE,
+}
+#: Seconds after which an estimate or a proof ends where nothing else was asked for.
+_SECONDS = 60.0
 
 
 class Workspace(QWidget):
@@ -90,6 +99,7 @@ class Workspace(QWidget):
         self.data = DataPage(store.spec)
         self.examples = ExamplesPage(self._session)
         self.share = SharePage(self._session)
+        self.proof = ProofPage(self._session)
         self.compare = ComparePage(self._session)
         self.groups = GroupsPage(self._session)
         self.report = ReportPage(self._session)
@@ -98,12 +108,24 @@ class Workspace(QWidget):
         self._banner = parts.Banner()
         self._pages = QStackedWidget()
         for page in (
-            *(self.overview, self.data, self.examples, self.share, self.compare),
-            *(self.groups, self.report, self.log),
+            *(self.overview, self.data, self.examples, self.share, self.proof),
+            *(self.compare, self.groups, self.report, self.log),
         ):
             self._pages.addWidget(page)
         self._lay_out()
 
+        self._listen()
+        for number, name in enumerate(NAMES, start=1):
+            shortcut(self, f"Ctrl+{number}", partial(self.show_page, name))
+        if self.asks_nobody:
+            for name in (EXAMPLES, SHARE, PROOF, COMPARE):
+                self.steps.item(NAMES.index(name)).setHidden(True)
+            self.bar.hide()
+        self._tell()
+        self._session.load()
+
+    def _listen(self) -> None:
+        """Do what pages, bar and runs ask for."""
         self.steps.chosen.connect(self._pages.setCurrentIndex)
         self.overview.go.connect(self.show_page)
         self.overview.open_run.connect(self._open_run)
@@ -112,6 +134,11 @@ class Workspace(QWidget):
         self.overview.compare.connect(self.compare_with)
         for estimating in (self.overview.estimate, self.share.estimate):
             estimating.connect(self.estimate)
+        for proving in (self.overview.prove, self.proof.prove):
+            proving.connect(self.prove)
+        self.proof.go_on.connect(self.prove_more)
+        self.proof.stop.connect(self._stop)
+        self.proof.show_examples.connect(self._show_examples)
         self.compare.compare_methods.connect(self.compare_methods)
         self.compare.diagnose.connect(self.diagnose)
         for asker in (self.overview.start, self.examples.start, self.report.start, self.bar.again):
@@ -124,14 +151,6 @@ class Workspace(QWidget):
         self._session.runs_changed.connect(self._tell)
         self._session.live_changed.connect(self._go_on)
         self._session.driver.ended.connect(self._end)
-        for number, name in enumerate(NAMES, start=1):
-            shortcut(self, f"Ctrl+{number}", partial(self.show_page, name))
-        if self.asks_nobody:
-            for name in (EXAMPLES, SHARE, COMPARE):
-                self.steps.item(NAMES.index(name)).setHidden(True)
-            self.bar.hide()
-        self._tell()
-        self._session.load()
 
     @property
     def title(self) -> str:
@@ -214,7 +233,20 @@ class Workspace(QWidget):
 
     def estimate(self) -> None:
         """Estimate how common it is."""
-        self._ask((self._anew("estimate", _ESTIMATE_SECONDS),))
+        self._ask((self._anew("estimate", _SECONDS),))
+
+    def prove(self) -> None:
+        """Prove what can be proven."""
+        self._ask((self._anew("certify", _SECONDS),))
+
+    def prove_more(self, number: int, seconds: float) -> None:
+        """Go on with a run that proves, for so many seconds."""
+        run = self._record(number)
+        if run is not None:
+            spec = msgspec.structs.replace(
+                run.spec, budget=Budget(seconds=seconds), continues=run.id
+            )
+            self._ask((timed_run(spec),))
 
     def diagnose(self) -> None:
         """Check whether the search's own estimates hold."""
@@ -227,9 +259,11 @@ class Workspace(QWidget):
             self._ask((msgspec.structs.replace(run.spec, seed=self._next_seed(run.spec)),))
 
     def continue_run(self, number: int) -> None:
-        """Go on with a run: others than it has found already are found."""
+        """Go on with a run: others than it has found already are found, or more is proven."""
         run = self._record(number)
-        if run is not None:
+        if run is not None and proves(run):
+            self.prove_more(number, run.spec.budget.seconds or 10 * _SECONDS)
+        elif run is not None:
             spec = msgspec.structs.replace(
                 run.spec, seed=self._next_seed(run.spec), continues=run.id
             )
@@ -383,7 +417,16 @@ class Workspace(QWidget):
             self.examples.open_run(number)
         elif method_of(run).answers is Answers.SHARE:
             self.share.open_run(number)
+        elif proves(run):
+            self.proof.open_run(number)
         self._show_answer(run.spec)
+
+    def _show_examples(self, number: int, pairs: Sequence[int]) -> None:
+        """Show a run's examples; some of them only, where these are told."""
+        self.examples.open_run(number)
+        self.show_page(EXAMPLES)
+        if pairs:
+            self.examples.pairs.filters.show_chosen(pairs)
 
     def _record(self, number: int) -> RunRecord | None:
         return next((run for run in self._session.runs if run.id == number), None)
@@ -391,7 +434,7 @@ class Workspace(QWidget):
     def _anew(self, method: str, seconds: float | None) -> RunSpec:
         """Ask for a run of a method as it is usually made."""
         method_named(method)
-        fresh = RunSpec(method, budget=Budget(seconds=seconds))
+        fresh = timed_run(RunSpec(method, budget=Budget(seconds=seconds)))
         return msgspec.structs.replace(fresh, seed=self._next_seed(fresh))
 
     def _next_seed(self, run: RunSpec) -> int:
@@ -434,6 +477,8 @@ class Workspace(QWidget):
             self.steps.stand(NAMES.index(EXAMPLES), Standing(told, sign))
         elif answers is Answers.SHARE:
             self.steps.stand(NAMES.index(SHARE), _share_standing(state))
+        elif answers is Answers.PROOF:
+            self.steps.stand(NAMES.index(PROOF), _proof_standing(state))
 
     def _end(self, state: RunState) -> None:
         if state.run_id:
@@ -503,6 +548,7 @@ class Workspace(QWidget):
             if telling
             else Standing("not estimated", Sign.NOT_YET),
         )
+        stand(NAMES.index(PROOF), self._proof_stands())
         if len(examples) > 1:
             compared = Standing(f"{words.counted(len(examples), 'run')}", Sign.DONE)
         elif answering(runs, Answers.DIAGNOSIS):
@@ -510,6 +556,26 @@ class Workspace(QWidget):
         else:
             compared = Standing("needs two runs", Sign.NOT_YET)
         stand(NAMES.index(COMPARE), compared)
+
+    def _proof_stands(self) -> Standing:
+        """Say how the newest proof stands, or that there is none."""
+        proofs = answering(self._session.runs, Answers.PROOF)
+        if proofs:
+            return _proof_standing(proofs[-1])
+        return Standing("off" if off(self._session.spec) else "nothing proven", Sign.NOT_YET)
+
+
+def _proof_standing(run: Run) -> Standing:
+    """Say shortly how much a run has proven, and how it stands."""
+    proven = figures.proven_of(run.figures)
+    if proven is not None:
+        alike, unlike, _left = figures.proven_fractions(proven)
+        told = "all proven" if proven.exact else f"{shown('alike', alike + unlike)} proven"
+    elif run.state == "done":
+        told = "not certified"
+    else:
+        told = words.state_word(run.state)
+    return Standing(told, OF_STATE[run.state])
 
 
 def _share_standing(run: Run, telling: Sequence[Run] = ()) -> Standing:

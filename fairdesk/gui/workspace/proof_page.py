@@ -1,0 +1,411 @@
+"""What is proven: of whom, how it came, in which regions, and between whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import partial
+from math import ceil, floor, log10
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.methods import METHODS, Answers, why_off
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.events import PairShare, Proven, Refinement, Region, Share
+from fairdesk.gui import parts, theme
+from fairdesk.gui.chart import Drawing, Line, LineChart
+from fairdesk.gui.verdicts import MARKS, shown
+from fairdesk.gui.workspace.answering import Run, can_go_on, method_of, number_of, proves
+from fairdesk.gui.workspace.proof_bar import ProofBars, Spaces, alone_of, spaces_of
+from fairdesk.gui.workspace.refinement_view import RefinementView
+from fairdesk.gui.workspace.rule_table import Cell, RuleTable
+from fairdesk.gui.workspace.run_choice import RunChoice
+from fairdesk.gui.workspace.session import Session
+from fairdesk.gui.workspace.statement import Statement
+from fairdesk.gui.workspace.steps import OF_STATE
+from fairdesk.report import figures, words
+
+#: How long a run can be gone on with, in seconds; the second of them is offered first.
+_MORE = (60.0, 600.0, 3600.0)
+
+#: What a proof is, and what the marks mean.
+EXPLAINED = (
+    "A proof holds for everybody in a region, not only for those who were asked: solid. What is "
+    "undecided is not known; what random samples say of it is an estimate: hatched, and never "
+    "added to what is proven."
+)
+
+#: How to read the icicle, and how to walk in it.
+_WHERE = (
+    "All possible {many} at the left, divided to the right: a box is as high as the share of them "
+    "that it holds, and filled with what is proven of these. A click or Enter goes into a box, "
+    "Backspace back; arrow keys walk; T shows a table."
+)
+
+
+def off(spec: AuditSpec) -> tuple[str, ...]:
+    """Say why nothing can be proven here; empty where some method can."""
+    methods = [each for each in METHODS.values() if each.answers is Answers.PROOF]
+    reasons = [why_off(each, spec.model, spec.domain) for each in methods]
+    return tuple(reasons) if all(reasons) else ()
+
+
+def certifies(run: Run) -> bool:
+    """Tell whether a run speaks of proofs at all, and not only of samples."""
+    return figures.proven_of(run.figures) is not None
+
+
+def course_of(proven: Proven) -> Drawing:
+    """Draw how the shares came: alike, unlike, and what was left."""
+    course = np.array(proven.course, dtype=np.float64).reshape(-1, 3)
+    if len(course) and course[0, 0] > 0:
+        course = np.vstack((np.zeros((1, 3)), course))
+    seconds, alike, unlike = course[:, 0], 100 * course[:, 1], 100 * course[:, 2]
+    lines = (
+        Line("undecided", seconds, 100 - alike - unlike, "undecided", dashed=True),
+        Line("proven alike", seconds, alike, "alike"),
+        Line("proven unlike", seconds, unlike, "unlike"),
+    )
+    return Drawing(
+        title="How the proven shares grew",
+        x_title="seconds",
+        y_title="share",
+        lines=lines if len(course) > 1 else (),
+        x_digits=1,
+        y_digits=2,
+        y_unit=f"{words.NBSP}%",
+        y_high=100.0,
+    )
+
+
+def region_rows(spec: AuditSpec, regions: Iterable[Region]) -> list[tuple[Cell, ...]]:
+    """Write a row per region, in their order."""
+    return [
+        (
+            Cell(_sentence_case(figures.rule_text(spec, each.conditions)), -place),
+            Cell(shown("alike", Fraction(str(each.share))), each.share),
+            Cell(f"{int(each.people):,}", float(each.people)),
+            Cell(f"about {figures.shown_percent(each.population, 2)}", each.population),
+        )
+        for place, each in enumerate(regions)
+    ]
+
+
+def pair_rows(spec: AuditSpec, pairs: Iterable[PairShare]) -> list[tuple[Cell, ...]]:
+    """Write a row per pair of protected values, the most unlike first."""
+    attributes = dict(zip(spec.domain.names, spec.domain.attributes, strict=True))
+
+    def group(names: Sequence[str], codes: Sequence[float]) -> str:
+        return ", ".join(
+            f"{words.quoted(name)} = {attributes[name].text(code)}"
+            for name, code in zip(names, codes, strict=True)
+        )
+
+    rows: list[tuple[Cell, ...]] = []
+    for place, each in enumerate(sorted(pairs, key=lambda pair: -pair.falsified)):
+        unlike, alike = Fraction(str(each.falsified)), Fraction(str(each.certified))
+        left = Fraction(0) if each.exact else max(1 - unlike - alike, Fraction(0))
+        rows.append(
+            (
+                Cell(group(each.attributes, each.first), -place),
+                Cell(group(each.attributes, each.second), -place),
+                Cell(shown("unlike", unlike), each.falsified),
+                Cell(shown("alike", alike), each.certified),
+                Cell(shown("undecided", left), float(left)),
+            )
+        )
+    return rows
+
+
+def _sentence_case(rule: str) -> str:
+    return rule if rule != "everybody" else "Everybody"
+
+
+class ProofPage(QWidget):
+    """What is proven.
+
+    Signals
+    -------
+    prove
+        A run that proves is wanted.
+    go_on : int, float
+        A run is to be gone on with for so many seconds.
+    stop
+        The run that is under way is to end; what it proved is kept.
+    show_examples : int, object
+        A run's examples of these numbers are to be shown; of no numbers all.
+    """
+
+    prove = Signal()
+    go_on = Signal(int, float)
+    stop = Signal()
+    show_examples = Signal(int, object)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._told: Run | None = None
+        self._runs = RunChoice(session, proves, "Run whose proof is shown")
+        self._runs.told.connect(self._take)
+        self._banner = parts.Banner()
+        self._standing = parts.quiet()
+        self._headline, self._estimate = Statement(), Statement()
+        self._notes = parts.quiet()
+        self.bars, self.alone = ProofBars("Of whom"), ProofBars("Each protected attribute alone")
+        self.chart = LineChart()
+        self.chart.setMinimumHeight(220)
+        self.chart.tools.addWidget(parts.heading("How it came"))
+        for each in (self.bars, self.alone, self.chart):
+            each.said.connect(session.said)
+            each.failed.connect(session.failed)
+        self.refinement = RefinementView(session)
+        self.refinement.show_examples.connect(self.show_examples)
+        regions = ("Rule", "Of all possible", "How many", "Population")
+        self.unlike = RuleTable("Largest regions proven unlike", regions)
+        self.alike = RuleTable("Largest regions proven alike", regions)
+        self.pairs = RuleTable(
+            "Pairs of protected values", ("Between", "and", "Unlike", "Alike", "Undecided"), wide=2
+        )
+        self._sections: dict[QWidget, tuple[QWidget, ...]] = {}
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._make_empty())
+        self._stack.addWidget(self._make_full())
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._stack)
+        session.runs_changed.connect(self._offer)
+        session.live_changed.connect(lambda _state: self._offer())
+        self._runs.take_runs()
+
+    def open_run(self, number: int) -> None:
+        """Show a run by its number."""
+        self._runs.open_run(number)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Show what has changed while the page was hidden."""
+        super().showEvent(event)
+        self._show()
+
+    # Parts
+
+    def _make_empty(self) -> QWidget:
+        many = self._session.many
+        reasons = off(self._session.spec)
+        button = QPushButton("&Prove what can be proven")
+        button.clicked.connect(self.prove)
+        button.setEnabled(not reasons)
+        why = parts.Words("\n".join(reasons), tone="wrong")
+        why.setVisible(bool(reasons))
+        return parts.empty_page(
+            "Nothing proven yet",
+            f"Examples prove that there is discrimination; an estimate says about how common it "
+            f"is. A proof goes further: it looks at whole regions of {many} at once and shows of "
+            "everybody in them that they are treated alike, or that they are not, whatever their "
+            f"{words.listed(words.protected_names(self._session.spec.domain))}. How many that are, "
+            "and in which regions, will stand here.",
+            why,
+            button,
+        )
+
+    def _make_full(self) -> QWidget:
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        head = QHBoxLayout()
+        head.setSpacing(theme.NEAR)
+        head.addWidget(parts.title("Proof"), 1)
+        for choice in (self._runs, self._make_go_on(), self._make_stop()):
+            head.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(head)
+        column.addWidget(parts.quiet(EXPLAINED))
+        for said in (self._banner, self._standing, self._headline, self._estimate):
+            column.addWidget(said)
+        column.addWidget(self._notes)
+        column.addWidget(self.bars)
+        for widget, name, what in self._told_of():
+            words_above = [parts.heading(name), parts.quiet(what)] if name else []
+            self._sections[widget] = (*words_above, widget)
+            column.addSpacing(theme.NEAR)
+            for each in self._sections[widget]:
+                column.addWidget(each)
+        column.addStretch(1)
+        return parts.scrolled(inside)
+
+    def _told_of(self) -> tuple[tuple[QWidget, str, str], ...]:
+        """Give what follows below the bars, each with its heading, and what it is."""
+        many = self._session.many
+        return (
+            (self.chart, "", ""),
+            (self.alone, "", ""),
+            (
+                self.refinement,
+                "Where",
+                _WHERE.format(many=many),
+            ),
+            (
+                self.unlike,
+                f"{MARKS['unlike']} Largest regions proven unlike",
+                f"Of everybody in such a region it is proven that {self._whatever()} matters.",
+            ),
+            (
+                self.alike,
+                f"{MARKS['alike']} Largest regions proven alike",
+                f"Of nobody in such a region does {self._whatever()} change the decision.",
+            ),
+            (
+                self.pairs,
+                "Between whom",
+                f"For each pair of protected values alone: what is proven of all possible {many}.",
+            ),
+        )
+
+    def _make_go_on(self) -> QToolButton:
+        """Make the button that goes on with the run, with a menu of how long."""
+        self._more = QToolButton()
+        self._more.setText("&Continue for 10 more minutes")
+        self._more.setToolTip("Go on from what is proven; nothing is proven twice")
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        self._more.clicked.connect(partial(self._ask_more, _MORE[1]))
+        menu = QMenu(self._more)
+        for seconds in _MORE:
+            text = f"Continue for {words.duration(seconds).replace('min', 'more min')}"
+            text = "Continue for 1 more hour" if seconds == _MORE[-1] else text
+            menu.addAction(parts.action(menu, text, partial(self._ask_more, seconds)))
+        self._more.setMenu(menu)
+        return self._more
+
+    def _make_stop(self) -> QPushButton:
+        self._stop = QPushButton("Stop and &keep")
+        self._stop.setToolTip("End the run; what it has proven is kept, and can be gone on with")
+        self._stop.clicked.connect(self.stop)
+        self._more.setMinimumHeight(self._stop.sizeHint().height())
+        return self._stop
+
+    def _whatever(self) -> str:
+        return words.listed(words.protected_names(self._session.spec.domain), "or")
+
+    # What happens
+
+    def _ask_more(self, seconds: float) -> None:
+        if self._told is not None:
+            self.go_on.emit(number_of(self._told), seconds)
+
+    def _offer(self) -> None:
+        """Offer to go on with the run that is shown, or to stop it, as it can be."""
+        run, live = self._told, self._session.live
+        self._more.setVisible(run is not None and live is None and can_go_on(run))
+        self._stop.setVisible(
+            run is not None and live is not None and live.run_id == number_of(run)
+        )
+
+    def _take(self, run: Run) -> None:
+        self._told = run
+        self._stack.setCurrentIndex(1)
+        self._offer()
+        self._show()
+
+    def _show(self) -> None:
+        """Show the figures as they stand."""
+        run = self._told
+        if run is None or not self.isVisible():
+            return
+        spec, told = self._session.spec, run.figures
+        proven = figures.proven_of(told)
+        self._say_standing(run, proven)
+        self._say(run, proven)
+        self.bars.draw(Spaces(spaces_of(spec, told)))
+        self.bars.setVisible(not self.bars.drawing.empty)
+        self.alone.draw(Spaces(alone_of(spec, told), "What each attribute alone does"))
+        self._show_section(self.alone, there=not self.alone.drawing.empty)
+        drawing = Drawing("", "", "", ()) if proven is None else course_of(proven)
+        self._show_section(self.chart, there=not drawing.empty)
+        if not drawing.empty:
+            self.chart.draw(drawing)
+        tree = next((each for each in told if isinstance(each, Refinement)), None)
+        there = tree is not None and len(tree.parts) > 1
+        self._show_section(self.refinement, there=there)
+        if tree is not None and there:
+            self.refinement.show_refinement(number_of(run), run.found, tree)
+        regions = [each for each in told if isinstance(each, Region)]
+        for table, verdict in ((self.unlike, "unlike"), (self.alike, "alike")):
+            rows = region_rows(spec, (each for each in regions if each.verdict == verdict))
+            self._show_section(table, there=bool(rows))
+            table.show_rows(rows)
+        pairs = pair_rows(spec, (each for each in told if isinstance(each, PairShare)))
+        self._show_section(self.pairs, there=bool(pairs))
+        self.pairs.show_rows(pairs)
+
+    def _show_section(self, widget: QWidget, *, there: bool) -> None:
+        for each in self._sections[widget]:
+            each.setVisible(there)
+
+    def _say_standing(self, run: Run, proven: Proven | None) -> None:
+        """Say how the run stands, and what it spent."""
+        boxes = f"{words.counted(proven.boxes, 'box')} looked at, " if proven is not None else ""
+        self._standing.setText(
+            f"{OF_STATE[run.state].value} {method_of(run).title}, {words.state_word(run.state)}: "
+            f"{boxes}{words.number(run.queries)} rows sent to the model, "
+            f"{words.duration(run.elapsed)}."
+        )
+        if run.state == "failed":
+            self._banner.say(
+                "The run failed; what it proved is kept.",
+                run.message,
+                (("Prove again", self.prove.emit),),
+            )
+        else:
+            self._banner.clear()
+
+    def _say(self, run: Run, proven: Proven | None) -> None:
+        """Say what is proven in a sentence, and beside it, never in it, what is estimated."""
+        spec = self._session.spec
+        estimated = ""
+        if proven is None:
+            shares = [each for each in run.figures if isinstance(each, Share) and each.people]
+            first = next((each for each in shares if each.whom == "domain"), None)
+            estimated = figures.share_sentence(spec, first) if first is not None else ""
+            going = run.state in ("running", "paused")
+            self._headline.say(
+                "…" if going else "□ Not certified",
+                "Nothing is proven yet."
+                if going and not estimated
+                else "Nothing could be proven of this model; what is told here is statistical, "
+                "not certified.",
+                run.message if run.state == "done" else "",
+            )
+        else:
+            estimated = figures.estimated_sentence(spec, proven)
+            self._headline.say("■ Proven", figures.proven_sentence(spec, proven), _rounding(proven))
+        self._estimate.setVisible(bool(estimated))
+        self._estimate.say("▨ Estimated, not proven", estimated)
+        notes = proven.notes if proven is not None else ()
+        self._notes.setText("\n".join(notes))
+        self._notes.setVisible(bool(notes))
+
+
+def _rounding(proven: Proven) -> str:
+    """Say what the proof allows for."""
+    if not proven.margin:
+        return ""
+    return (
+        "It holds for the model as it is served: its own rounding, which moves an answer by at "
+        f"most {_at_most(proven.margin)} here, is allowed for."
+    )
+
+
+def _at_most(bound: float) -> str:
+    """Write a small number rounded up to one figure: ``0.000004``."""
+    digits = max(-floor(log10(bound)), 0)
+    return f"{ceil(bound * 10**digits) / 10**digits:.{digits}f}"
