@@ -31,6 +31,11 @@ MODULES = (
     "fairdesk.individual.kernels",
     "fairdesk.individual.nearest_kernels",
     "fairdesk.individual.tree_kernels",
+    "fairdesk.certify.box_kernels",
+    "fairdesk.certify.count_kernels",
+    "fairdesk.certify.bound_kernels",
+    "fairdesk.certify.forest_kernels",
+    "fairdesk.certify.everyone_kernels",
 )
 #: Libraries that guests import. They could not keep the bytecode of these either, and what compiles
 #: them anew at each start (TensorFlow: for a minute) must not be the guest.

@@ -76,8 +76,46 @@ class _Writer:
         return [self.spread(self.builder.load(place, align=4), _RUN) for place in places]
 
 
-def _summing(units: int) -> Callable[..., None]:
-    """Make what sums up so many units for a run."""
+def _summing(units: int) -> tuple[Callable[..., None], Callable[..., None]]:
+    """Make what sums up so many units for a run: of all inputs, and of listed ones."""
+
+    def write(
+        context: BaseContext,
+        builder: ir.IRBuilder,
+        signature: Signature,
+        values: Sequence[ir.Value],
+    ) -> ir.Value:
+        writer = _Writer(context, builder, signature, values)
+        source, weights, target = (writer.pointer(i) for i in (0, 2, 4))
+        inputs, floor = values[6], writer.spread(values[7], _RUN)
+        listed = writer.pointer(8) if len(values) > 8 else None
+        biases = writer.runs(weights, units)
+        before = builder.block
+        inside, after = (builder.append_basic_block(name) for name in ("sum", "summed"))
+        builder.branch(inside)
+        builder.position_at_end(inside)
+        i, totals = builder.phi(_INDEX), [builder.phi(_RUN) for _ in range(units)]
+        following = builder.add(i, _INDEX(1))
+        which = i if listed is None else builder.load(writer.beyond(listed, i))
+        row = following if listed is None else builder.add(which, _INDEX(1))
+        given = writer.load(writer.beyond(source, builder.mul(which, _INDEX(ROWS))))
+        place = writer.beyond(weights, builder.mul(row, _INDEX(units)))
+        sums = [
+            builder.fadd(total, builder.fmul(given, factor, flags=_FUSED), flags=_FUSED)
+            for total, factor in zip(totals, writer.runs(place, units), strict=True)
+        ]
+        i.add_incoming(_INDEX(0), before)
+        i.add_incoming(following, inside)
+        for total, first, then in zip(totals, biases, sums, strict=True):
+            total.add_incoming(first, before)
+            total.add_incoming(then, inside)
+        builder.cbranch(builder.icmp_signed("<", following, inputs), inside, after)
+        builder.position_at_end(after)
+        for u, total in enumerate(sums):
+            low = builder.fcmp_ordered("<", total, floor)
+            kept = builder.select(low, floor, total)
+            writer.store(kept, writer.beyond(target, _INDEX(u * ROWS)))
+        return context.get_dummy_value()
 
     @intrinsic
     def sums(
@@ -93,49 +131,56 @@ def _summing(units: int) -> Callable[..., None]:
     ) -> tuple[Signature, Write]:
         """``target[u] = max(least, bias[u] + sum(source[i] * weights[i, u]))``, NaN kept."""
         told = (source, source_at, weights, weights_at, target, target_at, inputs, least)
-
-        def write(
-            context: BaseContext,
-            builder: ir.IRBuilder,
-            signature: Signature,
-            values: Sequence[ir.Value],
-        ) -> ir.Value:
-            writer = _Writer(context, builder, signature, values)
-            source, weights, target = (writer.pointer(i) for i in (0, 2, 4))
-            inputs, floor = values[6], writer.spread(values[7], _RUN)
-            biases = writer.runs(weights, units)
-            before = builder.block
-            inside, after = (builder.append_basic_block(name) for name in ("sum", "summed"))
-            builder.branch(inside)
-            builder.position_at_end(inside)
-            i, totals = builder.phi(_INDEX), [builder.phi(_RUN) for _ in range(units)]
-            following = builder.add(i, _INDEX(1))
-            given = writer.load(writer.beyond(source, builder.mul(i, _INDEX(ROWS))))
-            place = writer.beyond(weights, builder.mul(following, _INDEX(units)))
-            sums = [
-                builder.fadd(total, builder.fmul(given, factor, flags=_FUSED), flags=_FUSED)
-                for total, factor in zip(totals, writer.runs(place, units), strict=True)
-            ]
-            i.add_incoming(_INDEX(0), before)
-            i.add_incoming(following, inside)
-            for total, first, then in zip(totals, biases, sums, strict=True):
-                total.add_incoming(first, before)
-                total.add_incoming(then, inside)
-            builder.cbranch(builder.icmp_signed("<", following, inputs), inside, after)
-            builder.position_at_end(after)
-            for u, total in enumerate(sums):
-                low = builder.fcmp_ordered("<", total, floor)
-                kept = builder.select(low, floor, total)
-                writer.store(kept, writer.beyond(target, _INDEX(u * ROWS)))
-            return context.get_dummy_value()
-
         return types.void(*told), write
 
-    summed: Callable[..., None] = sums
-    return summed
+    @intrinsic
+    def listed_sums(
+        _: object,
+        source: types.Type,
+        source_at: types.Type,
+        weights: types.Type,
+        weights_at: types.Type,
+        target: types.Type,
+        target_at: types.Type,
+        inputs: types.Type,
+        least: types.Type,
+        listed: types.Type,
+        listed_at: types.Type,
+    ) -> tuple[Signature, Write]:
+        """As `sums`, over the ``inputs`` of them that are listed, in their order."""
+        told = (source, source_at, weights, weights_at, target, target_at, inputs, least)
+        return types.void(*told, listed, listed_at), write
+
+    return sums, listed_sums
 
 
-sum_1, sum_2, sum_3, sum_4, sum_5, sum_6 = map(_summing, range(1, MOST_UNITS + 1))
+(
+    (sum_1, listed_sum_1),
+    (sum_2, listed_sum_2),
+    (sum_3, listed_sum_3),
+    (sum_4, listed_sum_4),
+    (sum_5, listed_sum_5),
+    (sum_6, listed_sum_6),
+) = map(_summing, range(1, MOST_UNITS + 1))
+
+
+@intrinsic
+def any_set(_: object, source: types.Type, source_at: types.Type) -> tuple[Signature, Write]:
+    """Tell whether a run has a number other than nought."""
+
+    def write(
+        context: BaseContext,
+        builder: ir.IRBuilder,
+        signature: Signature,
+        values: Sequence[ir.Value],
+    ) -> ir.Value:
+        run = _Writer(context, builder, signature, values)
+        given = run.load(run.pointer(0))
+        bits = builder.fcmp_unordered("!=", given, ir.Constant(_RUN, [0.0] * LANES))
+        packed = builder.bitcast(bits, ir.IntType(LANES))
+        return builder.icmp_unsigned("!=", packed, ir.Constant(ir.IntType(LANES), 0))
+
+    return types.boolean(source, source_at), write
 
 
 @intrinsic
