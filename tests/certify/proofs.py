@@ -6,12 +6,15 @@ import msgspec
 import numpy as np
 
 from fairdesk.certify import certificate
+from fairdesk.certify.ruling import ruled
 from fairdesk.certify.space import space_of
 from fairdesk.data.attributes import Attribute
 from fairdesk.data.domain import Domain, Role
 from fairdesk.data.table import Kind
-from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
+from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes, labels
 
+#: What is computed in floating point is counted as a little less.
+LESS = 1 - 2.0**-50
 JOBS = ("clerk", "cook", "none", "pilot")
 
 
@@ -19,14 +22,15 @@ class Options(msgspec.Struct, frozen=True):
     seconds: float = 60.0
 
 
-def domain():
+def domain(*constraints):
     return Domain(
         (
             Attribute("sex", Kind.NOMINAL, ("f", "m"), 0.0, 1.0, Role.PROTECTED, (0.0, 1.0)),
             Attribute("job", Kind.NOMINAL, JOBS, 0.0, 3.0),
             Attribute("debts", Kind.INTEGER, (), 0.0, 9.0),
             Attribute("income", Kind.INTEGER, (), 10.0, 60.0),
-        )
+        ),
+        constraints,
     )
 
 
@@ -67,21 +71,27 @@ def everybody(low, high):
 
 
 def unlike(space, places, decide=decide):
-    members = space.domain.similar(space.rows(places))
-    decided = decide(members.reshape(-1, members.shape[2])).reshape(len(places), -1) > 0.5
-    return decided.any(axis=1) & ~decided.all(axis=1)
+    similar = space.domain.similar(space.rows(places))
+    everyone = similar.reshape(-1, similar.shape[2])
+    decided = labels(decide(everyone)).reshape(len(places), -1)
+    allowed = space.domain.allowed(everyone).reshape(decided.shape)
+    most = np.where(allowed, decided, -1).max(axis=1)
+    return (allowed & (decided != most[:, None])).any(axis=1)
 
 
 def divide(space, decide=decide, *, small=120):
     """Divide by halves: boxes of one kind end it; of small ones some are counted, some left."""
     nodes = []
-    boxes = [(space.low[0], space.high[0])]
+    boxes = list(zip(space.low, space.high, strict=True))
+    inhabited = space.may_be.any(axis=1)[space.groups]
     at = 0
     while at < len(boxes):
         low, high = boxes[at]
         hits = unlike(space, everybody(low, high), decide)
         node = {"first": -1, "axis": -1, "cut": 0, "alike": 0.0, "unlike": 0.0}
-        if hits.all() or not hits.any():
+        if at < len(inhabited) and not inhabited[at]:
+            node["verdict"] = certificate.NOBODY
+        elif hits.all() or not hits.any():
             node["verdict"] = certificate.UNLIKE if hits.all() else certificate.ALIKE
         elif len(hits) <= small and at % 5 == 1:
             node |= {
@@ -108,12 +118,12 @@ def divide(space, decide=decide, *, small=120):
         points = int(np.prod(high - low + 1))
         if node["verdict"] == certificate.UNDECIDED:
             for kind in proven:
-                proven[kind] += int(points * node[kind])
+                proven[kind] += int(points * node[kind] * LESS)
         elif node["verdict"] == certificate.COUNTED:
             hits = round(points * node["unlike"])
             proven["unlike"] += hits
             proven["alike"] += points - hits
-        elif node["verdict"] != -1:
+        elif node["verdict"] in (certificate.ALIKE, certificate.UNLIKE):
             proven["alike" if node["verdict"] == certificate.ALIKE else "unlike"] += points
     return arrays, proven
 
@@ -121,7 +131,7 @@ def divide(space, decide=decide, *, small=120):
 def honest(about=None, decide=decide, **how):
     """Give the event of an honest certificate."""
     about = about or domain()
-    space = space_of(about, np.empty((0, len(about.attributes))))
+    space = ruled(space_of(about, np.empty((0, len(about.attributes)))))
     arrays, proven = divide(space, decide, **how)
     return certificate.pack(
         space,
