@@ -32,6 +32,7 @@ from fairdesk.models.model import Capability, Mapping, OpenedModel
 from fairdesk.models.proof import Proof, check, show
 
 if TYPE_CHECKING:
+    from fairdesk.certify.verify import Answers as Solved
     from fairdesk.models.feeding import FedModel
 
 Request = wire.Frame[wire.ToGuest]
@@ -410,6 +411,9 @@ class Guest:
                 favourable = asked.mapping.favourable_class
                 explanation = explain(self._ledger(asked), people, pair, favourable, rng)
                 send(wire.Explained(explanation), ())
+            case wire.Solve() as asked:
+                answers = self._solve(asked, request.arrays)
+                send(wire.Solved(), (answers.verdict, answers.places))
             case _:
                 raise WorkerError("This message is no request.")
 
@@ -430,6 +434,17 @@ class Guest:
 
     def _ledger(self, asked: wire.Shrink | wire.Explain) -> Ledger:
         return Ledger(self._fed(asked.mapping, asked.domain.attributes), asked.domain)
+
+    def _solve(self, asked: wire.Solve, arrays: Sequence[wire.Array]) -> Solved:
+        from fairdesk.certify.certificate import decoded  # noqa: PLC0415 - see above
+        from fairdesk.certify.verify import solver  # noqa: PLC0415
+
+        header = decoded(asked.header.encode())
+        root_low, root_high, *boxes = arrays
+        fed = self._fed(header.mapping, header.domain.attributes)
+        solve = solver(header, {"root_low": root_low, "root_high": root_high}, fed)
+        low, high, group, unlike = boxes
+        return solve(low, high, group, unlike, asked.seconds)
 
     def _search(
         self, asked: wire.Search, arrays: Sequence[wire.Array], call: int, send: Send

@@ -132,6 +132,17 @@ class Explain(msgspec.Struct, frozen=True, tag=True):
     seed: int
 
 
+class Solve(msgspec.Struct, frozen=True, tag=True):
+    """Ask a solver about boxes of a certificate, each for so many seconds.
+
+    The frame's arrays: the certificate's roots, low and high; the boxes, low and high; of each the
+    row of the header's masks that holds in it; and whether everybody in it is said to be unlike.
+    """
+
+    header: str
+    seconds: float
+
+
 class Pause(msgspec.Struct, frozen=True, tag=True):
     """Hold the search of this call between two events."""
 
@@ -239,6 +250,10 @@ class Explained(msgspec.Struct, frozen=True, tag=True):
     explanation: Explanation
 
 
+class Solved(msgspec.Struct, frozen=True, tag=True):
+    """The arrays of a `fairdesk.certify.verify.Answers`, in their order."""
+
+
 class SearchEnded(msgspec.Struct, frozen=True, tag=True):
     """The search is over: its method was done, it was told to stop, or its budget is used up."""
 
@@ -256,7 +271,17 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
 
 Control = Pause | Resume | Stop
 Request = (
-    ReadTable | LookInto | OpenModel | Prove | Show | Predict | Search | Weigh | Shrink | Explain
+    ReadTable
+    | LookInto
+    | OpenModel
+    | Prove
+    | Show
+    | Predict
+    | Search
+    | Weigh
+    | Shrink
+    | Explain
+    | Solve
 )
 ToGuest = Request | Control
 FromGuest = (
@@ -276,6 +301,7 @@ FromGuest = (
     | Weighed
     | Shrunk
     | Explained
+    | Solved
     | Failed
 )
 Message = ToGuest | FromGuest

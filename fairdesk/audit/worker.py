@@ -15,6 +15,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdesk.audit import wire
 from fairdesk.audit.child import GUEST, Child, Received
@@ -22,6 +23,9 @@ from fairdesk.audit.confinement import Confinement, unknown
 from fairdesk.audit.methods import METHODS
 from fairdesk.audit.sandbox import Given
 from fairdesk.audit.spec import RunSpec
+from fairdesk.certify import certificate
+from fairdesk.certify.space import Places
+from fairdesk.certify.verify import Answers
 from fairdesk.data.domain import Attribute, Domain
 from fairdesk.data.table import Dialect, Table
 from fairdesk.errors import ERRORS, DataError, ModelError, WorkerError
@@ -380,6 +384,30 @@ class Worker:
         if not _explains(explanation, domain, self._width(mapping)):
             raise _nonsense("it explains with other attributes or decisions than there are")
         return explanation
+
+    def solve(
+        self,
+        header: certificate.Header,
+        roots: tuple[Places, Places],
+        boxes: tuple[Places, Places],
+        group: NDArray[np.int64],
+        unlike: NDArray[np.bool_],
+        seconds: float,
+    ) -> Answers:
+        """Ask a solver about boxes of a certificate: `fairdesk.certify.verify.solver`."""
+        frame = self._answer(
+            wire.Solve(certificate.encoded(header).decode(), seconds),
+            (*roots, *boxes, group, unlike),
+            self._patience.answer,
+            "find an answer",
+        )
+        _expect(frame, wire.Solved)
+        low, high = boxes
+        verdict, places = _arrays(frame, (len(low),), low.shape)
+        inside = ((places >= low) & (places <= high)).all()
+        if not inside or not np.isin(verdict, (-1, 0, 1)).all():
+            raise _nonsense("it found somebody where nobody was sought")
+        return Answers(verdict.astype(np.int64), places.astype(np.int64))
 
     def search(
         self,

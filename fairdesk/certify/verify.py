@@ -66,6 +66,8 @@ _AT_ONCE, _MOST_ROWS = 50_000, 4_000_000
 _SOLVED_AT_ONCE, _SOLVED = 8, 200
 #: Failures that are told one by one.
 _TOLD = 5
+#: Nor may it think about one of them for more than so many seconds.
+_LONGEST = 30.0
 #: Of more points in a box only that there are so many matters.
 _LARGEST = 10**300
 #: Real people that are looked up.
@@ -549,11 +551,14 @@ class _Proof:
         until = perf_counter() + seconds
         while tried < len(chosen) and (left := until - perf_counter()) > 0:
             some = nodes[chosen[tried : tried + _SOLVED_AT_ONCE]]
-            each = max(0.5, left / max(1, min(20, len(chosen) - tried)))
+            each = min(max(0.5, left / min(20, len(chosen) - tried)), left, _LONGEST)
             low, high, root = self._boxes(some)
             group = np.array(self._header.groups, dtype=np.int64)[root]
             opposite = self._arrays["verdict"][some] == UNLIKE
-            answers = solve(low, high, group, opposite, min(each, left))
+            try:
+                answers = solve(low, high, group, opposite, each)
+            except SpecError as error:
+                return Check(name, told=(str(error),))
             tried += len(some)
             unknown += int((answers.verdict < 0).sum())
             found = np.flatnonzero(answers.verdict > 0)
