@@ -140,7 +140,12 @@ class Everyone:
             pairs += part.pairs
             examples.append(part.examples)
             queries += part.queries
-        return Counted(unlike, np.concatenate(examples), queries), pairs
+        # nobody of the data is where there is no mass: then anything is true of it
+        mass = np.where(masses[:, 0] > 0.0, masses[:, 0], 1.0)
+        share = masses[:, 1] / mass
+        alike = np.maximum(1.0 - share * (1.0 + _ROUNDING) - _ROUNDING, 0.0)
+        population = alike, share * (1.0 - _ROUNDING)
+        return Counted(unlike, np.concatenate(examples), queries, population), pairs
 
     def _parts(self, low: Places, high: Places, group: NDArray[np.intp]) -> Iterator[_Part]:
         if self._compiled is not None:

@@ -120,11 +120,15 @@ class Counted:
         ``(e, a)``; some that are unlike.
     queries : int
         Rows sent to the model.
+    population : tuple[NDArray[np.float64], NDArray[np.float64]], optional
+        ``(B,)`` each; at least so large shares of each box's mass in the population are alike, and
+        unlike.
     """
 
     unlike: NDArray[np.int64]
     examples: Places
     queries: int
+    population: tuple[Float64, Float64] | None = None
 
 
 #: People are counted in boxes of at most so many points, and about so many at a time.
@@ -247,6 +251,8 @@ class Refinery:
             self.examples.append(found.examples)
         points = np.array([float(size) for size in sizes(low, high)])
         self._set_counted(nodes, found.unlike, points)
+        if found.population is not None:
+            tree.population_alike[nodes], tree.population_unlike[nodes] = found.population
         self._book(nodes)
 
     def points(self, nodes: NDArray[np.int64]) -> float:

@@ -1,0 +1,161 @@
+"""What sampling says of the people for whom nothing is proven, and of the data's own.
+
+Neither is ever added to what is proven.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.everyone import decisions
+from fairdesk.certify.refine import Refinery
+from fairdesk.certify.space import Places, Space
+from fairdesk.events import Estimated, Rows, Share
+from fairdesk.individual.intervals import clopper_pearson
+from fairdesk.individual.similar import Ledger, in_parts
+from fairdesk.models.feeding import FedModel
+
+Float64 = NDArray[np.float64]
+
+#: So many people are drawn, or as many as make so many rows.
+_PEOPLE, _ROWS = 10_000, 200_000
+_CONFIDENCE = 0.95
+#: Leaves whose boxes are made at once.
+_LEAVES = 1 << 16
+
+
+def remainder(refinery: Refinery, fed: FedModel, rng: np.random.Generator) -> Estimated | None:
+    """Estimate how many of the undecided people are treated unlike.
+
+    People are drawn independently from the undecided boxes as they are: a box with a probability
+    in proportion to its points, then one of its points, each as likely. So what is counted among
+    them is binomial, and Clopper and Pearson's interval for the share in these *boxes* is exact.
+    A part of the people in them is proven alike or unlike all the same, by counting, without it
+    being known of each of them. Of the ``N`` points of the boxes let ``A`` be proven alike and
+    ``U`` unlike. If a share ``p`` of all of them is unlike, these are ``p N``, of which ``U`` are
+    told already, and of the undecided remainder the share ``(p N - U) / (N - A - U)`` is. That
+    rises with ``p``, so it takes the ends of the one interval to those of the other, with the same
+    confidence.
+
+    Parameters
+    ----------
+    refinery : Refinery
+        What is divided so far.
+    fed : FedModel
+        The model.
+    rng : np.random.Generator
+        All randomness.
+
+    Returns
+    -------
+    Estimated, optional
+        ``people`` were drawn from the undecided boxes, and ``unlike`` is how many of these are;
+        the interval is of the undecided remainder. ``None`` where no box is undecided.
+    """
+    space, tree = refinery.space, refinery.tree
+    leaves = refinery.undecided_leaves()
+    points = np.concatenate([np.empty(0), *(_points(*tree.boxes(part)) for part in _parts(leaves))])
+    if not leaves.size:
+        return None
+    combinations = space.may_be.shape[1]
+    people = max(1, min(_PEOPLE, _ROWS // combinations))
+    ends = np.cumsum(points)
+    which = np.searchsorted(ends, rng.random(people) * ends[-1], "right")
+    nodes = leaves[np.minimum(which, len(leaves) - 1)]
+    low, high = tree.boxes(nodes)
+    places = rng.integers(low, high, endpoint=True)
+    unlike = int(
+        in_parts(
+            lambda part: differ(space, fed, places[part], tree.root[nodes[part]]),
+            np.arange(people),
+            combinations,
+        ).sum()
+    )
+    known_alike = float((points * tree.alike[leaves]).sum())
+    known_unlike = float((points * tree.unlike[leaves]).sum())
+    low_share, high_share = (
+        rest_of(float(end), float(ends[-1]), known_alike, known_unlike)
+        for end in clopper_pearson(unlike, people, _CONFIDENCE)
+    )
+    return Estimated(people, unlike, low_share, high_share, _CONFIDENCE)
+
+
+def rest_of(share: float, points: float, alike: float, unlike: float) -> float:
+    """Turn a share of people who are unlike among all in boxes into that of the undecided rest.
+
+    Parameters
+    ----------
+    share : float
+        Of the people in the boxes.
+    points : float
+        How many these are.
+    alike, unlike : float
+        How many of them are proven so.
+    """
+    rest = points - alike - unlike
+    if rest <= 0.0:
+        return share
+    return min(max((share * points - unlike) / rest, 0.0), 1.0)
+
+
+def differ(
+    space: Space, fed: FedModel, places: Places, root: NDArray[np.integer]
+) -> NDArray[np.bool_]:
+    """Ask the model of points, ``(n, a)``, which are unlike; ``root`` tells the root of each."""
+    may_be = space.may_be[space.groups[root]]
+    unclear = np.flatnonzero(space.unclear[root])
+    if unclear.size:
+        similar = space.domain.similar(space.rows(places[unclear]))
+        allowed = space.domain.allowed(similar.reshape(-1, similar.shape[2]))
+        may_be[unclear] &= allowed.reshape(similar.shape[:2])
+    return decisions(space, fed, places, may_be).differ
+
+
+def rows_figure(ledger: Ledger, people: Rows) -> Share:
+    """Ask about each of the data's own rows, under all protected values: an exact share.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The model under audit, and who may be asked about.
+    people : Rows
+        ``(n, d)``; the data's rows in the domain's codes.
+    """
+    domain = ledger.domain
+    rows, _ = domain.admit(people)
+    if ledger.fits is not None:
+        rows = rows[ledger.fits(rows)]
+    _, first, times = np.unique(
+        rows[:, domain.others], axis=0, return_index=True, return_counts=True
+    )
+    unlike = in_parts(
+        lambda part: ledger.ask(part).discriminatory, rows[first], len(domain.combinations)
+    )
+    hits, share = int(times[unlike].sum()), 0.0
+    if len(rows):
+        share = hits / len(rows)
+    return Share(
+        whom="data",
+        attributes=tuple(domain.names[i] for i in domain.protected),
+        people=len(rows),
+        hits=hits,
+        exhaustive=True,
+        confidence=_CONFIDENCE,
+        estimate=share,
+        low=share,
+        high=share,
+        anytime_low=share,
+        anytime_high=share,
+    )
+
+
+def _parts(leaves: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    return [leaves[start : start + _LEAVES] for start in range(0, len(leaves), _LEAVES)]
+
+
+def _points(low: Places, high: Places) -> Float64:
+    return np.asarray((high - low + 1).astype(np.float64).prod(axis=1))
+
+
+__all__ = ["remainder", "rest_of", "rows_figure"]
