@@ -213,7 +213,7 @@ class ProofBars(ChartFrame):
         self._at: int | None = None
         self._canvas = _Canvas()
         self._canvas.pointed.connect(self._point_at)
-        self._heading = parts.heading(heading)
+        self._heading = parts.Words(heading, size=1.12, strong=True, wrap=False)
         self.tools.addWidget(self._heading)
         self._stack.addWidget(self._canvas)
 

@@ -165,7 +165,7 @@ class ProofPage(QWidget):
         self.bars, self.alone = ProofBars("Of whom"), ProofBars("Each protected attribute alone")
         self.chart = LineChart()
         self.chart.setMinimumHeight(220)
-        self.chart.tools.addWidget(parts.heading("How it came"))
+        self.chart.tools.addWidget(parts.Words("How it came", size=1.12, strong=True, wrap=False))
         for each in (self.bars, self.alone, self.chart):
             each.said.connect(session.said)
             each.failed.connect(session.failed)
@@ -245,7 +245,7 @@ class ProofPage(QWidget):
 
     def _told_of(self) -> tuple[tuple[QWidget, str, str], ...]:
         """Give what follows below the bars, each with its heading, and what it is."""
-        many = self._session.many
+        many, when = self._session.many, words.when_changes(self._session.spec.domain)
         return (
             (self.chart, "", ""),
             (self.alone, "", ""),
@@ -257,12 +257,12 @@ class ProofPage(QWidget):
             (
                 self.unlike,
                 f"{MARKS['unlike']} Largest regions proven unlike",
-                f"Of everybody in such a region it is proven that {self._whatever()} matters.",
+                f"Proven: everybody in such a region gets another decision {when}.",
             ),
             (
                 self.alike,
                 f"{MARKS['alike']} Largest regions proven alike",
-                f"Of nobody in such a region does {self._whatever()} change the decision.",
+                f"Proven: nobody in such a region gets another decision {when}.",
             ),
             (
                 self.pairs,
@@ -292,9 +292,6 @@ class ProofPage(QWidget):
         self._stop.clicked.connect(self.stop)
         self._more.setMinimumHeight(self._stop.sizeHint().height())
         return self._stop
-
-    def _whatever(self) -> str:
-        return words.listed(words.protected_names(self._session.spec.domain), "or")
 
     # What happens
 
