@@ -51,6 +51,7 @@ _MOST_ROWS = 200
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
+_ALIGNMENT = Qt.ItemDataRole.TextAlignmentRole
 
 
 class Told(Protocol):
@@ -78,10 +79,12 @@ class _Twin(QAbstractTableModel):
         super().__init__()
         self._header: tuple[str, ...] = ()
         self._rows: list[tuple[str, ...]] = []
+        self._counts: list[bool] = []
 
     def show(self, drawing: Told) -> None:
         self.beginResetModel()
         self._header, self._rows = drawing.table(_MOST_ROWS)
+        self._counts = [self._holds_numbers(column) for column in range(len(self._header))]
         self.endResetModel()
 
     def rowCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
@@ -93,23 +96,41 @@ class _Twin(QAbstractTableModel):
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
             return self._header[section]
-        return None
+        return _side(self.counts(section)) if role == _ALIGNMENT else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         text = self._rows[index.row()][index.column()]
-        counts = _is_number(text)
         if role == Qt.ItemDataRole.DisplayRole:
-            return f"{float(text):,.10g}" if counts else text
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if counts else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
-        return None
+            return _grouped(text) if _is_number(text) else text
+        return _side(self.counts(index.column())) if role == _ALIGNMENT else None
+
+    def counts(self, column: int) -> bool:
+        """Tell whether a column holds numbers, and nothing else."""
+        return self._counts[column]
+
+    def _holds_numbers(self, column: int) -> bool:
+        texts = [row[column].replace(",", "") for row in self._rows]
+        return any(texts) and all(_is_number(text) for text in texts if text)
+
+
+def _side(right: bool) -> Qt.AlignmentFlag:  # noqa: FBT001 - what it is about
+    side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
 
 
 def _is_number(text: str) -> bool:
     return text.removeprefix("-").replace(".", "", 1).isdigit()
+
+
+def _grouped(text: str) -> str:
+    """Put commas between a number's thousands; its digits stay as they are."""
+    whole, point, rest = text.partition(".")
+    sign = "-" if whole.startswith("-") else ""
+    return f"{sign}{int(whole.removeprefix('-') or '0'):,}{point}{rest}"
 
 
 class ChartFrame(QWidget):
@@ -143,9 +164,6 @@ class ChartFrame(QWidget):
         self._table.setModel(self._twin)
         self._table.verticalHeader().hide()
         self._table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
-        self._table.horizontalHeader().setDefaultAlignment(
-            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        )
         self._table.setAlternatingRowColors(True)
         self._table.setShowGrid(False)
         self._table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
@@ -195,7 +213,21 @@ class ChartFrame(QWidget):
         self.setAccessibleDescription(drawing.summary())
         self._table.setAccessibleName(f"{drawing.title}, as a table")
         if self._as_table.isChecked():
-            self._twin.show(drawing)
+            self._show_twin()
+
+    def _show_twin(self) -> None:
+        """Show the table; where it has words too, these get the room that numbers leave."""
+        self._twin.show(self.drawing)
+        columns = range(self._twin.columnCount())
+        words = any(not self._twin.counts(column) for column in columns)
+        for column in columns:
+            narrow = words and self._twin.counts(column)
+            self._table.horizontalHeader().setSectionResizeMode(
+                column,
+                QHeaderView.ResizeMode.ResizeToContents
+                if narrow
+                else QHeaderView.ResizeMode.Stretch,
+            )
 
     def _read(self, text: str) -> None:
         """Say what is pointed at."""
@@ -230,7 +262,7 @@ class ChartFrame(QWidget):
 
     def _turn(self, table: bool) -> None:  # noqa: FBT001 - the signal's argument
         if table:
-            self._twin.show(self.drawing)
+            self._show_twin()
             if self.hasFocus():
                 self._table.setFocus()
         elif self._table.hasFocus():

@@ -102,7 +102,7 @@ class Tree:
             for verdict, share in self.shares(number).items()
             if share
         )
-        return f"{self.rules[number]}: {self.size(number)} of all; of these {known}"
+        return f"{self.size(number)} of all, of these {known}: {self.rules[number]}"
 
     def size(self, number: int) -> str:
         """Write how much of everything a part is."""

@@ -11,6 +11,16 @@ from fairdesk.audit.spec import RunSpec
 SECONDS = "seconds"
 
 
+def ending(method: str) -> str:
+    """Say when a run of a method ends."""
+    if method_named(method).answers is Answers.PROOF:
+        return (
+            "It ends earlier when everybody is decided. What is proven only grows: stop it at any "
+            "time, and go on later from the Proof page."
+        )
+    return "It ends earlier when the method is done. You can pause or stop it at any time."
+
+
 def timed_run(run: RunSpec) -> RunSpec:
     """Let a method that keeps time itself know the run's limit; others are left as they are.
 

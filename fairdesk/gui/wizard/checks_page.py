@@ -17,6 +17,7 @@ from fairdesk.gui import theme
 from fairdesk.gui.method_picker import MethodPicker
 from fairdesk.gui.near_field import NearField
 from fairdesk.gui.parts import Card, Words, calm, heading, labelled, quiet, scrolled
+from fairdesk.gui.timing import ending
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state import Length, Step
 from fairdesk.report.words import plural
@@ -85,7 +86,7 @@ class ChecksPage(Page):
         state, off = self.state, self.state.methods_off()
         self.picker.show_methods(state.method, state.options, off, state.method_remarks())
         usable = bool(state.usable_methods())
-        self._show_near()
+        self._fit_method()
         for widget in (self._question, self.picker, self._budget):
             widget.setVisible(usable)
         self._off_card.setVisible(not usable)
@@ -96,8 +97,9 @@ class ChecksPage(Page):
             else ""
         )
 
-    def _show_near(self) -> None:
-        """Ask about real people, unless it is a proof, which speaks of everybody."""
+    def _fit_method(self) -> None:
+        """Say when it ends, and ask about real people unless it is a proof: of everybody."""
+        self._ends.setText(ending(self.state.method))
         self.near.setVisible(METHODS[self.state.method].answers is not Answers.PROOF)
 
     # -- building -----------------------------------------------------------------------------
@@ -118,9 +120,8 @@ class ChecksPage(Page):
         row.addStretch(1)
         group.buttonClicked.connect(self._choose_length)
         card.body.addLayout(row)
-        card.body.addWidget(
-            quiet("It ends earlier when the method is done. You can pause or stop it at any time.")
-        )
+        self._ends = quiet()
+        card.body.addWidget(self._ends)
         self.near = NearField()
         self.near.chosen.connect(self._choose_near)
         card.body.addWidget(self.near)
@@ -142,7 +143,7 @@ class ChecksPage(Page):
 
     def _choose_method(self, method: str) -> None:
         self.state.method = method
-        self._show_near()
+        self._fit_method()
         self.changed.emit()
 
     def _choose_length(self) -> None:

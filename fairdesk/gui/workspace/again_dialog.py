@@ -21,7 +21,7 @@ from fairdesk.audit.store import RunRecord
 from fairdesk.gui import parts, theme
 from fairdesk.gui.method_picker import MethodPicker
 from fairdesk.gui.near_field import NearField
-from fairdesk.gui.timing import timed_run
+from fairdesk.gui.timing import ending, timed_run
 from fairdesk.gui.workspace.answering import can_go_on
 from fairdesk.report import words
 
@@ -85,6 +85,7 @@ class AgainDialog(QDialog):
         self._queries = before.budget.queries
         self.near = NearField()
         self.near.show_value(before.near, audit.person)
+        self._ends = parts.quiet()
         self.goes_on = QCheckBox()
         self.goes_on.setChecked(last is not None and bool(last.spec.continues))
         parts.calm(self._seed, self._length)
@@ -134,14 +135,9 @@ class AgainDialog(QDialog):
         form.addWidget(self.picker)
         row = QHBoxLayout()
         row.setSpacing(theme.PAGE)
-        row.addLayout(
-            parts.labelled(
-                "&How long it may take",
-                self._length,
-                "It ends earlier when the method is done; you can stop it at any time.",
-            ),
-            1,
-        )
+        length = parts.labelled("&How long it may take", self._length)
+        length.addWidget(self._ends)
+        row.addLayout(length, 1)
         row.addLayout(
             parts.labelled(
                 "Random &seed", self._seed, "Another seed searches elsewhere and finds others."
@@ -180,5 +176,7 @@ class AgainDialog(QDialog):
     def _tell(self) -> None:
         """Let a run begin only with a method that the model can serve, and offer what fits it."""
         self._offer_to_go_on()
+        self._ends.setText(ending(self.picker.key))
+        self._length.setAccessibleDescription(self._ends.text())
         self.near.setVisible(METHODS[self.picker.key].answers is not Answers.PROOF)
         self._start.setEnabled(self.picker.key not in self._off)
