@@ -1,4 +1,4 @@
-"""Fitted models of scikit-learn's kind over small domains, and the truth about everybody in them."""
+"""Fitted models of scikit-learn's kind over small domains, and the truth about everybody there."""
 
 from __future__ import annotations
 

@@ -1,0 +1,183 @@
+"""Everybody counted by sums, against everybody asked one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.compose import ColumnTransformer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import Lasso, LogisticRegression, Perceptron, RidgeClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+
+from fairdesk.certify import linear
+from fairdesk.certify.encoded import encode
+from fairdesk.certify.linear import LinearExaminer, count_linear, is_linear
+from fairdesk.certify.refine import Refinery
+from fairdesk.certify.ruling import ruled
+from fairdesk.certify.space import space_of
+from fairdesk.data.attributes import Role
+from fairdesk.data.domain import Domain
+from fairdesk.models.anatomy import anatomy_of
+from tests.certify.scikits import ATTRIBUTES, fed, people, truth, whole
+
+MODELS = {
+    "logistic": lambda: LogisticRegression(max_iter=500),
+    "ridge": RidgeClassifier,
+    "perceptron": Perceptron,
+    "discriminant": LinearDiscriminantAnalysis,
+    "support vectors": LinearSVC,
+}
+
+
+def fitted(final, frame, label):
+    names = ["job", "sex", "race"]
+    encoder = ColumnTransformer(
+        [("names", OneHotEncoder(sparse_output=False), names)], remainder=StandardScaler()
+    )
+    return fed(make_pipeline(encoder, final).fit(frame, label))
+
+
+def encoded_over(model, domain, rows):
+    anatomy = anatomy_of(model.opened)
+    encoded = encode(space_of(domain, rows), anatomy, model)
+    return replace(encoded, space=ruled(encoded.space))
+
+
+def last(counts):
+    *_, total = counts
+    return total
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(MODELS)), st.booleans())
+def test_counts_are_exact(seed, kind, constrained):
+    rng = np.random.default_rng(seed)
+    model = fitted(MODELS[kind](), *people(rng))
+    domain = Domain(ATTRIBUTES, ("age > 3 or sex = 'f'",) if constrained else ())
+    encoded = encoded_over(model, domain, np.zeros((1, 5)))
+    assert is_linear(encoded)
+    told = truth(encoded.space, model)
+    total = last(count_linear(encoded, model))
+    assert total.undecided == 0
+    assert total.unlike == sum(told.values())
+    assert total.alike == len(told) - total.unlike
+    assert all(told[tuple(point)] for point in total.examples.tolist())
+    assert (len(total.examples) > 0) == (total.unlike > 0)
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 40))
+def test_sums_that_are_put_together_are_never_too_much(seed, most):
+    rng = np.random.default_rng(seed)
+    model = fitted(LogisticRegression(max_iter=500), *people(rng))
+    encoded = encoded_over(model, Domain(ATTRIBUTES), np.zeros((1, 5)))
+    told = truth(encoded.space, model)
+    unlike = sum(told.values())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linear, "_MOST_SUMS", most)
+        total = last(count_linear(encoded, model))
+    assert total.unlike <= unlike
+    assert total.alike <= len(told) - unlike
+    assert total.alike + total.unlike + total.undecided == len(told)
+
+
+def test_ties_are_asked_of_the_model():
+    """Whole weights: many points lie exactly at the border."""
+    rng = np.random.default_rng(1)
+    model = fitted(Perceptron(), *people(rng))
+    final = model.opened.estimator.steps[-1][1]
+    final.coef_ = np.round(final.coef_ * 0 + [[1, -1, 2, 0, 1, 1, -1, 0, 1, -1, 0, 0]])
+    final.intercept_ = np.array([0.0])
+    encoded = encoded_over(model, Domain(ATTRIBUTES), np.zeros((1, 5)))
+    told = truth(encoded.space, model)
+    total = last(count_linear(encoded, model))
+    assert total.queries > 0
+    assert (total.unlike, total.undecided) == (sum(told.values()), 0)
+
+
+def test_an_engine_takes_it_as_an_examiner():
+    rng = np.random.default_rng(2)
+    model = fitted(LogisticRegression(), *people(rng))
+    frame, _ = people(rng)
+    rows = np.column_stack(
+        [frame["age"], rng.integers(0, 5, 150), frame["hours"], np.zeros(150), np.zeros(150)]
+    )
+    encoded = encoded_over(model, Domain(ATTRIBUTES), rows)
+    refinery = Refinery(encoded.space, LinearExaminer(encoded, model))
+    told = truth(encoded.space, model)
+    assert refinery.over
+    assert refinery.undecided == 0
+    assert refinery.unlike == sum(told.values())
+    masses = {
+        point: prod(
+            float(axis.mass(np.array([place]), np.array([place]))[0])
+            for axis, place in zip(encoded.space.axes, point, strict=True)
+        )
+        for point in told
+    }
+    share = sum(masses[point] for point, unlike in told.items() if unlike)
+    assert refinery.population_unlike == pytest.approx(share, abs=1e-7)
+    assert refinery.population_unlike <= share + 1e-12
+
+
+def test_large_domains_are_counted_by_halves(monkeypatch):
+    """Forty attributes of many values, and one that does not matter: the counts still add up."""
+    attributes = (
+        *(whole(f"x{i}", 20.0) for i in range(14)),
+        whole("money", 3_000_000.0),
+        whole("idle", 999.0),
+        whole("sex", 1.0, Role.PROTECTED),
+    )
+    rng = np.random.default_rng(3)
+    rows = np.column_stack([rng.integers(0, each.high + 1, 400) for each in attributes]).astype(
+        float
+    )
+    label = (rows[:, :14] @ rng.normal(size=14) + rows[:, 14] * 1e-5 + 9 * rows[:, 16] > 30) * 1
+    final = LogisticRegression(max_iter=500)
+    model = fed(make_pipeline(StandardScaler(), final).fit(rows, label), attributes)
+    final.coef_[0, 15] = 0.0
+    domain = Domain(attributes)
+    encoded = encoded_over(model, domain, rows)
+    monkeypatch.setattr(linear, "_MOST_SUMS", 1 << 15)
+    total = last(count_linear(encoded, model))
+    points = 21**14 * 3_000_001 * 1000
+    assert total.alike + total.unlike + total.undecided == points
+    assert total.undecided < 0.05 * points
+    everyone = encoded.space.rows(
+        rng.integers(0, encoded.space.counts, size=(5_000, len(encoded.space.axes)))
+    )
+    scores = model.predict(domain.similar(everyone).reshape(-1, 17)).reshape(-1, 2) > 0.5
+    share = (scores[:, 0] != scores[:, 1]).mean()
+    assert abs(share - total.unlike / points) < 0.05
+
+
+def test_estimates_are_counted_at_their_threshold():
+    frame, label = people(np.random.default_rng(4))
+    names = ["job", "sex", "race"]
+    encoder = ColumnTransformer([("n", OneHotEncoder(), names)], remainder="passthrough")
+    amount = label * 3.0 + frame["age"]
+    final = make_pipeline(encoder, Lasso(0.01)).fit(frame, amount)
+    model = fed(final, threshold=6.0, outcomes=("no", "yes"), spread=2.0)
+    encoded = encoded_over(model, Domain(ATTRIBUTES), np.zeros((1, 5)))
+    total = last(count_linear(encoded, model))
+    told = truth(encoded.space, model)
+    assert (total.unlike, total.undecided) == (sum(told.values()), 0)
+    assert total.unlike > 0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_is_not_linear_is_refused():
+    frame, label = people(np.random.default_rng(5))
+    model = fitted(MLPClassifier((3,), max_iter=20), frame, label)
+    encoded = encoded_over(model, Domain(ATTRIBUTES), np.zeros((1, 5)))
+    assert not is_linear(encoded)
+    with pytest.raises(ValueError, match="linear"):
+        LinearExaminer(encoded, model)
