@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from fairdesk.certify import certify, fairquant
 from fairdesk.data.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, Rows
@@ -275,6 +276,42 @@ METHODS: dict[str, Method] = {
             options=themis.ThemisOptions,
             search=themis.search,
             answers=Answers.SHARE,
+        ),
+        Method(
+            key="certify",
+            title="Certify",
+            sentence="Bounds the model over boxes of people, divides those that stay undecided, "
+            "and counts everybody one by one where that is quicker.",
+            paper="The steps of FairQuant (ICSE 2025) with backward bounds (CROWN, NeurIPS 2018), "
+            "best boxes first, and counting inside undecided boxes",
+            tells="At least how many of all possible people are treated alike, and at least how "
+            "many are not: proven, for everybody in the domain, with the regions where that is so. "
+            "What stays undecided is estimated apart. It may be stopped and gone on with.",
+            cannot="How common it is among real people: most of those whom the allowed values make "
+            "are unlike anybody; the share of the population supposes that attributes are "
+            "independent. Of a model that cannot be looked into it gives an estimate: statistical, "
+            "not certified.",
+            options=certify.CertifyOptions,
+            search=certify.search,
+            answers=Answers.PROOF,
+            finishes=True,
+        ),
+        Method(
+            key="fairquant",
+            title="FairQuant",
+            sentence="Certifies as its paper does: boxes are bounded by symbolic intervals and "
+            "halved, one after the other, down to a fixed depth.",
+            paper="Kim, Wang and Wang, “FairQuant: Certifying and Quantifying Fairness of Deep "
+            "Neural Networks”, ICSE 2025",
+            tells="At least how many of all possible people are treated alike, and at least how "
+            "many are not: proven.",
+            cannot="As much as Certify in the same time: it is here to be compared with. What it "
+            "does not decide is left so.",
+            options=fairquant.FairQuantOptions,
+            search=fairquant.search,
+            answers=Answers.PROOF,
+            needs=(Capability.LAYERS,),
+            finishes=True,
         ),
         Method(
             key="diagnose",

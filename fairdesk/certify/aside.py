@@ -1,0 +1,124 @@
+"""Beside the main question: what an attribute does by itself, and each pair of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.layout import Layout, lay_out
+from fairdesk.certify.refine import Examiner, Refinery
+from fairdesk.certify.space import Space
+from fairdesk.certify.telling import Course, proven
+from fairdesk.data.attributes import Role
+from fairdesk.data.domain import Domain
+from fairdesk.events import Figure, PairShare, Rows
+from fairdesk.models.model import labels
+
+#: So many pairs of combinations are looked at: those that differ most often in a sample.
+MOST_PAIRS = 15
+_SAMPLE = 4_096
+
+#: Tells whether the time for a part of the work, from 0 to 1, is over.
+Over = Callable[[float], bool]
+
+
+def look_aside(
+    layout: Layout, people: Rows, rng: np.random.Generator, over: Over
+) -> Iterator[Figure | None]:
+    """Say what is proven of single attributes and of pairs of values.
+
+    Parameters
+    ----------
+    layout : Layout
+        Of the main question.
+    people : Rows
+        ``(n, d)``; the data's rows in the domain.
+    rng : np.random.Generator
+        For the sample by which pairs are chosen.
+    over : callable
+        Asked often, with the part of the work that should be done by now: as long as it says no,
+        there is time for more of the same.
+
+    Yields
+    ------
+    Figure, optional
+        Each when it is done, and ``None`` in between, often.
+    """
+    domain = layout.space.domain
+    alone = domain.protected.tolist() if len(domain.protected) > 1 else []
+    pairs = _pairs(layout, rng) if len(domain.combinations) > 2 else []
+    parts = len(alone) + len(pairs)
+    for done, position in enumerate(alone, start=1):
+        own = lay_out(_only(domain, position), people, layout.anatomy, layout.fed)
+        refinery = Refinery(own.space, own.examiner)
+        yield from _divided(refinery, over, done / parts)
+        course, names = Course(), (domain.names[position],)
+        figure, _ = proven(refinery, names, seconds=0.0, margin=own.examiner.margin, course=course)
+        yield figure
+    for done, (first, second) in enumerate(pairs, start=len(alone) + 1):
+        space, examiner = layout.comparing(first, second)
+        yield from _divided(refinery := Refinery(space, examiner), over, done / parts)
+        yield _pair_share(space, examiner, refinery, first, second)
+
+
+def _divided(refinery: Refinery, over: Over, part: float) -> Iterator[None]:
+    while not refinery.over and not over(part):
+        refinery.step()
+        yield None
+
+
+def _pair_share(
+    space: Space, examiner: Examiner, refinery: Refinery, first: int, second: int
+) -> PairShare:
+    domain = space.domain
+    names = tuple(domain.names[i] for i in domain.protected)
+    figure, _ = proven(refinery, names, seconds=0.0, margin=examiner.margin, course=Course())
+    return PairShare(
+        names,
+        tuple(domain.combinations[first].tolist()),
+        tuple(domain.combinations[second].tolist()),
+        figure.falsified,
+        figure.certified,
+        figure.exact,
+    )
+
+
+def _only(domain: Domain, position: int) -> Domain:
+    """Protect one attribute only; the others are part of who somebody is."""
+    attributes = tuple(
+        msgspec.structs.replace(each, role=Role.VARIES, compared=())
+        if each.role is Role.PROTECTED and i != position
+        else each
+        for i, each in enumerate(domain.attributes)
+    )
+    return msgspec.structs.replace(domain, attributes=attributes)
+
+
+def _pairs(layout: Layout, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Choose pairs of combinations: those decided differently most often among random people."""
+    space, fed = layout.space, layout.fed
+    differ = np.zeros((space.may_be.shape[1],) * 2, dtype=np.int64)
+    count = max(64, min(_SAMPLE, 500_000 // len(differ)))
+    root = rng.integers(len(space.low), size=count)
+    places = rng.integers(space.low[root], space.high[root], endpoint=True)
+    members = space.domain.similar(space.rows(places))
+    allowed = space.may_be[space.groups[root]]
+    decided = np.full(allowed.shape, -1)
+    decided[allowed] = labels(fed.predict(members[allowed]))
+    for other in range(1, len(differ)):
+        both = allowed & allowed[:, [other]]
+        differ[:, other] = ((decided != decided[:, [other]]) & both).sum(axis=0)
+    first, second = _upper(differ)
+    often = np.argsort(-differ[first, second], kind="stable")[:MOST_PAIRS]
+    return [(int(first[i]), int(second[i])) for i in often if differ[first[i], second[i]]]
+
+
+def _upper(table: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    first, second = np.triu_indices(len(table), 1)
+    return first, second
+
+
+__all__ = ["MOST_PAIRS", "Over", "look_aside"]

@@ -1,0 +1,370 @@
+"""Certify: bounds and counting, the heaviest boxes first; everybody one by one where that pays.
+
+The three steps of FairQuant (ICSE 2025: bound, refine, quantify), each in another way: boxes are
+bounded in batches, backwards through the layers; the box with the most undecided people is
+divided next; and inside a box that stays undecided those are counted whom its bounds decide. What
+is proven only grows, so that whoever looks on may stop at any time, and go on later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from time import perf_counter
+from typing import Annotated, cast
+
+import msgspec
+import numpy as np
+
+from fairdesk.certify.aside import look_aside
+from fairdesk.certify.boxes import KEPT, Tree
+from fairdesk.certify.certificate import CertificateError, decoded, pack
+from fairdesk.certify.everyone import everyone_for
+from fairdesk.certify.layout import Layout, lay_out
+from fairdesk.certify.refine import Refinery
+from fairdesk.certify.remainder import remainder, rows_figure
+from fairdesk.certify.telling import Course, Sums, proven, refinement, regions
+from fairdesk.events import Estimated, Event, Figure, Measured, Progress, Proven, Rows, timed
+from fairdesk.individual import estimate, everybody
+from fairdesk.individual.similar import Ledger
+from fairdesk.models.anatomy import OpaqueError, anatomy_of
+from fairdesk.models.feeding import FedModel
+
+#: Progress and figures are told every so many seconds.
+_TELL_SECONDS, _MEASURE_SECONDS = 0.1, 0.5
+#: People are counted one by one once all that are left take so much of the time that is left ...
+_ROOM = 0.9
+#: ... or, without a limit of time, so many seconds ...
+_MOST_COUNTING = 600.0
+#: ... or when counting decides so many times as many in a second as dividing does.
+_BETTER = 2.0
+#: So much of the time goes to single attributes, and so much to pairs of values.
+_ASIDE = 0.1
+#: A model that cannot be looked into is asked about everybody where there are no more.
+_MOST_ASKED = 2_000_000
+#: Steps of progress.
+_WHOLE = 1_000
+
+
+class CertifyOptions(msgspec.Struct, frozen=True):
+    """The parameters of certification."""
+
+    seconds: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=1_000_000,
+            title="Seconds",
+            description="How long boxes of people are bounded and counted; 0 is until everybody "
+            "is decided. It can be gone on with later.",
+        ),
+    ] = 60.0
+    keep: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            le=100_000,
+            title="Examples kept",
+            description="How many of the people who are treated unlike are kept as examples, each "
+            "asked about again.",
+        ),
+    ] = 1_000
+
+
+def search(
+    ledger: Ledger, people: Rows, options: CertifyOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Prove how many people are treated alike, and how many are not.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The model under audit, a `FedModel`, and who may be asked about. What it has ``begun`` is
+        gone on with.
+    people : Rows
+        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
+    options : CertifyOptions
+        The parameters.
+    rng : np.random.Generator
+        For the estimate of what stays undecided.
+
+    Yields
+    ------
+    Event
+        `Progress` several times a second, `Measured` twice a second, `Found` for examples, and at
+        the end a `Certificate`. Of a model that cannot be looked into: the exact share where
+        everybody can be asked, else an estimate.
+
+    Raises
+    ------
+    SpecError
+        When the model mixes attributes before it decides, or is given what is no number.
+    """
+    return timed(_search(ledger, people, options, rng))
+
+
+def _search(
+    ledger: Ledger, people: Rows, options: CertifyOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    yield ledger.progress("looking", 0, _WHOLE)
+    fed = cast("FedModel", ledger.asked.model)
+    try:
+        anatomy = anatomy_of(fed.opened)
+    except OpaqueError:
+        yield from _without(ledger, people, rng)
+        return
+    layout = lay_out(ledger.domain, people, anatomy, fed)
+    yield from _Proof(ledger, people, options, rng, layout).run()
+
+
+def _without(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
+    """Say what can be said of a model that cannot be looked into."""
+    if not everybody.obstacle(ledger.domain):
+        real, _ = ledger.domain.admit(people)
+        size = everybody.population(ledger.domain, real, _MOST_ASKED)
+        if size is not None and size <= _MOST_ASKED:
+            yield from everybody.search(ledger, people, everybody.EnumerateOptions(), rng)
+            return
+    yield from estimate.search(ledger, people, estimate.EstimateOptions(), rng)
+
+
+class _Proof:
+    """One run of certification."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        people: Rows,
+        options: CertifyOptions,
+        rng: np.random.Generator,
+        layout: Layout,
+    ) -> None:
+        self._started = perf_counter()
+        self._ledger, self._people = ledger, people
+        self._options, self._rng, self._layout = options, rng, layout
+        names = ledger.domain.names
+        self._attributes = tuple(names[i] for i in ledger.domain.protected)
+        self._counter = everyone_for(layout)
+        self._told = self._measured = 0.0
+        self._kept = 0
+        self._course, self._aside = Course(), list[Figure]()
+        self._rows = rows_figure(ledger, people)
+        self._refinery = Refinery(layout.space, layout.examiner, self._begun())
+
+    def run(self) -> Iterator[Event]:
+        """Prove, and tell."""
+        yield from self._tell(force=True)
+        yield from self._divide()
+        yield from self._look_aside()
+        yield from self._finish()
+
+    # -- what is proven ---------------------------------------------------------------------
+
+    def _divide(self) -> Iterator[Event]:
+        """Divide the space, or count everybody that is left once that is quicker."""
+        refinery, until = self._refinery, self._seconds_for_boxes
+        pace = _Pace(until)
+        while not refinery.over and not self._over(until):
+            looks = pace.due(self._seconds, refinery.undecided)
+            if looks and self._counting_pays(pace, until):
+                yield from self._count(until)
+                return
+            refinery.step()
+            yield from self._tell()
+
+    def _counting_pays(self, pace: _Pace, until: float) -> bool:
+        """Tell whether to count everybody that is left one by one from now on."""
+        refinery, counter = self._refinery, self._counter
+        points = refinery.points(refinery.undecided_leaves())
+        seconds = points / counter.speed
+        if until == np.inf:
+            return seconds <= _MOST_COUNTING
+        if seconds <= _ROOM * (until - self._seconds):
+            return True
+        decided = counter.speed * refinery.undecided / max(points, 1.0)
+        return pace.settled and decided > _BETTER * pace.decided
+
+    def _count(self, until: float) -> Iterator[Event]:
+        """Count everybody that is left, one by one."""
+        for _ in self._refinery.count(self._counter):
+            yield from self._tell()
+            if self._over(until):
+                return
+
+    def _look_aside(self) -> Iterator[Event]:
+        """Look at single attributes and at pairs of values, where there are several."""
+        begun, most = self._seconds, self._options.seconds - self._seconds_for_boxes
+        if not most or self._layout.unused:
+            return
+        most = most if np.isfinite(most) else _ASIDE * self._seconds
+
+        def over(part: float) -> bool:
+            return self._over(begun + part * most)
+
+        for figure in look_aside(self._layout, self._people, self._rng, over):
+            if figure is not None:
+                self._aside.append(figure)
+            yield from self._tell()
+
+    @property
+    def _seconds_for_boxes(self) -> float:
+        """How long the main question may take; the rest is for what is beside it."""
+        domain = self._ledger.domain
+        aside = _ASIDE * ((len(domain.protected) > 1) + (len(domain.combinations) > 2))
+        return self._options.seconds * (1.0 - aside) or np.inf
+
+    # -- what is told of it -----------------------------------------------------------------
+
+    def _tell(self, *, force: bool = False) -> Iterator[Event]:
+        """Tell how far it is, not too often."""
+        yield from self._examples()
+        if force or self._seconds - self._measured >= _MEASURE_SECONDS:
+            self._measured = self._seconds
+            yield Measured("certify", self._figures())
+        if force or self._seconds - self._told >= _TELL_SECONDS:
+            self._told = self._seconds
+            yield self._progress()
+
+    def _progress(self) -> Progress:
+        refinery, limit = self._refinery, self._options.seconds
+        decided = 1.0 - refinery.undecided / max(refinery.space.total, 1)
+        spent = min(1.0, self._seconds / limit) if limit else 0.0
+        told = self._ledger.progress("certify", int(_WHOLE * max(decided, spent)), _WHOLE)
+        return replace(told, tried=refinery.boxes, queries=told.queries + refinery.queries)
+
+    def _figures(self, estimated: Estimated | None = None) -> tuple[Figure, ...]:
+        """Give all figures as they stand; the first is that of the domain."""
+        refinery, examiner = self._refinery, self._layout.examiner
+        whole = max(refinery.space.total, 1)
+        self._course.add(self._seconds, refinery.alike / whole, refinery.unlike / whole)
+        notes = list(examiner.notes)
+        notes += [_unused(self._attributes)] if self._layout.unused else []
+        notes += [_UNCLEAR] if refinery.space.unclear.any() else []
+        notes += [_FULL] if refinery.full else []
+        told = proven(
+            refinery,
+            self._attributes,
+            seconds=self._seconds,
+            margin=examiner.margin,
+            course=self._course,
+            estimated=estimated,
+            notes=notes,
+        )
+        return (*told, self._rows, *self._aside)
+
+    def _examples(self) -> Iterator[Event]:
+        """Ask the model again about some of those who are unlike, and tell of them."""
+        refinery, ledger = self._refinery, self._ledger
+        wanted = self._options.keep - self._kept
+        if wanted > 0 and refinery.examples:
+            places = np.concatenate(refinery.examples)[:wanted]
+            rows, combination = ledger.domain.admit(refinery.space.rows(places))
+            ledger.check(rows, combination)
+            if found := ledger.take("certify"):
+                self._kept += len(found.rows)
+                yield found
+        refinery.examples.clear()
+
+    def _finish(self) -> Iterator[Event]:
+        """Say what there is to say at the end, and hand the certificate over."""
+        refinery, tree = self._refinery, self._refinery.tree
+        yield self._progress()
+        estimated = remainder(refinery, self._layout.fed, self._rng) if refinery.undecided else None
+        figures = self._figures(estimated)
+        yield self._progress()
+        sums = Sums.of(tree)
+        told: tuple[Figure, ...] = (*regions(tree, sums), refinement(tree, sums))
+        yield Measured("certify", (*figures, *told))
+        yield self._progress()
+        domain = cast("Proven", figures[0])
+        yield pack(
+            refinery.space,
+            tree.arrays(),
+            self._layout.fed,
+            phase="certify",
+            method="certify",
+            options=self._options,
+            alike=refinery.alike,
+            unlike=refinery.unlike,
+            margin=domain.margin,
+            seconds=domain.seconds,
+            boxes=domain.boxes,
+            notes=domain.notes,
+        )
+        yield self._progress()
+
+    # -- what was begun ---------------------------------------------------------------------
+
+    def _begun(self) -> Tree | None:
+        """Take up what was proven before, if it was of the same question."""
+        begun, space = self._ledger.begun, self._layout.space
+        if begun is None:
+            return None
+        try:
+            header = decoded(begun.header)
+        except CertificateError:
+            return None
+        axes = [tuple(axis.codes.tolist()) for axis in space.axes]
+        same = [axis.codes for axis in header.axes] == axes
+        roots = (begun.arrays["root_low"], space.low), (begun.arrays["root_high"], space.high)
+        if not same or not all(np.array_equal(one, other) for one, other in roots):
+            return None
+        self._layout.examiner.margin = header.margin
+        return Tree.of(space, {name: begun.arrays[name] for name in KEPT if name in begun.arrays})
+
+    @property
+    def _seconds(self) -> float:
+        return perf_counter() - self._started
+
+    def _over(self, until: float) -> bool:
+        return self._ledger.over or self._seconds >= until
+
+
+class _Pace:
+    """How fast dividing decides people.
+
+    Parameters
+    ----------
+    until : float
+        How many seconds there are.
+
+    Attributes
+    ----------
+    decided : float
+        People decided in a second, lately.
+    settled : bool
+        Whether that is known well enough.
+    """
+
+    def __init__(self, until: float) -> None:
+        self._every = max(1.0, 0.05 * until) if np.isfinite(until) else 10.0
+        self._since, self._left = 0.0, -1
+        self.decided, self.settled = 0.0, False
+
+    def due(self, seconds: float, undecided: int) -> bool:
+        """Take down how many are left; tell whether it is time to look at it again."""
+        if self._left < 0:
+            self._since, self._left = seconds, undecided
+            return False
+        if seconds - self._since < self._every:
+            return False
+        self.decided = (self._left - undecided) / (seconds - self._since)
+        self.settled = True
+        self._since, self._left = seconds, undecided
+        return True
+
+
+_UNCLEAR = (
+    "The constraints speak of so many values together that it is not known who may be in some "
+    "boxes: these count as undecided."
+)
+_FULL = "Memory is full: the boxes that are left can only be decided with a narrower domain."
+
+
+def _unused(attributes: tuple[str, ...]) -> str:
+    listed = " and ".join(f"“{name}”" for name in attributes)
+    verb = "reach" if len(attributes) > 1 else "reaches"
+    return f"The decision does not depend on {listed}: nothing of it {verb} the model."
+
+
+__all__ = ["CertifyOptions", "search"]

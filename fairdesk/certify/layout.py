@@ -1,0 +1,103 @@
+"""A domain laid out for a model: its space, and who examines its boxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fairdesk.certify.encoded import Encoded, encode
+from fairdesk.certify.forest import ForestExaminer, arranged
+from fairdesk.certify.linear import LinearExaminer, is_linear
+from fairdesk.certify.network import NetworkExaminer
+from fairdesk.certify.refine import Examiner
+from fairdesk.certify.ruling import ruled
+from fairdesk.certify.space import Space, space_of
+from fairdesk.data.domain import Domain
+from fairdesk.events import Rows
+from fairdesk.models.anatomy import Anatomy, Layers
+from fairdesk.models.feeding import FedModel
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A space, and the model over it.
+
+    Attributes
+    ----------
+    space : Space
+        Divided by the constraints.
+    fed : FedModel
+        The model.
+    anatomy : Anatomy
+        What is inside it.
+    encoded : Encoded, optional
+        Of a network: its layers over the space.
+    examiner : Examiner
+        Who says what is proven in boxes of the space.
+    unused : bool
+        Whether no protected attribute reaches what decides: then everybody is treated alike.
+    """
+
+    space: Space
+    fed: FedModel
+    anatomy: Anatomy
+    encoded: Encoded | None
+    examiner: Examiner
+    unused: bool
+
+    def comparing(self, first: int, second: int) -> tuple[Space, Examiner]:
+        """Compare two combinations of protected values only, by their places."""
+        only = np.zeros(self.space.may_be.shape[1], dtype=np.bool_)
+        only[[first, second]] = True
+        space = replace(self.space, may_be=self.space.may_be & only)
+        if self.encoded is not None:
+            return space, _of_layers(replace(self.encoded, space=space), self.fed)
+        return space, ForestExaminer(space, self.anatomy, self.fed)
+
+
+def lay_out(domain: Domain, people: Rows, anatomy: Anatomy, fed: FedModel) -> Layout:
+    """Lay a domain out.
+
+    Parameters
+    ----------
+    domain : Domain
+        Who may be asked about.
+    people : Rows
+        ``(n, d)``; the data's rows in it.
+    anatomy : Anatomy
+        Of ``fed.opened``.
+    fed : FedModel
+        The model.
+
+    Raises
+    ------
+    SpecError
+        When the model mixes attributes before it decides, or is given what is no number.
+    """
+    space = space_of(domain, people)
+    encoded = None
+    examiner: Examiner
+    if isinstance(anatomy.body, Layers):
+        encoded = encode(space, anatomy, fed)
+        encoded = replace(encoded, space=ruled(encoded.space))
+        space, columns = encoded.space, encoded.columns
+        examiner = _of_layers(encoded, fed)
+    else:
+        space = ruled(arranged(space, anatomy, fed))
+        forest = ForestExaminer(space, anatomy, fed)
+        columns, examiner = forest.columns, forest
+    unused = bool((columns.combinations == columns.combinations[:1]).all())
+    if unused:
+        # one of those who may be stands for all of them
+        first = space.may_be & (np.cumsum(space.may_be, axis=1) == 1)
+        space = replace(space, may_be=first)
+    return Layout(space, fed, anatomy, encoded, examiner, unused)
+
+
+def _of_layers(encoded: Encoded, fed: FedModel) -> Examiner:
+    """Give who examines boxes for dense layers: one alone can be counted outright."""
+    return LinearExaminer(encoded, fed) if is_linear(encoded) else NetworkExaminer(encoded, fed)
+
+
+__all__ = ["Layout", "lay_out"]

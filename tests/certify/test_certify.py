@@ -1,0 +1,160 @@
+"""The whole method, against everybody in small domains: shares, stopping, and going on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairdesk.certify.certificate import decoded
+from fairdesk.certify.certify import CertifyOptions, search
+from fairdesk.certify.space import space_of
+from fairdesk.data.attributes import Role
+from fairdesk.data.domain import Domain
+from fairdesk.events import (
+    Certificate,
+    Event,
+    Found,
+    Measured,
+    PairShare,
+    Proven,
+    Refinement,
+    Region,
+    Share,
+)
+from fairdesk.models.model import labels
+from tests.certify.networks import RELU, Small, everywhere, names, number, small
+
+RULES = ("a0 >= 3 implies sex != sex1", "not (a1 = 2 and sex = sex0)")
+
+
+def question(
+    seed: int,
+    *,
+    values: int = 2,
+    classes: int = 2,
+    rules: tuple[str, ...] = (),
+    second: bool = False,
+) -> Small:
+    """Make a network over a small domain."""
+    rng = np.random.default_rng(seed)
+    attributes = [
+        number("a0", 6),
+        number("a1", 4),
+        names("b", 3),
+        names("sex", values, Role.PROTECTED),
+        *([number("age", 2, role=Role.PROTECTED)] if second else []),
+    ]
+    made = small(attributes, (5, 4), rng, activation=RELU, classes=classes)
+    return made._replace(domain=Domain(tuple(attributes), rules))
+
+
+def counted(made: Small) -> tuple[int, int]:
+    """Count who is unlike, and everybody, by asking the model about every single one."""
+    space = space_of(made.domain, made.people)
+    similar = made.domain.similar(space.rows(everywhere(space)))
+    rows = similar.reshape(-1, similar.shape[2])
+    allowed = made.domain.allowed(rows).reshape(similar.shape[:2])
+    decided = labels(made.fed.predict(rows)).reshape(similar.shape[:2])
+    sets = [{*own[may_be].tolist()} for own, may_be in zip(decided, allowed, strict=True)]
+    return sum(len(each) > 1 for each in sets), sum(len(each) > 0 for each in sets)
+
+
+def told(events: Iterator[Event], kind: type) -> list:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def measured(events: list[Event]) -> tuple:
+    return told(events, Measured)[-1].figures
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    values=st.integers(2, 3),
+    classes=st.integers(2, 3),
+    rules=st.lists(st.sampled_from(RULES), unique=True),
+)
+@settings(max_examples=25, deadline=None)
+def test_all_is_decided_and_right(seed, values, classes, rules):
+    made = question(seed, values=values, classes=classes, rules=tuple(rules))
+    unlike, total = counted(made)
+    ledger = made.ledger
+    events = list(search(ledger, made.people, CertifyOptions(seconds=0), np.random.default_rng(0)))
+    figures = measured(events)
+    domain, population = figures[0], figures[1]
+    assert isinstance(domain, Proven)
+    assert (domain.of, population.of) == ("domain", "population")
+    assert int(domain.total) == total
+    assert int(domain.falsified_people) == unlike
+    assert int(domain.certified_people) == total - unlike
+    assert domain.exact
+    assert population.certified + population.falsified <= 1 + 1e-9
+    (certificate,) = told(events, Certificate)
+    assert decoded(certificate.header).falsified == str(unlike)
+    rows = [each for each in figures if isinstance(each, Share)]
+    assert [each.whom for each in rows] == ["data"]
+    (tree,) = [each for each in figures if isinstance(each, Refinement)]
+    assert tree.parts[0].parent == -1
+    assert tree.parts[0].falsified == pytest.approx(unlike / total)
+    for region in figures:
+        if isinstance(region, Region):
+            assert int(region.people) <= (unlike if region.verdict == "unlike" else total - unlike)
+    found = [row for event in told(events, Found) for row in event.rows]
+    assert bool(found) == bool(unlike)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_stopped_run_can_be_gone_on_with(seed):
+    made = question(seed)
+    ledger = made.ledger
+    events: list[Event] = []
+    for event in search(ledger, made.people, CertifyOptions(seconds=0), np.random.default_rng(0)):
+        events.append(event)
+        if told(events, Measured):
+            ledger.wind_up()
+    (certificate,) = told(events, Certificate)
+    first = measured(events)[0]
+
+    ledger = made.ledger
+    ledger.begun = certificate
+    again = list(search(ledger, made.people, CertifyOptions(seconds=0), np.random.default_rng(0)))
+    begun = told(again, Measured)[0].figures[0]
+    assert int(begun.certified_people) >= int(first.certified_people)
+    last = measured(again)[0]
+    assert last.exact
+    assert int(last.falsified_people) == counted(made)[0]
+
+
+def test_two_attributes_are_also_told_each_by_itself():
+    made = next(
+        each
+        for each in (question(seed, values=3, second=True) for seed in range(50))
+        if counted(each)[0]
+    )
+    events = list(
+        search(made.ledger, made.people, CertifyOptions(seconds=20), np.random.default_rng(0))
+    )
+    figures = measured(events)
+    alone = [each for each in figures if isinstance(each, Proven) and len(each.attributes) == 1]
+    assert [each.attributes for each in alone] == [("sex",), ("age",)]
+    whole = figures[0]
+    pairs = [each for each in figures if isinstance(each, PairShare)]
+    assert pairs
+    assert all(each.exact for each in (*alone, *pairs))
+    assert max(each.falsified for each in (*alone, *pairs)) <= whole.falsified * (1 + 1e-12)
+    assert sum(each.falsified for each in pairs) >= whole.falsified * (1 - 1e-12)
+
+
+def test_an_attribute_that_the_model_does_not_use_is_certified_at_once():
+    made = question(1)
+    layers = made.fed.opened.layers
+    layers[0].weights[-2:] = 0.0
+    events = list(
+        search(made.ledger, made.people, CertifyOptions(seconds=5), np.random.default_rng(0))
+    )
+    domain = measured(events)[0]
+    assert domain.exact
+    assert domain.certified == 1.0
