@@ -14,6 +14,8 @@ from fairdesk.audit.inspection import Subject
 from fairdesk.audit.methods import METHODS, parse_options
 from fairdesk.audit.question import Limits, read_limits
 from fairdesk.audit.spec import Budget, RunSpec
+from fairdesk.audit.verification import Doubt
+from fairdesk.certify.certificate import SUFFIX
 from fairdesk.errors import SpecError
 from fairdesk.headless import AUDIT_FILE, CERTIFICATE, OUTPUTS, Question
 from fairdesk.samples import samples
@@ -32,6 +34,10 @@ The label column is never an input of the model. Several protected columns are v
 The exit code is 0 when the audit is done, 1 when it failed (one line on standard error says
 why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C: what was found until then is
 kept and written.
+"""
+_VERIFY_EPILOG = """\
+The exit code is 0 when nothing contradicts the certificate, 1 when something does, or it could not
+be checked. The model’s file is trusted by its fingerprint, and its process for the model’s answers.
 """
 
 
@@ -120,6 +126,18 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_common(auditing)
 
+    verifying = commands.add_parser(
+        "verify",
+        help="check a certificate again, by other means than it was made with",
+        description="Check a certificate again, by other means than it was made with: its sums in "
+        "whole numbers, the model’s own answers for people drawn at random, and a solver (z3) that "
+        "looks for somebody of whom the opposite is true.",
+        epilog=_VERIFY_EPILOG,
+        allow_abbrev=False,
+    )
+    _add_verification(verifying)
+    _add_json(verifying)
+
     demo = commands.add_parser(
         "demo",
         help="audit the built-in sample",
@@ -130,6 +148,57 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_common(demo)
     return parser
+
+
+def _add_verification(parser: argparse.ArgumentParser) -> None:
+    """Add what a certificate is checked with."""
+    add = parser.add_argument
+    add("certificate", metavar="CERTIFICATE", type=Path, help=f"the certificate ({SUFFIX})")
+    add("--model", metavar="M", type=Path, required=True, help="the model that it speaks of")
+    _add_opening(parser)
+    add("--data", metavar="F", type=Path, help="the table: then its people are asked about too")
+    add("--table", metavar="NAME", default="", help="its sheet or table, where it has several")
+    add(
+        "--sample",
+        metavar="N",
+        type=_seed,
+        default=10_000,
+        help="so many people are drawn from the boxes of each kind (default: 10000)",
+    )
+    add(
+        "--seconds",
+        metavar="S",
+        type=float,
+        default=60.0,
+        help="the solver may take so long in all (default: 60); 0 leaves it out",
+    )
+    add("--seed", metavar="N", type=_seed, default=0, help="of all randomness (default: 0)")
+
+
+def _add_opening(parser: argparse.ArgumentParser) -> None:
+    """Add what else it takes to open a model."""
+    add = parser.add_argument
+    add(
+        "--companion",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="a file beside the model that tells how it is fed: a scaler, encoders, the order of "
+        "its inputs; may be repeated",
+    )
+    add(
+        "--trust-model",
+        action="store_true",
+        help="open a model file, or a file beside it, that is a program: whatever its author put "
+        "into it runs",
+    )
+    add(
+        "--make-environment",
+        action="store_true",
+        help="where the model was saved with other versions: make an environment with them, from "
+        "the package registry, and open it there",
+    )
 
 
 def _add_subject(parser: argparse.ArgumentParser) -> None:
@@ -168,15 +237,6 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
         "one of that name, else the one that agrees better with the label",
     )
     add(
-        "--companion",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help="a file beside the model that tells how it is fed: a scaler, encoders, the order of "
-        "its inputs; may be repeated",
-    )
-    add(
         "--map",
         metavar="FILE",
         type=Path,
@@ -190,18 +250,7 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
         type=float,
         help="where the decision changes: of a score, when not at 0.5; of an estimated number",
     )
-    add(
-        "--trust-model",
-        action="store_true",
-        help="open a model file, or a file beside it, that is a program: whatever its author put "
-        "into it runs",
-    )
-    add(
-        "--make-environment",
-        action="store_true",
-        help="where the model was saved with other versions: make an environment with them, from "
-        "the package registry, and open it there",
-    )
+    _add_opening(parser)
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -257,6 +306,22 @@ def question_of(arguments: argparse.Namespace) -> Question:
         runs=_runs(arguments),
         title=f"{asked} on {arguments.data.name}",
         limits=read_limits(arguments.domain) if arguments.domain else Limits(),
+    )
+
+
+def doubt_of(arguments: argparse.Namespace) -> Doubt:
+    """Name the certificate, and what it is checked with."""
+    return Doubt(
+        certificate=arguments.certificate,
+        model=arguments.model,
+        companions=tuple(arguments.companion),
+        data=arguments.data,
+        table=arguments.table,
+        sample=arguments.sample,
+        seconds=arguments.seconds,
+        seed=arguments.seed,
+        trusted=arguments.trust_model,
+        make_environment=arguments.make_environment,
     )
 
 

@@ -15,10 +15,11 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.arguments import parser, question_of, subject_of
+from fairdesk.arguments import doubt_of, parser, question_of, subject_of
 from fairdesk.audit.inspection import inspect
 from fairdesk.audit.methods import METHODS, parse_options
 from fairdesk.audit.store import RunRecord, RunState
+from fairdesk.audit.verification import Verified, check_certificate
 from fairdesk.audit.worker import Worker
 from fairdesk.errors import (
     FairDeskError,
@@ -61,7 +62,12 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
         return open_window(getattr(arguments, "file", None))
     with _log_file() as log_file:
         try:
-            return _inspect(arguments) if arguments.command == "inspect" else _audit(arguments)
+            match arguments.command:
+                case "inspect":
+                    return _inspect(arguments)
+                case "verify":
+                    return _verify(arguments)
+            return _audit(arguments)
         except TrustRequiredError as error:
             _complain(f"{error.what} {error.why} If you trust it, add --trust-model.")
         except FairDeskError as error:
@@ -86,6 +92,17 @@ def _inspect(arguments: argparse.Namespace) -> int:
     else:
         _say(inspected.summary(found, held))
     return 0
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    """Check a certificate again, and tell what came of it; gives the exit code."""
+    with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _spinner() as say:
+        verified = check_certificate(worker, doubt_of(arguments), say)
+    if arguments.json:
+        _say(json.dumps(msgspec.to_builtins(_verified_figures(verified))))
+    else:
+        _say(_verified_summary(verified))
+    return 0 if verified.holds else FAILED
 
 
 def _audit(arguments: argparse.Namespace) -> int:
@@ -221,6 +238,54 @@ def _proven_figures(proven: Proven) -> dict[str, object]:
     names = ("certified", "falsified", "undecided", "seconds", "boxes", "exact", "margin")
     counts = ("total", "certified_people", "falsified_people")
     return {name: getattr(proven, name) for name in (*names, *counts, "estimated")}
+
+
+def _verified_figures(verified: Verified) -> dict[str, object]:
+    """Give what ``verify --json`` prints."""
+    header, checks = verified.header, verified.checks
+    return {
+        "holds": verified.holds,
+        "tried": sum(each.tried for each in checks),
+        "violations": sum(each.failed for each in checks),
+        "unknown": sum(each.unknown for each in checks),
+        "leaves": verified.leaves,
+        "checks": checks,
+        "certified": header.certified_share,
+        "falsified": header.falsified_share,
+        "undecided": header.undecided_share,
+        "model": header.model,
+    }
+
+
+def _verified_summary(verified: Verified) -> str:
+    """Say what came of checking a certificate, for people."""
+    header = verified.header
+    boxes = words.joined(
+        [f"{words.number(count)} {kind}" for kind, count in verified.leaves.items() if count]
+    )
+    total, *counts = (
+        f"{int(each):,}"
+        for each in (header.total, header.certified, header.falsified, header.undecided)
+    )
+    said = (
+        f"The certificate of “{header.model.name}” speaks of {total} people, whatever their "
+        "protected values: {} certified, {} falsified, {} undecided. ".format(*counts)
+        + f"Boxes: {boxes}."
+    )
+    lines = [said, ""]
+    for each in verified.checks:
+        state = "FAILED" if each.failed else "holds" if each.tried else "not tried"
+        count = f"{words.number(each.failed)} of {words.number(each.tried)} contradict it"
+        open_ = f", no answer for {words.number(each.unknown)}" if each.unknown else ""
+        lines.append(f"{state:<10}{each.name}" + (f": {count}{open_}." if each.tried else "."))
+        lines += [f"{'':<10}{told}" for told in each.told]
+    lines += [
+        "",
+        "Nothing contradicts the certificate."
+        if verified.holds
+        else "The certificate does not hold.",
+    ]
+    return "\n".join(lines)
 
 
 def _summary(outcome: Outcome) -> str:

@@ -11,6 +11,7 @@ import time
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fairdesk
@@ -640,6 +641,69 @@ def test_what_is_proven_is_told_and_kept_as_a_certificate(quick, tmp_path, capsy
     assert f"{told['boxes']} boxes of people looked at" in out
     assert (tmp_path / "out" / "earlier-1" / "certificate.fairdesk-proof").is_file()
     assert (tmp_path / "out" / "certificate.fairdesk-proof").is_file()
+
+
+@pytest.fixture
+def proven(quick, tmp_path, capsys, monkeypatch):
+    """Make a certificate by asking everybody; gives its file and the model's."""
+    monkeypatch.setitem(METHODS, "proves", fake_guest.PROVES)
+    assert cli.main(quick(method="proves")) == 0
+    capsys.readouterr()
+    return tmp_path / "out" / "certificate.fairdesk-proof", tmp_path / "model.txt"
+
+
+def test_a_certificate_is_checked_again(proven, people, capsys):
+    file, model = map(str, proven)
+    command = ["verify", file, "--model", model, "--data", str(people), "--sample", "500"]
+    assert cli.main([*command, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["holds"] is True
+    assert told["violations"] == told["unknown"] == 0
+    assert told["tried"] > 1_500
+    assert told["leaves"]["certified"] > 0
+    tried = {each["name"]: each["tried"] for each in told["checks"]}
+    assert tried["The model’s file is the one that was certified"] == 1
+    assert tried["The data’s own people in certified and falsified boxes"] > 20
+    # what is no network of layers is not asked about, and that is said
+    (solver,) = [each for each in told["checks"] if "solver" in each["name"]]
+    assert solver["tried"] == 0
+    assert "cannot be asked about this model" in solver["told"][0]
+
+    assert cli.main(command) == 0
+    out = capsys.readouterr().out
+    assert "Nothing contradicts the certificate." in out
+    assert "not tried Boxes, asked of a solver" in out
+
+
+def test_a_forged_certificate_is_told(proven, capsys):
+    file, model = proven
+    header, arrays = certificate.read(file)
+    verdict = np.where(arrays["verdict"] == 2, 1, arrays["verdict"])
+    certificate.write(file, certificate.encoded(header), arrays | {"verdict": verdict})
+    assert cli.main(["verify", str(file), "--model", str(model), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["holds"] is False
+    failed = {each["name"] for each in told["checks"] if each["failed"]}
+    assert failed == {
+        "The totals follow from the boxes",
+        "People in certified boxes, asked of the model",
+    }
+    assert cli.main(["verify", str(file), "--model", str(model)]) == 1
+    out = capsys.readouterr().out
+    assert "somebody with age = " in out
+    assert "The certificate does not hold." in out
+
+
+def test_a_certificate_of_another_model_is_told_and_that_is_not_opened(proven, tmp_path, capsys):
+    file, _ = proven
+    other = fake_guest.write_source(tmp_path / "other.txt", opening="raise SystemError")
+    assert cli.main(["verify", str(file), "--model", str(other), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    (only,) = told["checks"]
+    assert only["failed"] == 1
+    assert "model.txt" in only["told"][0]
+    fails(capsys, ["verify", file, "--model", tmp_path / "none.txt"], "cannot be read")
+    fails(capsys, ["verify", other, "--model", other], "no certificate of FairDesk")
 
 
 def test_whoever_watches_a_proof_is_told_what_is_proven(quick, monkeypatch, capsys):

@@ -131,7 +131,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     if subject.model is None:
         return _without_model(subject, table, favourable)
     contents = worker.look_into(subject.model)
-    card = _open(worker, subject, subject.model, contents, say)
+    card = opened(worker, subject, subject.model, contents, say)
     table = _with_what_it_takes(table, card, subject.label)
     proposal = propose(
         card,
@@ -224,7 +224,7 @@ def _without_model(subject: Subject, table: Table, favourable: str) -> Inspectio
     )
 
 
-def _open(
+def opened(
     worker: Worker,
     subject: Subject,
     model: Path,
