@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil, floor
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
@@ -128,7 +129,7 @@ class Tree:
                 self.rules[number],
                 str(len(self.path(number)) - 1),
                 f"{100 * self.parts[number].share:.4f}",
-                *(f"{float(100 * share):.2f}" for share in self.shares(number).values()),
+                *(_hundredths(verdict, share) for verdict, share in self.shares(number).items()),
                 str(self.parts[number].boxes),
             )
             for number in order[:most]
@@ -140,6 +141,12 @@ def _of(whole: float, share: float) -> Fraction:
     ratio = share / whole if whole else 0.0
     # of a float its shortest decimals: 0.6 is not a little less
     return Fraction(1) if ratio > 1 - _LAST_BITS else Fraction(str(max(ratio, 0.0)))
+
+
+def _hundredths(verdict: str, share: Fraction) -> str:
+    """Write a percentage for a column of them; what is undecided is rounded up, else down."""
+    least = (ceil if verdict == "undecided" else floor)(10_000 * share)
+    return f"{least / 100:.2f}"
 
 
 class Placed(NamedTuple):
