@@ -17,7 +17,7 @@ sign. So what a class needs in order to win are forms above nought.
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_type_hints
 
 import numpy as np
 from numba import njit, types
@@ -55,7 +55,7 @@ class Network(NamedTuple):
     Attributes
     ----------
     shape : NDArray[np.int64]
-        ``(L, 5)``; of each layer before the margins its units, the place of its activation, its
+        ``(L, 4)``; of each layer before the margins its units, the place of its activation, its
         first unit among all, and where its weights begin in ``weights`` and ``turned``.
     settings : NDArray[np.float64]
         ``(L, 4)``; alpha, ceiling, and the factor and the constant of the rounding of its sums.
@@ -67,12 +67,17 @@ class Network(NamedTuple):
         ``(h,)``; how far the first layer's sums can be from what the tables say.
     slopes : NDArray[np.float64]
         ``(a, h)``; 0 along axes with a table.
+    entries : NDArray[np.float64]
+        Flat, ``(h, E)``; of each unit the numbers of a form: its slopes, the entries of the tables,
+        what the combinations add.
+    tables : int
+        How many entries the tables in a form have.
     least, most : NDArray[np.float64]
         ``(n, h)``; of the axes with tables trees of the least and the greatest entry: node ``k``
         holds those of nodes ``2 k`` and ``2 k + 1``, and the entries themselves are the leaves.
     axes : NDArray[np.int64]
         ``(a, 3)``; places; where its tree begins, -1 for a slope; where its entries are in a form,
-        -1 where they are bounded by their extremes only.
+        -1 for a slope, and where a table is bounded by its extremes only.
     combined : NDArray[np.float64]
         ``(V, h)``; what each combination of protected values adds.
     rows, sizes : NDArray[np.float64]
@@ -81,8 +86,10 @@ class Network(NamedTuple):
     ends : NDArray[np.float64]
         ``(F, 2)``; the same of what is constant.
     limits : NDArray[np.float64]
-        ``(4,)``; factor and constant of the rounding of margins, how near to 0 nothing is
-        certain, and how large a number may be.
+        ``(7,)``; factor and constant of the rounding of margins; how near to 0 nothing is
+        certain; how large a number may be; how often a box that was narrowed is bounded at most;
+        how many combinations are bounded together; what share of an axis has to be left, at most,
+        so that it is cut.
     needs : NDArray[np.int64]
         ``(K, 2 F)``; whether class ``c`` wins only where that form is above 0.
     decision : NDArray[np.int64]
@@ -96,6 +103,8 @@ class Network(NamedTuple):
     bias: Float64
     first_off: Float64
     slopes: Float64
+    entries: Float64
+    tables: int
     least: Float64
     most: Float64
     axes: Numbers
@@ -109,7 +118,7 @@ class Network(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What the loops work in, made once for each thread.
+    """What the loops work in, made once for each thread; ``R`` rows at once.
 
     Attributes
     ----------
@@ -117,16 +126,32 @@ class Room(NamedTuple):
         ``(11, units)``; of each unit by rows: the interval of its sum, of its answer, slope and
         constant of the line below and of the line above, what its sum may be off, how much
         the margins hang on it, and how many of its lines do not meet.
+    live, lives : NDArray[np.int64]
+        ``(units,)``, ``(L,)``; of each layer the units whose answers change, and how many.
+    side, which : NDArray[np.int64]
+        ``(units,)``, ``(R,)``; which bounds of units are looked for.
     sums : NDArray[np.float64]
-        ``(6, widest)``.
-    forms : NDArray[np.float64]
-        ``(V, 2 F, E)``.
+        ``(3, widest)``.
+    first, wide, ends : NDArray[np.float64]
+        ``(2, h)``; the least and the most of the first layer's sums, of the part of axes that are
+        bounded by extremes, and of one axis. ``wide`` is ``(2, 0)`` where there are none.
+    middle, half : NDArray[np.float64]
+        ``(a,)``; of the box, along axes with slopes.
+    slopes, carried : NDArray[np.float64]
+        ``(R, widest)``; rows of coefficients on their way back.
+    forms, told : NDArray[np.float64]
+        ``(R, E)``, ``(R,)``; what they become.
+    kept : NDArray[np.float64]
+        ``(V, 2 F, E)``; the forms of the margins.
     constants, bounds : NDArray[np.float64]
         ``(V, 2 F)``; what is added to a form, and what it is at least in the box.
+    off : NDArray[np.float64]
+        ``(F,)``; how far the margins are off.
     common : NDArray[np.float64]
         ``(E,)``.
-    won : NDArray[np.int64]
-        ``(V,)``; the decision under each combination, -1 where it is not certain.
+    won, bundle, formed : NDArray[np.int64]
+        ``(V,)``; the decision under each combination, -1 where it is not certain; with which
+        others it was bounded; of each of these sets whether there are forms.
     work, order
         As `fairdesk.certify.count_kernels.room` gives them.
     start : NDArray[np.int64]
@@ -134,12 +159,28 @@ class Room(NamedTuple):
     """
 
     units: Float64
+    live: Numbers
+    lives: Numbers
+    side: Numbers
+    which: Numbers
     sums: Float64
+    first: Float64
+    wide: Float64
+    ends: Float64
+    middle: Float64
+    half: Float64
+    slopes: Float64
+    carried: Float64
     forms: Float64
+    told: Float64
+    kept: Float64
     constants: Float64
     bounds: Float64
+    off: Float64
     common: Float64
     won: Numbers
+    bundle: Numbers
+    formed: Numbers
     work: Float64
     order: Numbers
     start: Numbers
@@ -149,7 +190,8 @@ class Room(NamedTuple):
     _LOW, _HIGH, _ANSWER_LOW, _ANSWER_HIGH,
     _BELOW, _BELOW_AT, _ABOVE, _ABOVE_AT, _EPS, _HANGS, _OPEN,
 ) = range(11)  # fmt: skip
-_UNITS, _KIND, _FIRST, _WEIGHTS, _TURNED = range(5)
+_UNITS, _KIND, _FIRST, _WEIGHTS = range(4)
+_CLOSE, _LARGEST, _ROUNDS, _TOGETHER, _WORTH = range(2, 7)
 
 
 # -- lines below and above an activation ------------------------------------------------------
@@ -314,9 +356,8 @@ def _curve_lines(
 
 
 @njit(error_model="numpy")
-def _bend(kind: int, alpha: float, ceiling: float, first: int, units: int, room: Room) -> None:
+def _bend(kind: int, alpha: float, ceiling: float, first: int, units: int, of: Float64) -> None:
     """Find the lines and the answers of a layer's units from the intervals of their sums."""
-    of = room.units
     for u in range(first, first + units):
         low, high = of[_LOW, u], of[_HIGH, u]
         # the identity; most units of most boxes are this or nothing
@@ -363,6 +404,7 @@ def _bend(kind: int, alpha: float, ceiling: float, first: int, units: int, room:
 
 @njit(fastmath=_FAST)
 def _add_slope(slopes: Float64, middle: float, half: float, low: Float64, high: Float64) -> None:
+    """Add what an axis with a slope makes of the first layer's sums, at its middle and around."""
     for u in range(slopes.size):
         at, by = slopes[u] * middle, abs(slopes[u]) * half
         low[u] += at - by
@@ -370,49 +412,45 @@ def _add_slope(slopes: Float64, middle: float, half: float, low: Float64, high: 
 
 
 @njit
-def _first_sums(network: Network, low: Numbers, high: Numbers, room: Room) -> None:
-    """Bound the first layer's sums without what the combination adds: exact for each axis.
-
-    Rows 0 and 1 of ``room.sums`` hold them.
-    """
-    h = network.first_off.size
-    least, most = room.sums[0, :h], room.sums[1, :h]
-    for u in range(h):
-        least[u] = most[u] = network.bias[u]
-    for i in range(low.size):
-        count, tree = network.axes[i, 0], network.axes[i, 1]
-        if tree < 0:
-            middle, half = 0.5 * (low[i] + high[i]), 0.5 * (high[i] - low[i])
-            _add_slope(network.slopes[i], middle, half, least, most)
-        else:
-            _add_extremes(network, tree, count, low[i], high[i], room)
-
-
-@njit
-def _add_extremes(network: Network, tree: int, count: int, low: int, high: int, room: Room) -> None:
-    """Add the least and the greatest entries of a table between two places."""
-    h = network.first_off.size
-    own_least, own_most = room.sums[2, :h], room.sums[3, :h]
-    for u in range(h):
-        own_least[u], own_most[u] = np.inf, -np.inf
-    left, right = low + count, high + count + 1
-    while left < right:
-        if left & 1:
-            _widen(network.least[tree + left], network.most[tree + left], own_least, own_most)
-            left += 1
-        if right & 1:
-            right -= 1
-            _widen(network.least[tree + right], network.most[tree + right], own_least, own_most)
-        left, right = left >> 1, right >> 1
-    for u in range(h):
-        room.sums[0, u] += own_least[u]
-        room.sums[1, u] += own_most[u]
-
-
-@njit
 def _widen(least: Float64, most: Float64, low: Float64, high: Float64) -> None:
     for u in range(low.size):
         low[u], high[u] = min(low[u], least[u]), max(high[u], most[u])
+
+
+@njit
+def _extremes(
+    least: Float64, most: Float64, tree: int, count: int, first: int, last: int, ends: Float64
+) -> None:
+    """Give the least and the greatest entries of a table between two places, ``(2, h)``."""
+    ends[0], ends[1] = np.inf, -np.inf
+    left, right = first + count, last + count + 1
+    while left < right:
+        if left & 1:
+            _widen(least[tree + left], most[tree + left], ends[0], ends[1])
+            left += 1
+        if right & 1:
+            right -= 1
+            _widen(least[tree + right], most[tree + right], ends[0], ends[1])
+        left, right = left >> 1, right >> 1
+
+
+@njit
+def _enter(network: Network, low: Numbers, high: Numbers, room: Room) -> None:
+    """Look at a box: its middle, and the first layer's sums without what combinations add."""
+    first, wide = room.first, room.wide
+    first[0], first[1] = network.bias[: first.shape[1]], network.bias[: first.shape[1]]
+    wide[:] = 0.0
+    for i in range(low.size):
+        count, tree = network.axes[i, 0], network.axes[i, 1]
+        room.middle[i] = room.half[i] = 0.0
+        if tree < 0:
+            room.middle[i], room.half[i] = 0.5 * (low[i] + high[i]), 0.5 * (high[i] - low[i])
+            _add_slope(network.slopes[i], room.middle[i], room.half[i], first[0], first[1])
+            continue
+        _extremes(network.least, network.most, tree, count, low[i], high[i], room.ends)
+        first += room.ends
+        if network.axes[i, 2] < 0:
+            wide += room.ends
 
 
 @njit
@@ -423,18 +461,12 @@ def _allowance(factor: float, constant: float, size: float) -> float:
 
 @njit(fastmath=_FAST)
 def _add_input(
-    weights: Float64,
-    at: int,
-    low: float,
-    high: float,
-    middle: Float64,
-    half: Float64,
-    size: Float64,
+    weights: Float64, low: float, high: float, middle: Float64, half: Float64, size: Float64
 ) -> None:
     """Add one input, between two numbers, to the sums of a layer."""
     centre, radius, most = 0.5 * (low + high), 0.5 * (high - low), max(abs(low), abs(high))
     for u in range(middle.size):
-        weight = weights[at + u]
+        weight = weights[u]
         middle[u] += weight * centre
         half[u] += abs(weight) * radius
         size[u] += abs(weight) * most
@@ -442,29 +474,32 @@ def _add_input(
 
 @njit
 def _interval_sums(network: Network, layer: int, room: Room) -> bool:
-    """Bound a later layer's sums by intervals; tells whether they are numbers, and not too large."""
-    of, before = room.units, network.shape[layer - 1]
-    units, first, at = network.shape[layer, _UNITS], network.shape[layer, _FIRST], 0
-    middle, half, size = room.sums[2, :units], room.sums[3, :units], room.sums[4, :units]
+    """Bound a later layer's sums by intervals; tells whether they are numbers, not too large."""
+    of = room.units
+    units, first, at = (
+        network.shape[layer, _UNITS],
+        network.shape[layer, _FIRST],
+        network.shape[layer, _WEIGHTS],
+    )
+    middle, half, size = room.sums[0, :units], room.sums[1, :units], room.sums[2, :units]
+    fine = True
     for u in range(units):
         middle[u] = network.bias[first + u]
         half[u], size[u] = 0.0, abs(middle[u])
-    at = network.shape[layer, _WEIGHTS]
-    for i in range(before[_UNITS]):
-        least, most = of[_ANSWER_LOW, before[_FIRST] + i], of[_ANSWER_HIGH, before[_FIRST] + i]
+    before = network.shape[layer - 1, _FIRST]
+    for i in range(before, first):
+        least, most = of[_ANSWER_LOW, i], of[_ANSWER_HIGH, i]
+        fine = fine and max(abs(least), abs(most)) <= network.limits[_LARGEST]
         if least != 0.0 or most != 0.0:
-            _add_input(network.weights, at, least, most, middle, half, size)
+            _add_input(network.weights[at : at + units], least, most, middle, half, size)
         at += units
     factor, constant = network.settings[layer, 2], network.settings[layer, 3]
-    fine = True
     for u in range(units):
         eps = _allowance(factor, constant, size[u])
         of[_EPS, first + u] = eps
-        of[_LOW, first + u], of[_HIGH, first + u] = (
-            middle[u] - half[u] - eps,
-            middle[u] + half[u] + eps,
-        )
-        fine = fine and size[u] <= network.limits[3]
+        of[_LOW, first + u] = middle[u] - half[u] - eps
+        of[_HIGH, first + u] = middle[u] + half[u] + eps
+        fine = fine and size[u] <= network.limits[_LARGEST]
     return fine
 
 
@@ -472,27 +507,54 @@ def _interval_sums(network: Network, layer: int, room: Room) -> bool:
 
 
 @njit(fastmath=_FAST)
-def _through(slopes: Float64, of: Float64, first: int, bias: Float64) -> float:
+def _through(
+    slopes: Float64,
+    below: Float64,
+    below_at: Float64,
+    above: Float64,
+    above_at: Float64,
+    bias: Float64,
+    eps: Float64,
+) -> float:
     """Take coefficients of a layer's answers back to its sums, in place, for a bound from below.
 
     Gives what is constant: the lines' and the biases' part, less what rounding may take.
     """
     told = 0.0
-    below, below_at, above, above_at = of[_BELOW], of[_BELOW_AT], of[_ABOVE], of[_ABOVE_AT]
-    eps = of[_EPS]
     for j in range(slopes.size):
         rising, falling = max(slopes[j], 0.0), min(slopes[j], 0.0)
-        slope = rising * below[first + j] + falling * above[first + j]
-        told += rising * below_at[first + j] + falling * above_at[first + j]
-        told += slope * bias[first + j] - abs(slope) * eps[first + j]
+        slope = rising * below[j] + falling * above[j]
+        told += rising * below_at[j] + falling * above_at[j]
+        told += slope * bias[j] - _lost(slope, eps[j])
         slopes[j] = slope
     return told
 
 
+@njit
+def _lost(slope: float, eps: float) -> float:
+    """Give what the rounding of a sum may take from a form that hangs on it."""
+    return abs(slope) * eps
+
+
 @njit(fastmath=_FAST)
-def _add_row(weights: Float64, at: int, slope: float, sums: Float64) -> None:
-    for i in range(sums.size):
-        sums[i] += slope * weights[at + i]
+def _add_rows(weights: Float64, at: int, live: Numbers, slopes: Float64, sums: Float64) -> None:
+    """Take coefficients of a layer's sums back to what is summed up: ``slopes @ weights``."""
+    width, k = sums.size, 0
+    for i in range(width):
+        sums[i] = 0.0
+    while k + 4 <= live.size:
+        a, b, c, d = live[k], live[k + 1], live[k + 2], live[k + 3]
+        by_a, by_b, by_c, by_d = slopes[a], slopes[b], slopes[c], slopes[d]
+        first, second = weights[at + a * width :], weights[at + b * width :]
+        third, fourth = weights[at + c * width :], weights[at + d * width :]
+        for i in range(width):
+            sums[i] += by_a * first[i] + by_b * second[i] + by_c * third[i] + by_d * fourth[i]
+        k += 4
+    while k < live.size:
+        by, own = slopes[live[k]], weights[at + live[k] * width :]
+        for i in range(width):
+            sums[i] += by * own[i]
+        k += 1
 
 
 @njit(fastmath=_FAST)
@@ -503,217 +565,234 @@ def _dot(first: Float64, second: Float64) -> float:
     return told
 
 
-@njit
-def _substitute(network: Network, layer: int, hangs: bool, room: Room) -> float:
-    """Take coefficients of a layer's answers, row 0 of ``room.sums``, back to the first sums.
+@njit(fastmath=_FAST)
+def _least_of(slopes: Float64, low: Float64, high: Float64) -> float:
+    """Give the least of a sum with these coefficients of numbers that lie between others."""
+    told = 0.0
+    for u in range(slopes.size):
+        told += min(slopes[u] * low[u], slopes[u] * high[u])
+    return told
 
-    They are left in row 1; gives what is constant. ``hangs`` keeps how large they were on the way.
+
+@njit
+def _back(network: Network, layer: int, count: int, hangs: bool, room: Room) -> None:
+    """Take rows of coefficients of a layer's answers back to forms: all rows, layer by layer.
+
+    The rows are the first ``count`` of ``room.slopes``; the forms go to ``room.forms``. To
+    ``room.told`` is added what is constant, but for what the combinations add, which is linear in
+    the first sums too: it is in the entries of a form after those of all tables.
     """
-    of, told = room.units, 0.0
-    current, other = 0, 1
+    of, current, other = room.units, room.slopes, room.carried
     while True:
         units, first = network.shape[layer, _UNITS], network.shape[layer, _FIRST]
-        slopes = room.sums[current, :units]
-        if hangs:
-            for j in range(units):
-                of[_HANGS, first + j] += abs(slopes[j])
-        told += _through(slopes, of, first, network.bias)
+        last = first + units
+        live = room.live[first : first + room.lives[layer]]
+        below, below_at = of[_BELOW, first:last], of[_BELOW_AT, first:last]
+        above, above_at = of[_ABOVE, first:last], of[_ABOVE_AT, first:last]
+        bias, eps, hanging = network.bias[first:last], of[_EPS, first:last], of[_HANGS, first:last]
+        for r in range(count):
+            slopes = current[r, :units]
+            if hangs:
+                for j in range(units):
+                    hanging[j] += abs(slopes[j])
+            room.told[r] += _through(slopes, below, below_at, above, above_at, bias, eps)
         if layer == 0:
             break
-        sums = room.sums[other, : network.shape[layer - 1, _UNITS]]
-        sums[:] = 0.0
-        at = network.shape[layer, _TURNED]
-        for j in range(units):
-            if slopes[j] != 0.0:
-                _add_row(network.turned, at, slopes[j], sums)
-            at += sums.size
+        inputs, at = network.shape[layer - 1, _UNITS], network.shape[layer, _WEIGHTS]
+        for r in range(count):
+            _add_rows(network.turned, at, live, current[r], other[r, :inputs])
         current, other = other, current
         layer -= 1
-    if current == 0:
-        room.sums[1, :units] = room.sums[0, :units]
-    return told
+    for r in range(count):
+        _add_rows(network.entries, 0, live, current[r], room.forms[r])
+        if room.wide.size:
+            room.told[r] += _least_of(current[r, :units], room.wide[0], room.wide[1])
 
 
-@njit
-def _form(
-    network: Network, combination: int, low: Numbers, high: Numbers, form: Float64, room: Room
-) -> float:
-    """Write coefficients of the first sums, row 1 of ``room.sums``, as a form.
-
-    Gives what is constant of it, the axes that are bounded by their extremes among that.
-    """
-    h = network.first_off.size
-    slopes = room.sums[1, :h]
-    told = _dot(slopes, network.combined[combination])
-    for i in range(low.size):
-        count, tree, entry = network.axes[i, 0], network.axes[i, 1], network.axes[i, 2]
-        if tree < 0:
-            form[i] = _dot(slopes, network.slopes[i])
-            continue
-        form[i] = 0.0
-        if entry >= 0:
-            for k in range(low[i], high[i] + 1):
-                form[entry + k] = _dot(slopes, network.least[tree + count + k])
-        else:
-            room.sums[4, :h], room.sums[5, :h] = room.sums[0, :h], slopes
-            room.sums[0, :h] = room.sums[1, :h] = 0.0
-            _add_extremes(network, tree, count, low[i], high[i], room)
-            for u in range(h):
-                told += min(room.sums[5, u] * room.sums[0, u], room.sums[5, u] * room.sums[1, u])
-            room.sums[0, :h], room.sums[1, :h] = room.sums[4, :h], room.sums[5, :h]
-    return told
-
-
-@njit
-def _part(network: Network, i: int, low: Numbers, high: Numbers, form: Float64) -> float:
-    """Give the least that one axis adds to a form."""
-    entry = network.axes[i, 2]
-    if network.axes[i, 1] < 0:
-        return 0.5 * (form[i] * (low[i] + high[i]) - abs(form[i]) * (high[i] - low[i]))
-    if entry < 0:
-        return 0.0
-    least = form[entry + low[i]]
-    for k in range(low[i] + 1, high[i] + 1):
-        least = min(least, form[entry + k])
-    return least
-
-
-@njit
-def _lowest(network: Network, low: Numbers, high: Numbers, form: Float64) -> float:
-    """Give the least that a form is in a box, without its constant."""
+@njit(fastmath=_FAST)
+def _even(form: Float64, middle: Float64, half: Float64) -> float:
+    """Give the least that the axes with slopes add to a form."""
     told = 0.0
-    for i in range(low.size):
-        told += _part(network, i, low, high, form)
+    for i in range(middle.size):
+        told += form[i] * middle[i] - abs(form[i]) * half[i]
     return told
+
+
+@njit
+def _lowest(network: Network, low: Numbers, high: Numbers, form: Float64, room: Room) -> float:
+    """Give the least that a form is in the box that was entered, without its constant."""
+    told = _even(form, room.middle, room.half)
+    for i in range(low.size):
+        entry = network.axes[i, 2]
+        if entry >= 0:
+            least = form[entry + low[i]]
+            for k in range(entry + low[i] + 1, entry + high[i] + 1):
+                least = min(least, form[k])
+            told += least
+    return told
+
+
+@njit
+def _is_open(kind: int, ceiling: float, low: float, high: float) -> bool:
+    """Tell whether an activation may bend between two sums."""
+    if kind == _LINEAR:
+        return False
+    if kind == _RELU:
+        return low < 0.0 < high or low < ceiling < high
+    return kind != _LEAKY_RELU or low < 0.0 < high
 
 
 @njit
 def _tighten(
-    network: Network, layer: int, combination: int, low: Numbers, high: Numbers, room: Room
+    network: Network, layer: int, who: Numbers, low: Numbers, high: Numbers, room: Room
 ) -> None:
-    """Bound backwards the sums of a layer that intervals leave with a bend in them."""
-    of = room.units
-    units, first, kind = (
-        network.shape[layer, 0],
-        network.shape[layer, _FIRST],
-        network.shape[layer, 1],
-    )
-    inputs, ceiling = network.shape[layer - 1, _UNITS], network.settings[layer, 1]
-    for u in range(units):
-        least, most = of[_LOW, first + u], of[_HIGH, first + u]
-        if kind == _LINEAR or (
-            kind in (_RELU, _LEAKY_RELU) and ((least >= 0.0 and most <= ceiling) or most <= 0.0)
-        ):
-            continue
-        at = network.shape[layer, _TURNED] + u * inputs
-        bias, eps = network.bias[first + u], of[_EPS, first + u]
-        for sign in (1.0, -1.0):
-            for i in range(inputs):
-                room.sums[0, i] = sign * network.turned[at + i]
-            told = _substitute(network, layer - 1, False, room)
-            told += _form(network, combination, low, high, room.common, room)
-            told += _lowest(network, low, high, room.common) + sign * bias - eps
-            if sign > 0.0:
-                of[_LOW, first + u] = max(least, told)
+    """Bound backwards the sums of a layer that intervals leave with a bend in them.
+
+    First from the side on which it looks more like that they are beyond the bend.
+    """
+    of, told = room.units, room.told
+    units, first = network.shape[layer, _UNITS], network.shape[layer, _FIRST]
+    kind, ceiling = network.shape[layer, _KIND], network.settings[layer, 1]
+    inputs, at = network.shape[layer - 1, _UNITS], network.shape[layer, _WEIGHTS]
+    base = network.axes.shape[0] + network.tables
+    for again in range(2):
+        count = 0
+        for u in range(first, first + units):
+            least, most = of[_LOW, u], of[_HIGH, u]
+            if again == 0:
+                room.side[u] = 0
+            elif room.side[u] == 0:
+                continue
+            if _is_open(kind, ceiling, least, most):
+                if again == 0:
+                    room.side[u] = 1 if most > -least else -1
+                else:
+                    room.side[u] = -room.side[u]
+                sign = room.side[u]
+                own = at + (u - first) * inputs
+                for i in range(inputs):
+                    room.slopes[count, i] = sign * network.turned[own + i]
+                told[count] = sign * network.bias[u] - of[_EPS, u]
+                room.which[count] = u
+                count += 1
+        if count == 0:
+            break
+        _back(network, layer - 1, count, False, room)
+        for r in range(count):
+            u, form = room.which[r], room.forms[r]
+            more = np.inf
+            for v in who:
+                more = min(more, form[base + v])
+            bound = told[r] + more + _lowest(network, low, high, form, room)
+            # both bounds are true: should they cross, then only by rounding
+            if room.side[u] > 0:
+                of[_LOW, u] = min(max(of[_LOW, u], bound), of[_HIGH, u])
             else:
-                of[_HIGH, first + u] = min(most, -told)
-        # both are true, so that nothing is between them only by rounding
-        if of[_LOW, first + u] > of[_HIGH, first + u]:
-            of[_LOW, first + u], of[_HIGH, first + u] = least, most
+                of[_HIGH, u] = max(min(of[_HIGH, u], -bound), of[_LOW, u])
 
 
 @njit
-def _margins(
-    network: Network,
-    combination: int,
-    v: int,
-    low: Numbers,
-    high: Numbers,
-    forms: bool,
-    room: Room,
+def _bend_layer(network: Network, layer: int, room: Room) -> None:
+    units, first = network.shape[layer, _UNITS], network.shape[layer, _FIRST]
+    kind, alpha, ceiling = (
+        network.shape[layer, _KIND],
+        network.settings[layer, 0],
+        network.settings[layer, 1],
+    )
+    _bend(kind, alpha, ceiling, first, units, room.units)
+    of, count = room.units, 0
+    for j in range(units):
+        if of[_BELOW, first + j] != 0.0 or of[_ABOVE, first + j] != 0.0:
+            room.live[first + count] = j
+            count += 1
+    room.lives[layer] = count
+
+
+@njit
+def _bounded(
+    network: Network, who: Numbers, bundle: int, low: Numbers, high: Numbers, room: Room
 ) -> float:
-    """Bound the margins under a combination, by intervals or by forms; gives what they are off."""
+    """Bound the margins under some combinations of protected values at once.
+
+    Fills ``room.bounds``, and unless intervals were enough or nothing is certain, the rows of
+    ``room.kept`` and ``room.constants``; ``room.formed`` tells which. Gives what margins are off.
+    """
+    of, fine = room.units, True
+    h = network.first_off.size
+    for u in range(h):
+        least, most = np.inf, -np.inf
+        for v in who:
+            more = network.combined[v, u]
+            least, most = min(least, more), max(most, more)
+        eps = network.first_off[u]
+        of[_EPS, u] = eps
+        of[_LOW, u], of[_HIGH, u] = room.first[0, u] + least - eps, room.first[1, u] + most + eps
+        fine = fine and abs(of[_LOW, u]) + abs(of[_HIGH, u]) <= network.limits[_LARGEST]
+    _bend_layer(network, 0, room)
+    for layer in range(1, len(network.shape)):
+        fine = fine and _interval_sums(network, layer, room)
+        if fine:
+            _tighten(network, layer, who, low, high, room)
+            _bend_layer(network, layer, room)
+    room.formed[bundle] = False
+    if not fine:
+        for v in who:
+            room.bounds[v] = -np.inf
+        return 0.0
+    off = _interval_margins(network, who, room)
+    if _winner(network, room.bounds[who[0]]) < 0:
+        _form_margins(network, who, bundle, low, high, room)
+        room.formed[bundle] = True
+    return off
+
+
+@njit
+def _interval_margins(network: Network, who: Numbers, room: Room) -> float:
+    """Bound the margins by intervals, and learn what they are off; gives the most of that."""
     of, last = room.units, len(network.shape) - 1
     units, first = network.shape[last, _UNITS], network.shape[last, _FIRST]
     largest = 0.0
     for f in range(len(network.rows)):
-        row, size, constant = network.rows[f], network.ends[f, 1], network.ends[f, 0]
+        row, constant, size = network.rows[f], network.ends[f, 0], network.ends[f, 1]
         above = below = constant
+        fine = True
         for j in range(units):
             least, most = of[_ANSWER_LOW, first + j], of[_ANSWER_HIGH, first + j]
+            fine = fine and max(abs(least), abs(most)) <= network.limits[_LARGEST]
             size += network.sizes[f, j] * max(abs(least), abs(most))
             below += min(row[j] * least, row[j] * most)
             above += max(row[j] * least, row[j] * most)
         off = _allowance(network.limits[0], network.limits[1], size)
         largest = max(largest, off)
-        if not size <= network.limits[3]:
+        if not (fine and size <= network.limits[_LARGEST]):
             off = np.inf
-        if not forms:
+        room.off[f] = off
+        for v in who:
             room.bounds[v, 2 * f], room.bounds[v, 2 * f + 1] = below - off, -above - off
-            continue
-        for side in range(2):
-            sign = 1.0 - 2.0 * side
-            for j in range(units):
-                room.sums[0, j] = sign * row[j]
-            told = _substitute(network, last, True, room) + sign * constant - off
-            form = room.forms[v, 2 * f + side]
-            told += _form(network, combination, low, high, form, room)
-            room.constants[v, 2 * f + side] = told
-            room.bounds[v, 2 * f + side] = max(
-                room.bounds[v, 2 * f + side], told + _lowest(network, low, high, form)
-            )
     return largest
 
 
 @njit
-def _bounded(
-    network: Network,
-    combination: int,
-    v: int,
-    low: Numbers,
-    high: Numbers,
-    first: Float64,
-    room: Room,
-) -> tuple[bool, float]:
-    """Bound the margins under a combination of protected values.
-
-    Parameters
-    ----------
-    first : NDArray[np.float64]
-        ``(2, h)``; the first layer's sums, as `_first_sums` bounds them.
-
-    Returns
-    -------
-    bool, float
-        Whether there are forms, or intervals were enough; and what the margins are off.
-    """
-    of, fine = room.units, True
-    h = network.first_off.size
-    for u in range(h):
-        eps, more = network.first_off[u], network.combined[combination, u]
-        of[_EPS, u] = eps
-        of[_LOW, u], of[_HIGH, u] = first[0, u] + more - eps, first[1, u] + more + eps
-        fine = fine and abs(of[_LOW, u]) + abs(of[_HIGH, u]) <= network.limits[3]
-    layers = len(network.shape)
-    _bend(network.shape[0, 1], network.settings[0, 0], network.settings[0, 1], 0, h, room)
-    for layer in range(1, layers):
-        if fine:
-            fine = _interval_sums(network, layer, room)
-            if fine:
-                _tighten(network, layer, combination, low, high, room)
-        units, at = network.shape[layer, 0], network.shape[layer, _FIRST]
-        kind, alpha, ceiling = (
-            network.shape[layer, 1], network.settings[layer, 0], network.settings[layer, 1],
-        )  # fmt: skip
-        if fine:
-            _bend(kind, alpha, ceiling, at, units, room)
-    if not fine:
-        room.bounds[v] = -np.inf
-        return False, 0.0
-    off = _margins(network, combination, v, low, high, False, room)
-    if _winner(network, room.bounds[v]) >= 0:
-        return False, off
-    return True, _margins(network, combination, v, low, high, True, room)
+def _form_margins(
+    network: Network, who: Numbers, bundle: int, low: Numbers, high: Numbers, room: Room
+) -> None:
+    """Find forms below the margins, and below them with the other sign."""
+    last, count = len(network.shape) - 1, 2 * len(network.rows)
+    base = network.axes.shape[0] + network.tables
+    for p in range(count):
+        f, sign = p // 2, 1.0 - 2.0 * (p % 2)
+        for j in range(network.rows.shape[1]):
+            room.slopes[p, j] = sign * network.rows[f, j]
+        room.told[p] = sign * network.ends[f, 0] - room.off[f]
+    _back(network, last, count, True, room)
+    for p in range(count):
+        form = room.forms[p]
+        room.kept[bundle, p] = form
+        least = room.told[p] + _lowest(network, low, high, form, room)
+        for v in who:
+            room.constants[v, p] = room.told[p] + form[base + v]
+            room.bounds[v, p] = max(room.bounds[v, p], least + form[base + v])
+            room.bundle[v] = bundle
 
 
 @njit
@@ -722,7 +801,7 @@ def _winner(network: Network, bounds: Float64) -> int:
     for c in range(len(network.needs)):
         certain = True
         for p in range(bounds.size):
-            if network.needs[c, p] and not bounds[p] > network.limits[2]:
+            if network.needs[c, p] and not bounds[p] > network.limits[_CLOSE]:
                 certain = False
         if certain:
             return network.decision[c]
@@ -733,31 +812,36 @@ def _winner(network: Network, bounds: Float64) -> int:
 
 
 @njit
+def _add_to(common: Float64, form: Float64, by: float) -> None:
+    for i in range(common.size):
+        common[i] += by * form[i]
+
+
+@njit
 def _agree(
-    network: Network, c: int, combinations: int, low: Numbers, high: Numbers, room: Room
+    network: Network, c: int, who: Numbers, low: Numbers, high: Numbers, room: Room
 ) -> float:
     """Find one form that is below all that a class needs, under every combination.
 
     Its slopes are the mean of theirs, in ``room.common``; what is not certain of the class is
     made up for by the constant, which is given. Infinite where the class loses, or needs nothing.
     """
-    common = room.common
+    common, met = room.common, 0.0
     common[:] = 0.0
-    met = 0
-    for v in range(combinations):
+    for v in who:
         if room.won[v] >= 0:
             if room.won[v] != network.decision[c]:
                 return -np.inf
             continue
         for p in range(room.bounds.shape[1]):
             if network.needs[c, p]:
-                common += room.forms[v, p]
-                met += 1
-    if met == 0:
+                _add_to(common, room.kept[room.bundle[v], p], 1.0)
+                met += 1.0
+    if met == 0.0:
         return np.inf
-    common *= 1.0 / met
+    _add_to(common, common, 1.0 / met - 1.0)
     told = np.inf
-    for v in range(combinations):
+    for v in who:
         if room.won[v] < 0:
             for p in range(room.bounds.shape[1]):
                 if network.needs[c, p]:
@@ -765,282 +849,291 @@ def _agree(
     return told
 
 
+@njit(fastmath=_FAST)
+def _even_less(form: Float64, common: Float64, low: Numbers, high: Numbers) -> tuple[float, float]:
+    """Do `_less` for the axes with slopes; and give how large what is added up can be."""
+    told = size = 0.0
+    for i in range(low.size):
+        more = form[i] - common[i]
+        told += 0.5 * (more * (low[i] + high[i]) - abs(more) * (high[i] - low[i]))
+        size += (abs(form[i]) + abs(common[i])) * high[i]
+    return told, size
+
+
 @njit
 def _less(network: Network, low: Numbers, high: Numbers, v: int, p: int, room: Room) -> float:
     """Give the least that a form with its constant is above the common one, in a box."""
-    form, common, told = room.forms[v, p], room.common, room.constants[v, p]
-    size = abs(told)
+    form, common = room.kept[room.bundle[v], p], room.common
+    told, size = _even_less(form, common, low, high)
     for i in range(low.size):
         entry = network.axes[i, 2]
-        if network.axes[i, 1] < 0:
-            more = form[i] - common[i]
-            told += 0.5 * (more * (low[i] + high[i]) - abs(more) * (high[i] - low[i]))
-            size += (abs(form[i]) + abs(common[i])) * high[i]
-        elif entry >= 0:
+        if entry >= 0:
             least, most = np.inf, 0.0
             for k in range(entry + low[i], entry + high[i] + 1):
                 least = min(least, form[k] - common[k])
                 most = max(most, abs(form[k]) + abs(common[k]))
             told, size = told + least, size + most
-    return told - size * _UNIT
+    told += room.constants[v, p]
+    return told - (size + abs(room.constants[v, p])) * _UNIT
+
+
+@njit
+def _ends(
+    network: Network, i: int, low: Numbers, high: Numbers, form: Float64
+) -> tuple[float, float]:
+    """Give the least and the most that one axis adds to a form."""
+    entry = network.axes[i, 2]
+    if entry < 0:
+        first, last = form[i] * low[i], form[i] * high[i]
+        return min(first, last), max(first, last)
+    least = most = form[entry + low[i]]
+    for k in range(entry + low[i] + 1, entry + high[i] + 1):
+        least, most = min(least, form[k]), max(most, form[k])
+    return least, most
 
 
 @njit
 def _clip(network: Network, limit: float, low: Numbers, high: Numbers, room: Room) -> bool:
     """Narrow a box, in place, to where the common form is not above a limit: all else is alike.
 
-    Tells whether nothing is left.
+    An axis is cut only where enough of it goes. Tells whether nothing is left.
     """
     common = room.common
-    least, size = 0.0, abs(limit)
+    total, size = 0.0, abs(limit)
     for i in range(low.size):
-        least += _part(network, i, low, high, common)
-        if network.axes[i, 1] < 0:
-            size += abs(common[i]) * high[i]
-        elif network.axes[i, 2] >= 0:
-            entry, most = network.axes[i, 2], 0.0
-            for k in range(entry + low[i], entry + high[i] + 1):
-                most = max(most, abs(common[k]))
-            size += most
+        least, most = _ends(network, i, low, high, common)
+        total += least
+        size += max(abs(least), abs(most))
     slack = size * _UNIT
-    if least - slack > limit:
+    if total - slack > limit:
         return True
     for i in range(low.size):
+        if low[i] == high[i]:
+            continue
+        least, most = _ends(network, i, low, high, common)
         # a place is left where the axis adds no more than this
-        most = limit - (least - _part(network, i, low, high, common)) + slack
+        rest = limit - (total - least) + slack
+        if most <= rest:
+            continue
+        first, last = low[i], high[i]
         entry = network.axes[i, 2]
-        if network.axes[i, 1] >= 0:
-            if entry >= 0:
-                while low[i] < high[i] and common[entry + low[i]] > most:
-                    low[i] += 1
-                while low[i] < high[i] and common[entry + high[i]] > most:
-                    high[i] -= 1
+        if entry >= 0:
+            while first < last and common[entry + first] > rest:
+                first += 1
+            while first < last and common[entry + last] > rest:
+                last -= 1
         elif common[i] > 0.0:
-            at = math.floor(min(most / common[i] * (1.0 + _UNIT) + _UNIT, float(high[i])))
-            high[i] = max(at, low[i])
-        elif common[i] < 0.0:
-            at = math.ceil(max(most / common[i] * (1.0 - _UNIT) - _UNIT, float(low[i])))
-            low[i] = min(at, high[i])
-        least = 0.0
-        for j in range(low.size):
-            least += _part(network, j, low, high, common)
+            last = max(first, int(math.floor(min(rest / common[i] + 2.0**-20, float(last)))))
+        else:
+            first = min(last, int(math.ceil(max(rest / common[i] - 2.0**-20, float(first)))))
+        if last - first + 1 <= network.limits[_WORTH] * (high[i] - low[i] + 1):
+            low[i], high[i] = first, last
+            total += _ends(network, i, low, high, common)[0] - least
     return False
 
 
 @njit
 def _count(
-    network: Network, combinations: int, low: Numbers, high: Numbers, room: Room
+    network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room
 ) -> tuple[float, float]:
     """Count in a box who is alike, and who is unlike, as shares of its points."""
     axes = low.size
     for i in range(axes):
         entry = network.axes[i, 2]
         room.start[i] = entry - axes + low[i] if entry >= 0 else -1
-    slopes, tables, close = room.common[:axes], room.common[axes:], network.limits[2]
     alike, best, decided = 0.0, 0.0, -1
     for c in range(len(network.needs)):
-        told = _agree(network, c, combinations, low, high, room)
+        told = _agree(network, c, who, low, high, room)
         if not abs(told) < np.inf:
             continue
-        share, _, _ = shares(
-            low, high, slopes, tables, room.start, close - told, -np.inf, 0.0, 0.0, room.work,
-            room.order,
-        )  # fmt: skip
+        share = _beyond(network, low, high, network.limits[_CLOSE] - told, np.inf, room)
         # two classes that mean the same may win in the same places
         if network.decision[c] != decided:
             alike, best, decided = alike + best, 0.0, network.decision[c]
         best = max(best, share)
-    alike += best
+    alike = min(alike + best, 1.0)
     unlike = 0.0
     if len(network.rows) == 1:
-        unlike = _count_band(network, combinations, low, high, room)
-    return min(alike, 1.0), max(min(unlike, 1.0 - alike), 0.0)
+        unlike = _count_band(network, who, low, high, room)
+    return alike, max(min(unlike, 1.0 - alike), 0.0)
 
 
 @njit
-def _count_band(
-    network: Network, combinations: int, low: Numbers, high: Numbers, room: Room
+def _beyond(
+    network: Network, low: Numbers, high: Numbers, after: float, before: float, room: Room
 ) -> float:
-    """Count where the one margin is above 0 under a combination and below it under another."""
-    axes, close = low.size, network.limits[2]
-    common = room.common
-    slopes, tables = common[:axes], common[axes:]
-    upper = network.decision[0] if network.needs[0, 0] else network.decision[1]
-    common[:] = 0.0
-    met = 0.0
-    for v in range(combinations):
-        if room.won[v] < 0:
-            common += room.forms[v, 0]
-            common -= room.forms[v, 1]
-            met += 2.0
-    if met == 0.0:
+    """Count where the common form is between two numbers, as a share; never too many."""
+    least = most = 0.0
+    for i in range(low.size):
+        own = _ends(network, i, low, high, room.common)
+        least, most = least + own[0], most + own[1]
+    if not (after < before and after < most and before > least):
         return 0.0
-    common *= 1.0 / met
-    above, below = -np.inf, -np.inf
-    for v in range(combinations):
-        if room.won[v] < 0:
-            above = max(above, _less(network, low, high, v, 0, room))
-            common *= -1.0
-            below = max(below, _less(network, low, high, v, 1, room))
-            common *= -1.0
-        elif room.won[v] == upper:
-            above = np.inf
-        else:
-            below = np.inf
-    after, before = close - above, below - close
-    if not after < before:
-        return 0.0
-    _, _, share = shares(
-        low, high, slopes, tables, room.start, np.inf, -np.inf, after, before, room.work, room.order
-    )
+    axes = low.size
+    slopes, tables = room.common[:axes], room.common[axes : axes + network.tables]
+    if before == np.inf:
+        share, _, _ = shares(
+            low, high, slopes, tables, room.start, after, -np.inf, 0.0, 0.0, room.work, room.order
+        )
+    else:
+        _, _, share = shares(
+            low, high, slopes, tables, room.start, np.inf, -np.inf, after, before, room.work,
+            room.order,
+        )  # fmt: skip
     return share
 
 
 @njit
+def _count_band(network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room) -> float:
+    """Count where the one margin is above 0 under a combination and below it under another."""
+    common, close = room.common, network.limits[_CLOSE]
+    upper = network.decision[0] if network.needs[0, 0] else network.decision[1]
+    common[:] = 0.0
+    met = 0.0
+    for v in who:
+        if room.won[v] < 0:
+            _add_to(common, room.kept[room.bundle[v], 0], 1.0)
+            _add_to(common, room.kept[room.bundle[v], 1], -1.0)
+            met += 2.0
+    if met == 0.0:
+        return 0.0
+    _add_to(common, common, 1.0 / met - 1.0)
+    above = below = -np.inf
+    for v in who:
+        if room.won[v] < 0:
+            above = max(above, _less(network, low, high, v, 0, room))
+            _add_to(common, common, -2.0)
+            below = max(below, _less(network, low, high, v, 1, room))
+            _add_to(common, common, -2.0)
+        elif room.won[v] == upper:
+            above = np.inf
+        else:
+            below = np.inf
+    return _beyond(network, low, high, close - above, below - close, room)
+
+
+@njit
 def _gaps(network: Network, low: Numbers, high: Numbers, room: Room) -> int:
-    """Choose the axis along which most of what keeps the lines apart can be taken away."""
+    """Choose the axis along which most of what keeps the lines apart can be taken away.
+
+    At each unit with two lines, what the margins hang on it is a gap; it is taken back to the axes
+    by the weights' absolutes, and multiplied by how wide each is.
+    """
     of, layer = room.units, len(network.shape) - 1
-    carried = room.sums[0]
-    carried[:] = 0.0
-    current = 0
+    current, other = room.sums[0], room.sums[1]
+    current[:] = 0.0
     while True:
         units, first = network.shape[layer, _UNITS], network.shape[layer, _FIRST]
         for j in range(units):
             slope = 0.5 * (abs(of[_BELOW, first + j]) + abs(of[_ABOVE, first + j]))
             gap = of[_HANGS, first + j] if of[_OPEN, first + j] > 0.0 else 0.0
-            room.sums[current, j] = slope * room.sums[current, j] + gap
+            current[j] = slope * current[j] + gap
         if layer == 0:
             break
-        inputs, at = network.shape[layer - 1, _UNITS], network.shape[layer, _TURNED]
-        room.sums[1 - current, :inputs] = 0.0
+        inputs, at = network.shape[layer - 1, _UNITS], network.shape[layer, _WEIGHTS]
+        other[:] = 0.0
         for j in range(units):
-            weight = room.sums[current, j]
-            if weight != 0.0:
+            if current[j] != 0.0:
                 for i in range(inputs):
-                    room.sums[1 - current, i] += weight * abs(network.turned[at + i])
-            at += inputs
-        current, layer = 1 - current, layer - 1
-    h, best, chosen = network.first_off.size, -1.0, -1
-    if current == 1:
-        room.sums[0, :h] = room.sums[1, :h]
-    weights, room.sums[5, :h] = room.sums[5, :h], room.sums[0, :h]
+                    other[i] += current[j] * abs(network.turned[at + j * inputs + i])
+        current, other, layer = other, current, layer - 1
+    best, chosen = -1.0, -1
     for i in range(low.size):
         if low[i] == high[i]:
             continue
-        count, tree = network.axes[i, 0], network.axes[i, 1]
-        told = 0.0
+        count, tree, told = network.axes[i, 0], network.axes[i, 1], 0.0
         if tree < 0:
-            for u in range(h):
-                told += abs(network.slopes[i, u]) * weights[u]
+            for u in range(units):
+                told += abs(network.slopes[i, u]) * current[u]
             told *= high[i] - low[i]
         else:
-            room.sums[0, :h] = room.sums[1, :h] = 0.0
-            _add_extremes(network, tree, count, low[i], high[i], room)
-            for u in range(h):
-                told += (room.sums[1, u] - room.sums[0, u]) * weights[u]
+            _extremes(network.least, network.most, tree, count, low[i], high[i], room.ends)
+            for u in range(units):
+                told += (room.ends[1, u] - room.ends[0, u]) * current[u]
         if not told <= best:
             best, chosen = told, i
     return chosen
 
 
 @njit
+def _size(low: Numbers, high: Numbers) -> float:
+    told = 1.0
+    for i in range(low.size):
+        told *= high[i] - low[i] + 1.0
+    return told
+
+
+@njit
 def _examined(
-    network: Network,
-    compared: Numbers,
-    combinations: int,
-    low: Numbers,
-    high: Numbers,
-    first: Float64,
-    rounds: int,
-    room: Room,
+    network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room
 ) -> tuple[int, float, float, int, float]:
     """Say what is proven in a box, which is narrowed in place."""
-    off, h = 0.0, network.first_off.size
+    off = 0.0
+    rounds, together = int(network.limits[_ROUNDS]), int(network.limits[_TOGETHER])
     for again in range(rounds):
-        _first_sums(network, low, high, room)
-        first[:] = room.sums[:2, :h]
+        _enter(network, low, high, room)
         room.units[_HANGS] = 0.0
         room.units[_OPEN] = 0.0
-        some = same = True
-        decided = -1
-        for v in range(combinations):
-            room.bounds[v] = -np.inf
-            formed, met = _bounded(network, compared[v], v, low, high, first, room)
-            off = max(off, met)
-            won = _winner(network, room.bounds[v])
-            room.won[v] = won
-            if won < 0:
-                if not formed:
-                    return UNDECIDED, 0.0, 0.0, _gaps(network, low, high, room), off
-                some = False
-            elif decided >= 0 and won != decided:
-                return UNLIKE, 0.0, 1.0, -1, off
-            else:
-                decided = won
-        if some:
+        everybody, decided = True, -1
+        for bundle, start in enumerate(range(0, who.size, together)):
+            members = who[start : start + together]
+            off = max(off, _bounded(network, members, bundle, low, high, room))
+            for v in members:
+                won = _winner(network, room.bounds[v])
+                room.won[v] = won
+                if won < 0:
+                    if not room.formed[bundle]:
+                        return UNDECIDED, 0.0, 0.0, _gaps(network, low, high, room), off
+                    everybody = False
+                elif decided >= 0 and won != decided:
+                    return UNLIKE, 0.0, 1.0, -1, off
+                else:
+                    decided = won
+        if everybody:
             return ALIKE, 1.0, 0.0, -1, off
-        before = after = 1.0
+        before = _size(low, high)
         for c in range(len(network.needs)):
-            told = _agree(network, c, combinations, low, high, room)
-            if not abs(told) < np.inf:
-                continue
-            for i in range(low.size):
-                before *= high[i] - low[i] + 1.0
-            if _clip(network, network.limits[2] - told, low, high, room):
+            told = _agree(network, c, who, low, high, room)
+            if abs(told) < np.inf and _clip(
+                network, network.limits[_CLOSE] - told, low, high, room
+            ):
                 return ALIKE, 1.0, 0.0, -1, off
-            for i in range(low.size):
-                after *= high[i] - low[i] + 1.0
-        if not after < 0.8 * before:
+        if not _size(low, high) < 0.7 * before:
             break
-    alike, unlike = _count(network, combinations, low, high, room)
+    alike, unlike = _count(network, who, low, high, room)
     return UNDECIDED, alike, unlike, _gaps(network, low, high, room), off
 
 
-_NETWORK = types.NamedTuple(
-    [
-        types.Array(types.int64, 2, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 1, "C"),
-        types.Array(types.float64, 1, "C"),
-        types.Array(types.float64, 1, "C"),
-        types.Array(types.float64, 1, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.int64, 2, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 1, "C"),
-        types.Array(types.int64, 2, "C"),
-        types.Array(types.int64, 1, "C"),
-    ],
-    Network,
-)
-_ROOM = types.NamedTuple(
-    [
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 3, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 1, "C"),
-        types.Array(types.int64, 1, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.int64, 1, "C"),
-        types.Array(types.int64, 1, "C"),
-    ],
-    Room,
-)
+# how many axes each array has
+_SHAPES = {
+    **dict.fromkeys(("shape", "settings", "slopes", "least", "most", "axes", "combined"), 2),
+    **dict.fromkeys(("rows", "sizes", "ends", "needs", "units", "sums", "first", "wide"), 2),
+    **dict.fromkeys(("carried", "forms", "constants", "bounds", "work"), 2),
+    "kept": 3,
+}
+
+
+def _typed(kind: type) -> types.NamedTuple:
+    """Tell numba what the fields of a named tuple are."""
+    fields = []
+    for name, told in get_type_hints(kind).items():
+        if told is int:
+            fields.append(types.int64)
+            continue
+        number = types.float64 if told == Float64 else types.int64
+        many = 2 if kind is Room and name == "slopes" else _SHAPES.get(name, 1)
+        fields.append(types.Array(number, many, "C"))
+    return types.NamedTuple(fields, kind)
+
+
 _INTEGERS, _REALS = types.Array(types.int64, 1, "C"), types.Array(types.float64, 1, "C")
 _BOXES = types.Array(types.int64, 2, "C")
 
 
 @njit(
     types.float64(
-        *(_NETWORK, _BOXES, _BOXES, _BOXES, _INTEGERS, types.int64, types.int64, types.int64),
-        *(_INTEGERS, _REALS, _REALS, _INTEGERS, _ROOM),
+        *(_typed(Network), types.Array(types.int64, 2, "C"), _BOXES, _BOXES, _INTEGERS),
+        *(types.int64, types.int64, _INTEGERS, _REALS, _REALS, _INTEGERS, _typed(Room)),
     ),
     cache=True,
     nogil=True,
@@ -1054,7 +1147,6 @@ def examine(
     group: Numbers,
     start: int,
     stop: int,
-    rounds: int,
     verdict: Numbers,
     alike: Float64,
     unlike: Float64,
@@ -1073,8 +1165,8 @@ def examine(
         ``(B, a)``; narrowed to what is left.
     group : NDArray[np.int64]
         ``(B,)``.
-    rounds : int
-        How often a box that was narrowed is bounded at most.
+    start, stop : int
+        Which of them.
     verdict, alike, unlike, axis : NDArray
         ``(B,)``; filled: one of `UNDECIDED`, `ALIKE`, `UNLIKE`; shares of the points that are
         left; where to halve.
@@ -1087,13 +1179,13 @@ def examine(
         The greatest allowance that was made for rounding.
     """
     largest = 0.0
-    first = np.empty((2, network.first_off.size))
     for b in range(start, stop):
         combinations = 0
         while combinations < compared.shape[1] and compared[group[b], combinations] >= 0:
             combinations += 1
+        who = compared[group[b], :combinations]
         verdict[b], alike[b], unlike[b], axis[b], off = _examined(
-            network, compared[group[b]], combinations, low[b], high[b], first, rounds, room
+            network, who, low[b], high[b], room
         )
         largest = max(largest, off)
     return largest

@@ -27,6 +27,10 @@ _CHUNK = 32
 _MOST_ENTRIES = 256
 #: How often a box is bounded again at most, after what is alike was cut off.
 _ROUNDS = 2
+#: How many combinations of protected values are bounded together.
+_TOGETHER = 16
+#: What share of an axis is left, at most, where it is cut.
+_WORTH = 0.8
 
 
 class NetworkExaminer:
@@ -76,7 +80,7 @@ class NetworkExaminer:
             for start in starts:
                 stop = min(start + _CHUNK, size)
                 off = self._examine(
-                    *(self._network, self._compared, low, high, groups, start, stop, _ROUNDS),
+                    *(self._network, self._compared, low, high, groups, start, stop),
                     *(verdict, alike, unlike, axis, own),
                 )
                 largest = max(largest, off)
@@ -133,7 +137,7 @@ def packed(encoded: Encoded, combined: Float64) -> Network:
         ceiling = float(np.float32(layer.activation.ceiling))
         if layer.activation.name != "relu":
             ceiling = np.inf
-        shape.append((units, kind, first, at, at))
+        shape.append((units, kind, first, at))
         settings.append((alpha, ceiling, *rounding(inputs)))
         first += units
         if k:
@@ -158,6 +162,8 @@ def packed(encoded: Encoded, combined: Float64) -> Network:
         ends[:, 0], ends[:, 1] = -margins.offset, np.abs(margins.offset)
         factor, constant = unit, 0.0
     axes, least, most = _trees(encoded)
+    listed = [table for table, axis in zip(encoded.tables, axes, strict=True) if axis[2] >= 0]
+    entries = np.concatenate([encoded.slopes, *listed, combined])
     return Network(
         shape=np.array(shape, dtype=np.int64),
         settings=np.array(settings, dtype=np.float64),
@@ -166,6 +172,8 @@ def packed(encoded: Encoded, combined: Float64) -> Network:
         bias=bias,
         first_off=first_off,
         slopes=np.ascontiguousarray(encoded.slopes),
+        entries=np.ascontiguousarray(entries.T).ravel(),
+        tables=sum(map(len, listed)),
         least=least,
         most=most,
         axes=axes,
@@ -173,7 +181,9 @@ def packed(encoded: Encoded, combined: Float64) -> Network:
         rows=np.ascontiguousarray(rows),
         sizes=np.ascontiguousarray(sizes),
         ends=ends,
-        limits=np.array([factor, constant, max(margins.close, 2.0**-500), largest]),
+        limits=np.array(
+            [factor, constant, max(margins.close, 2.0**-500), largest, _ROUNDS, _TOGETHER, _WORTH]
+        ),
         needs=_needs(encoded),
         decision=margins.decision.astype(np.int64),
     )
@@ -216,20 +226,43 @@ def room(network: Network) -> Room:
     from fairdesk.certify.bound_kernels import Room  # noqa: PLC0415 - as above
     from fairdesk.certify.count_kernels import room as counting  # noqa: PLC0415
 
-    entries = len(network.axes) + sum(int(count) for count, _, entry in network.axes if entry >= 0)
-    combinations, forms = len(network.combined), 2 * len(network.rows)
-    work, order = counting(len(network.axes))
+    combinations, forms, axes = len(network.combined), 2 * len(network.rows), len(network.axes)
+    units, first = network.bias.size, network.first_off.size
+    widest = max(int(network.shape[:, 0].max()), network.rows.shape[1])
+    rows, entries = max(widest, forms), axes + network.tables + combinations
+    wide = bool(((network.axes[:, 1] >= 0) & (network.axes[:, 2] < 0)).any())
+    work, order = counting(axes)
+
+    def numbers(*shape: int) -> Numbers:
+        return np.zeros(shape, dtype=np.int64)
+
     return Room(
-        units=np.zeros((11, network.bias.size)),
-        sums=np.zeros((6, int(network.shape[:, 0].max()) + network.rows.shape[1])),
-        forms=np.zeros((combinations, forms, entries)),
+        units=np.zeros((11, units)),
+        live=numbers(units),
+        lives=numbers(len(network.shape)),
+        side=numbers(units),
+        which=numbers(rows),
+        sums=np.zeros((3, widest)),
+        first=np.zeros((2, first)),
+        wide=np.zeros((2, first if wide else 0)),
+        ends=np.zeros((2, first)),
+        middle=np.zeros(axes),
+        half=np.zeros(axes),
+        slopes=np.zeros((rows, widest)),
+        carried=np.zeros((rows, widest)),
+        forms=np.zeros((rows, entries)),
+        told=np.zeros(rows),
+        kept=np.zeros((combinations, forms, entries)),
         constants=np.zeros((combinations, forms)),
         bounds=np.zeros((combinations, forms)),
+        off=np.zeros(len(network.rows)),
         common=np.zeros(entries),
-        won=np.zeros(combinations, dtype=np.int64),
+        won=numbers(combinations),
+        bundle=numbers(combinations),
+        formed=numbers(combinations),
         work=work,
         order=order,
-        start=np.zeros(len(network.axes), dtype=np.int64),
+        start=numbers(axes),
     )
 
 
