@@ -184,26 +184,26 @@ def arranged(space: Space, anatomy: Anatomy, fed: FedModel) -> Space:
     every = np.arange(len(forest.column), dtype=np.int64)
     children = np.stack([forest.column < 0, every, every, every, forest.left, forest.right], axis=1)
     children[:, 0] = np.where(forest.column < 0, _LEAF, _CUT)
-    _, gains = _spans(children, forest.roots, forest.value)
+    _, spans = _spans(children, forest.roots, forest.value)
     orders: list[NDArray[np.intp] | None] = []
     for axis, own in zip(space.axes, columns.axes, strict=True):
         named = bool(space.domain.attributes[axis.position].values)
-        orders.append(_order(own, forest, gains) if named and len(own.table) > 2 else None)
+        orders.append(_order(own, forest, spans) if named and len(own.table) > 2 else None)
     return space.reordered(orders) if any(each is not None for each in orders) else space
 
 
-def _order(own: OfAxis, forest: Forest, gains: Float64) -> NDArray[np.intp] | None:
+def _order(own: OfAxis, forest: Forest, spans: Float64) -> NDArray[np.intp] | None:
     """Order the places of an axis by the one direction in which they are sent apart most."""
     nodes = np.flatnonzero(np.isin(forest.column, own.columns))
     if not nodes.size:
         return None
-    nodes = nodes[np.argsort(-gains[nodes], kind="stable")[:_MOST_ORDERING]]
+    nodes = nodes[np.argsort(-spans[nodes], kind="stable")[:_MOST_ORDERING]]
     at = np.searchsorted(own.columns, forest.column[nodes])
     numbers = own.table[:, at]
     left = np.where(
         np.isnan(numbers), forest.missing_left[nodes], numbers <= forest.threshold[nodes]
     )
-    sent = left * gains[nodes]
+    sent = left * spans[nodes]
     _, _, directions = np.linalg.svd(sent - sent.mean(axis=0), full_matrices=False)
     return np.argsort(sent @ directions[0], kind="stable")
 
@@ -275,10 +275,10 @@ def encode_forest(space: Space, anatomy: Anatomy, fed: FedModel) -> EncodedFores
     nodes[leaf, 1] = np.arange(leaf.sum())
     nodes[apart, 6] = question.ravel()
     roots, kept = _without_known(nodes, questions.known, forest.roots)
-    depth, gains = _spans(kept, roots, values)
+    depth, spans = _spans(kept, roots, values)
     woods = Woods(
         nodes=kept,
-        gains=gains,
+        spans=spans,
         values=np.ascontiguousarray(values),
         roots=roots,
         base=forest.base @ margins.weights - margins.offset,
@@ -310,6 +310,7 @@ def room(encoded: EncodedForest) -> Room:
     return Room(
         stack=np.zeros((depth, 4), dtype=np.int64),
         masks=np.zeros(depth, dtype=np.uint64),
+        shares=np.zeros(depth),
         low=np.zeros(axes, dtype=np.int64),
         high=np.zeros(axes, dtype=np.int64),
         lower=np.zeros((different, margins)),
@@ -584,7 +585,7 @@ def _without_known(nodes: Numbers, known: Numbers, roots: Numbers) -> tuple[Numb
 
 
 def _spans(nodes: Numbers, roots: Numbers, values: Float64) -> tuple[int, Float64]:
-    """Give the depth of the deepest tree, and by how much each question narrows its answer."""
+    """Give the depth of the deepest tree, and by how much the leaves below each node differ."""
     levels, reached = [], np.unique(roots)
     while reached.size:
         levels.append(reached)
@@ -592,7 +593,6 @@ def _spans(nodes: Numbers, roots: Numbers, values: Float64) -> tuple[int, Float6
         reached = np.unique(nodes[inner][:, 4:6])
     least = np.zeros((len(nodes), values.shape[1]))
     most = np.zeros_like(least)
-    gains = np.zeros(len(nodes))
     for level in reversed(levels):
         leaf = level[nodes[level, 0] == _LEAF]
         least[leaf] = most[leaf] = values[nodes[leaf, 1]]
@@ -600,9 +600,7 @@ def _spans(nodes: Numbers, roots: Numbers, values: Float64) -> tuple[int, Float6
         left, right = nodes[inner, 4], nodes[inner, 5]
         least[inner] = np.minimum(least[left], least[right])
         most[inner] = np.maximum(most[left], most[right])
-        own, of_left, of_right = (most[each] - least[each] for each in (inner, left, right))
-        gains[inner] = (own - (of_left + of_right) / 2).max(axis=1) + 1e-12
-    return len(levels), gains
+    return len(levels), (most - least).max(axis=1)
 
 
 __all__ = ["EncodedForest", "ForestExaminer", "arranged", "encode_forest", "room"]

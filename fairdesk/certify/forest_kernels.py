@@ -36,8 +36,8 @@ class Woods(NamedTuple):
         say where to the left, its two children, and its question. By kinds: left for places up to
         the first number, surely, and up to the second, perhaps; left at the first number; the
         place in ``sets`` of how many places before each go to the left; the row in ``sides``.
-    gains : NDArray[np.float64]
-        ``(N,)``; by how much the answer is known better on either side of it.
+    spans : NDArray[np.float64]
+        ``(N,)``; by how much its leaves differ.
     values : NDArray[np.float64]
         ``(L, F)``; what leaves add to each margin.
     roots : NDArray[np.int64]
@@ -57,7 +57,7 @@ class Woods(NamedTuple):
     """
 
     nodes: Numbers
-    gains: Float64
+    spans: Float64
     values: Float64
     roots: Numbers
     base: Float64
@@ -79,6 +79,8 @@ class Room(NamedTuple):
         ``(depth, 4)``; a node, or -1, and an axis, or -1, whose ends are to be set first.
     masks : NDArray[np.uint64]
         ``(depth,)``; the combinations that come to that node.
+    shares : NDArray[np.float64]
+        ``(depth,)``; which share of the box does.
     low, high : NDArray[np.int64]
         ``(a,)``; the box as it is narrowed.
     lower, upper, least, most : NDArray[np.float64]
@@ -99,6 +101,7 @@ class Room(NamedTuple):
 
     stack: Numbers
     masks: Words
+    shares: Float64
     low: Numbers
     high: Numbers
     lower: Float64
@@ -120,7 +123,7 @@ _WOODS = types.NamedTuple(
     (_I2, _F1, _F2, _I1, _F1, types.float64, _I1, _U2, _I2, _I1, _I1, _I1), Woods
 )
 _ROOM = types.NamedTuple(
-    (_I2, _U1, _I1, _I1, _F2, _F2, _F2, _F2, _I1, types.boolean[::1], _F1, _I1, _U1, _I1), Room
+    (_I2, _U1, _F1, _I1, _I1, _F2, _F2, _F2, _F2, _I1, types.boolean[::1], _F1, _I1, _U1, _I1), Room
 )
 _NOBODY = np.uint64(0)
 
@@ -143,13 +146,13 @@ def _walk(  # noqa: PLR0912, PLR0915 - one loop, of which a call would cost half
 ) -> None:
     """Bound what a tree adds for each of a word of combinations; the box is left as it was."""
     stack, masks, low, high, nodes = room.stack, room.masks, room.low, room.high, woods.nodes
-    margins = woods.base.size
+    margins, shares = woods.base.size, room.shares
     stack[0, 0], stack[0, 1] = root, -1
-    masks[0] = everybody
+    masks[0], shares[0] = everybody, 1.0
     top = 1
     while top > 0:
         top -= 1
-        node, axis, mask = stack[top, 0], stack[top, 1], masks[top]
+        node, axis, mask, share = stack[top, 0], stack[top, 1], masks[top], shares[top]
         if axis >= 0:
             low[axis], high[axis] = stack[top, 2], stack[top, 3]
         if node < 0:
@@ -168,7 +171,8 @@ def _walk(  # noqa: PLR0912, PLR0915 - one loop, of which a call would cost half
                 else:
                     if word == 0:
                         _part(room, mine, theirs)
-                    stack[top, 0], stack[top, 1], masks[top] = right, -1, theirs
+                    stack[top, 0], stack[top, 1] = right, -1
+                    masks[top], shares[top] = theirs, share
                     top += 1
                     node, mask = left, mine
                 kind = nodes[node, 0]
@@ -177,10 +181,12 @@ def _walk(  # noqa: PLR0912, PLR0915 - one loop, of which a call would cost half
             left_low, left_high, right_low, right_high = lo, hi, lo, hi
             if kind == CUT:
                 goes_left, goes_right = lo <= second, hi > first
+                inside = min(max(second + 1 - lo, 0), hi - lo + 1)
                 left_high, right_low = min(hi, second), max(lo, first + 1)
             elif kind == ONE:
                 goes_left = lo <= first <= hi
                 goes_right = lo < hi or lo != first
+                inside = 1
                 left_low = left_high = first
                 if lo == first:
                     right_low = lo + 1
@@ -195,16 +201,20 @@ def _walk(  # noqa: PLR0912, PLR0915 - one loop, of which a call would cost half
                 node = right
             else:
                 room.counts[2] = 1
+                part = inside / (hi - lo + 1)
                 if lo < hi:
                     question = nodes[node, 6]
                     if room.scores[question] == 0.0:
                         room.touched[room.counts[0]] = question
                         room.counts[0] += 1
-                    room.scores[question] += woods.gains[node]
+                    better = part * woods.spans[left] + (1.0 - part) * woods.spans[right]
+                    room.scores[question] += share * (woods.spans[node] - better) + 1e-300
                 stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = -1, axis, lo, hi
                 top += 1
                 stack[top, 0], stack[top, 1] = right, axis
-                stack[top, 2], stack[top, 3], masks[top] = right_low, right_high, mask
+                stack[top, 2], stack[top, 3] = right_low, right_high
+                masks[top], shares[top] = mask, share * (1.0 - part)
+                share *= part
                 top += 1
                 low[axis], high[axis] = left_low, left_high
                 node = left
