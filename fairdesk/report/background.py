@@ -122,6 +122,7 @@ def formulas(material: Material) -> Section:
                 "Time-uniform, nonparametric, nonasymptotic confidence sequences, Annals of "
                 "Statistics 49, 2021).",
             ),
+            *([_CERTIFIED] if material.proofs else []),
             Formula(
                 "cost",
                 "Rows per finding",
@@ -148,6 +149,17 @@ def formulas(material: Material) -> Section:
             *_of_groups(),
         ),
     )
+
+
+_CERTIFIED = Formula(
+    "certified",
+    "Certified share",
+    "the certified share is the people in boxes that are proven alike divided by all people",
+    "Counted in whole numbers, rounded down; a person counts once, whatever their protected "
+    "values. The falsified share likewise counts those who are proven to be told apart. What is "
+    "left is undecided. Kim, Wang, Wang: FairQuant: certifying and quantifying fairness of deep "
+    "neural networks, ICSE 2025.",
+)
 
 
 def _of_groups() -> tuple[Formula, ...]:

@@ -231,6 +231,91 @@ def bar_chart(bars: Sequence[tuple[str, float]], *, whole: float, unit: str) -> 
     return _drawing(y + 4, parts, alt + ".")
 
 
+class ProofBar(NamedTuple):
+    """What is proven of some people.
+
+    Attributes
+    ----------
+    name : str
+        Of whom.
+    certified, falsified : float
+        Shares, 0 to 1.
+    estimated : float, optional
+        The share of all that is estimated to be unlike, beyond what is proven.
+    """
+
+    name: str
+    certified: float
+    falsified: float
+    estimated: float | None = None
+
+
+def proof_chart(bars: Sequence[ProofBar]) -> Picture:
+    """Draw what is proven as bars: solid what is proven, hatched what is estimated, grey the rest.
+
+    Parameters
+    ----------
+    bars : sequence of ProofBar
+        At least one, in the order to be drawn.
+    """
+    parts, y, tall = [], 0.0, 16.0
+    kinds = [("certified", COLOURS[0]), ("falsified", COLOURS[1]), ("undecided", _LINE)]
+    told = []
+    for bar in bars:
+        y += _SIZE + 3
+        parts.append(_text(0, y, bar.name, weight="bold"))
+        y += 5
+        left = max(0.0, 1.0 - bar.certified - bar.falsified)
+        x = 0.0
+        shares = (bar.certified, bar.falsified, left)
+        for (_, colour), share in zip(kinds, shares, strict=True):
+            width = WIDTH * share
+            parts.append(
+                f'<rect x="{x:.2f}" y="{y:.1f}" width="{width:.2f}" height="{tall}" '
+                f'fill="{colour}"/>'
+            )
+            x += width
+        if bar.estimated:
+            start = WIDTH * (bar.certified + bar.falsified)
+            parts += _hatched(start, WIDTH * bar.estimated, y, tall)
+        values = [f"{_floor(share)} {kind}" for (kind, _), share in zip(kinds, shares, strict=True)]
+        if bar.estimated is not None:
+            values.append(f"about {words.percent(bar.estimated, 1.0, 2)} estimated unlike")
+        said = ", ".join(values)
+        y += tall + _SIZE + 3
+        parts.append(_text(0, y, said, colour=_QUIET))
+        y += 10
+        told.append(f"{bar.name}: {said}")
+    x = 0.0
+    y += 4
+    for kind, colour in kinds:
+        parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="9" height="9" fill="{colour}"/>')
+        parts.append(_text(x + 13, y + 8, kind))
+        x += _extent(kind) + 28
+    parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="9" height="9" fill="{_LINE}"/>')
+    parts += _hatched(x, 9, y, 9)
+    parts.append(_text(x + 13, y + 8, "estimated to be unlike, not certified"))
+    return _drawing(y + 14, parts, f"Bars of what is proven. {'. '.join(told)}.")
+
+
+def _floor(share: float) -> str:
+    """Write a share, in hundredths of a percent; never more than it is."""
+    return f"{math.floor(share * 10_000 + 1e-9) / 100:.2f}{words.NBSP}%"
+
+
+def _hatched(x: float, width: float, y: float, tall: float) -> list[str]:
+    """Hatch a part of a bar with lines that lean to the right."""
+    lines = []
+    at = x - tall + 2.0
+    while at < x + width:
+        begin, end = max(at, x), min(at + tall, x + width)
+        if end > begin:
+            bottom, top = y + tall - (begin - at), y + tall - (end - at)
+            lines.append(_stroke(f"M{begin:.2f} {bottom:.2f}L{end:.2f} {top:.2f}", COLOURS[1], 1.0))
+        at += 4.0
+    return lines
+
+
 class _Frame(NamedTuple):
     """The plot's box and its scales."""
 

@@ -30,6 +30,8 @@ from fairdesk.report.words import plural
 
 #: Decimals of a proven percentage: at least, and at most so many.
 _LEAST_DIGITS, _MOST_DIGITS = 2, 6
+#: What is said of a share beside which nothing is proven.
+_STATISTICAL = " This is statistical, not certified: the model cannot be looked into."
 #: Names that a rule lists, before it only counts the others.
 _LISTED = 8
 
@@ -43,9 +45,9 @@ def share_of_domain(figures: Iterable[Figure]) -> Share | None:
 def proven_of(
     figures: Iterable[Figure], of: Literal["domain", "population"] = "domain"
 ) -> Proven | None:
-    """Give what is proven of the domain, or of the population, if anything was tried."""
+    """Give what is proven of all protected attributes together, if anything was tried."""
     proven = (each for each in figures if isinstance(each, Proven) and each.of == of)
-    return next(proven, None)
+    return max(proven, key=lambda each: len(each.attributes), default=None)
 
 
 def shown_percent(value: float, digits: int) -> str:
@@ -143,7 +145,7 @@ def proven_sentence(spec: AuditSpec, proven: Proven) -> str:
         return (
             f"Nothing is proven of how {people} are treated, {whatever}: all of them are undecided."
         )
-    digits = _digits_of_proof(alike, unlike, left)
+    digits = digits_of_proof(alike, unlike, left)
     rest = f"{percent_up(left, digits)} is undecided."
     first, second = _at_least(alike, digits), _at_least(unlike, digits)
     if not unlike:
@@ -171,7 +173,7 @@ def estimated_sentence(spec: AuditSpec, proven: Proven) -> str:
     whom = (
         f"Of {_possible(spec, proven)}"
         if not alike and not unlike
-        else f"Of the remaining {percent_up(left, _digits_of_proof(alike, unlike, left))}"
+        else f"Of the remaining {percent_up(left, digits_of_proof(alike, unlike, left))}"
     )
     digits = digits_of(estimated.low, estimated.high)
     if not estimated.unlike:
@@ -218,14 +220,14 @@ def pair_sentence(spec: AuditSpec, pair: PairShare) -> str:
     """Say what is proven of two combinations of protected values alone."""
     unlike, alike = Fraction(str(pair.falsified)), Fraction(str(pair.certified))
     first, second = (
-        _combination(spec, pair.attributes, codes) for codes in (pair.first, pair.second)
+        combination_text(spec, pair.attributes, codes) for codes in (pair.first, pair.second)
     )
     people = f"all possible {plural(spec.person)}"
     between = f"between {first} and {second}"
     if pair.exact:
         share = shown_percent(pair.falsified, _digits_for(unlike))
         return f"{share} of {people} get another decision {between}: every one is decided."
-    digits = _digits_of_proof(alike, unlike, 1 - alike - unlike)
+    digits = digits_of_proof(alike, unlike, 1 - alike - unlike)
     return (
         f"{_capital(_at_least(unlike, digits))} of {people} get another decision {between}: "
         f"proven; {_at_least(alike, digits)} get the same: proven."
@@ -244,9 +246,20 @@ def proven_fractions(proven: Proven) -> tuple[Fraction, Fraction, Fraction]:
     return alike, unlike, Fraction(str(proven.undecided))
 
 
+def digits_of_proof(alike: Fraction, unlike: Fraction, left: Fraction) -> int:
+    """Choose decimals of percentages that show the smallest of three shares."""
+    return max(_digits_for(each) for each in (alike, unlike, left))
+
+
 def percent_down(share: Fraction, digits: int) -> str:
     """Write a share from 0 to 1, rounded down: never 100 for less."""
     return _decimal(share * 100 * 10**digits // 1, digits)
+
+
+def least_percent(share: float) -> str:
+    """Write a proven share by itself: rounded down, with as many decimals as it takes."""
+    exact = Fraction(str(share))
+    return percent_down(exact, _digits_for(exact))
 
 
 def percent_up(share: Fraction, digits: int) -> str:
@@ -324,6 +337,8 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
         case Answers.PROOF:
             proven = proven_of(run.figures)
             said = "Nothing is proven yet."
+            if share is not None:
+                said = f"{share_sentence(spec, share)}{'' if share.exhaustive else _STATISTICAL}"
             if proven is not None:
                 both = (proven_sentence(spec, proven), estimated_sentence(spec, proven))
                 said = " ".join(filter(None, both))
@@ -354,8 +369,13 @@ def standing(run: RunRecord | RunState) -> str:
     proven = proven_of(run.figures)
     if proven is None:
         return f"{words.number(run.found)} found in {words.number(run.tried)} tried"
+    return standing_of(proven)
+
+
+def standing_of(proven: Proven) -> str:
+    """Say in a few words what is proven, and what is left."""
     alike, unlike, left = proven_fractions(proven)
-    digits = _digits_of_proof(alike, unlike, left)
+    digits = digits_of_proof(alike, unlike, left)
     return (
         f"{percent_down(alike, digits)} certified, {percent_down(unlike, digits)} falsified, "
         f"{percent_up(left, digits)} undecided"
@@ -418,11 +438,6 @@ def _digits_for(share: Fraction) -> int:
     return min(max(_LEAST_DIGITS, 1 - floor(log10(100 * least + 1e-9))), _MOST_DIGITS)
 
 
-def _digits_of_proof(alike: Fraction, unlike: Fraction, left: Fraction) -> int:
-    """Choose decimals that show the smallest of three shares, the same for all of them."""
-    return max(_digits_for(each) for each in (alike, unlike, left))
-
-
 def _at_least(share: Fraction, digits: int) -> str:
     """Say a proven share: rounded down, and never nought for more."""
     if share == 1:
@@ -467,10 +482,11 @@ def _capital(text: str) -> str:
 
 
 def _group(spec: AuditSpec, gap: GroupGap, codes: tuple[float, ...]) -> str:
-    return _combination(spec, gap.attributes, codes)
+    return combination_text(spec, gap.attributes, codes)
 
 
-def _combination(spec: AuditSpec, names: tuple[str, ...], codes: tuple[float, ...]) -> str:
+def combination_text(spec: AuditSpec, names: tuple[str, ...], codes: tuple[float, ...]) -> str:
+    """Write a combination of protected values: ``sex = female and race = Asian``."""
     attributes = {attribute.name: attribute for attribute in spec.domain.attributes}
     values = [
         f"{words.quoted(name)} = {attributes[name].text(code)}"

@@ -10,7 +10,7 @@ from fairdesk.data.domain import Attribute
 from fairdesk.data.nearest import nearest
 from fairdesk.events import Rows
 from fairdesk.models.decision import score_name
-from fairdesk.report import charts, evidence, figures, groups, words
+from fairdesk.report import certification, charts, evidence, figures, groups, words
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -27,7 +27,7 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.decisions import class_texts
 from fairdesk.report.gathering import difference
-from fairdesk.report.material import Material
+from fairdesk.report.material import CERTIFICATION_SECTION, Material, proves
 
 _NO_VERDICT = (
     "This report states what was asked, what was tried and what was found. It gives no verdict on "
@@ -46,12 +46,15 @@ def summary(material: Material) -> Section:
     blocks: list[Block] = []
     told = [run for run in material.runs if figures.tells_of_people(run)]
     for run in told:
+        where = f"{material.run_name(run)}: {figures.effort(run)}; section {material.place(run)}."
+        if proves(run):
+            blocks.append(certification.statement(spec, run, (where,)))
+            continue
         first, _, rest = figures.headline(spec, run).partition(" ")
-        where = f"{material.run_name(run)}: {words.effort(run)}; section {material.place(run)}."
         blocks.append(Statement(first, rest, (*figures.alone_sentences(spec, run), where)))
     if not told:
         blocks.append(Text("No search has been run yet, so nothing can be said."))
-    elif not any(run.found for run in told):
+    elif not any(run.found or proves(run) for run in told):
         blocks.append(
             Text(
                 "Nothing was found within what was tried. Discrimination that the search did not "
@@ -117,10 +120,13 @@ def results(material: Material) -> Section:
                 material, finished, f"All searches: findings against {material.people} tried"
             ),
         ]
-    for run in material.runs:
+    for run in material.searches:
         blocks += _run_blocks(material, run)
-    if not material.runs:
-        blocks.append(Text("No search has been run yet."))
+    if not material.searches:
+        nothing = "No search has been run yet."
+        if material.proofs:
+            nothing = f"No search was made; section {CERTIFICATION_SECTION} says what is proven."
+        blocks.append(Text(nothing))
     marks = material.gathered.marks
     if marks["flagged"] or marks["dismissed"]:
         blocks.append(

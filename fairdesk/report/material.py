@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.methods import METHODS
+from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import LogEntry, RunRecord
 from fairdesk.data.table import Table
 from fairdesk.report import words
 from fairdesk.report.gathering import Gathered
 
-#: The number of the report's section with the results.
-RESULTS_SECTION = 6
+#: The numbers of the report's sections with the results of searches, and of proofs.
+RESULTS_SECTION, CERTIFICATION_SECTION = 6, 7
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,16 @@ class Material:
         """The auditor's word for persons."""
         return words.plural(self.spec.person)
 
+    @property
+    def proofs(self) -> list[RunRecord]:
+        """The runs that prove."""
+        return [run for run in self.runs if proves(run)]
+
+    @property
+    def searches(self) -> list[RunRecord]:
+        """All other runs."""
+        return [run for run in self.runs if not proves(run)]
+
     def run_name(self, run: RunRecord) -> str:
         """Name a run by its method; numbered where there are several runs."""
         title = METHODS[run.spec.method].title
@@ -57,4 +67,11 @@ class Material:
 
     def place(self, run: RunRecord) -> str:
         """Give the number of the section with a run's results."""
-        return f"{RESULTS_SECTION}.{self.runs.index(run) + 1}"
+        if proves(run):
+            return f"{CERTIFICATION_SECTION}.{self.proofs.index(run) + 1}"
+        return f"{RESULTS_SECTION}.{self.searches.index(run) + 1}"
+
+
+def proves(run: RunRecord) -> bool:
+    """Whether a run proves something, and does not search."""
+    return METHODS[run.spec.method].answers is Answers.PROOF

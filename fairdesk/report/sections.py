@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairdesk.report import background, findings, question
+from fairdesk.report import background, certification, findings, question
 from fairdesk.report.blocks import Section
 from fairdesk.report.material import Material
 
@@ -26,6 +26,7 @@ def sections(material: Material) -> tuple[Section, ...]:
         question.compared(material),
         question.method(material),
         findings.results(material),
+        *([certification.certification(material)] if material.proofs else []),
         findings.pairs(material),
         background.limits(material),
         background.formulas(material),
