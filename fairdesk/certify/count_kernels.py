@@ -33,27 +33,81 @@ def room(axes: int) -> tuple[Float64, Numbers]:
     return np.zeros((7, GRID + 2 * axes + 16)), np.zeros(axes + 1, dtype=np.int64)
 
 
-@njit("float64(float64)", cache=True, nogil=True)
-def _share(number: float) -> float:
-    return min(max(number, 0.0), 1.0)
+@njit
+def _told(over: float, under: float, between: float, rounded: float) -> tuple[float, float, float]:
+    """Give three shares, less by what rounding can have added, in units of one operation."""
+    slack = rounded * _UNIT
+    return (
+        min(max(over - slack, 0.0), 1.0),
+        min(max(under - slack, 0.0), 1.0),
+        min(max(between - slack, 0.0), 1.0),
+    )
 
 
-@njit("void(float64[:, ::1], int64, int64, int64)", cache=True, nogil=True)
+@njit
+def _enter(order: Numbers, spans: Float64, kept: int, i: int) -> int:
+    """Put an axis among those kept, the narrow ones first: so the distribution stays short."""
+    at = kept
+    while at > 0 and spans[order[at - 1]] > spans[i]:
+        order[at] = order[at - 1]
+        at -= 1
+    order[at] = i
+    return kept + 1
+
+
+@njit
+def _grid(order: Numbers, spans: Float64, kept: int) -> tuple[float, float, int]:
+    """Choose the grid's step: that, how far off is what is on no grid, and how many axes are."""
+    rest = 0.0
+    for j in range(kept - 1):
+        rest += spans[order[j]]
+    if rest / GRID < _TINY:  # no grid is so fine
+        return 1.0, rest, 0
+    return rest / GRID, 0.0, kept - 1
+
+
+@njit
+def _rounded(
+    told: float, axes: int, above: float, below: float, after: float, before: float
+) -> float:
+    """Bound the rounding of the form, of the grid and of what is compared."""
+    off = told * (8.0 * axes + 32.0) * _UNIT
+    for limit in (above, below, after, before):
+        if abs(limit) < np.inf:
+            off += abs(limit) * 8.0 * _UNIT
+    return off
+
+
+@njit
+def _certain(
+    base: float, above: float, below: float, after: float, before: float
+) -> tuple[float, float, float]:
+    """Count where the form is the same everywhere."""
+    over = 1.0 if base > above else 0.0
+    under = 1.0 if base < below else 0.0
+    return over, under, 1.0 if after < base < before else 0.0
+
+
+@njit(fastmath={"contract"})
+def _add(new: Float64, old: Float64, share: float) -> None:
+    for g in range(old.size):
+        new[g] += share * old[g]
+
+
+@njit
 def _scatter(work: Float64, source: int, support: int, cells: int) -> None:
     """Convolve a row of ``work`` with the cells in row 2, whose shares are in row 3.
 
     The other one of rows 0 and 1 is the result.
     """
-    old, new = work[source], work[1 - source]
-    longest = int(work[2, cells - 1])
-    new[: support + longest] = 0.0
+    old, new = work[source, :support], work[1 - source]
+    new[: support + int(work[2, cells - 1])] = 0.0
     for j in range(cells):
-        at, share = int(work[2, j]), work[3, j]
-        for g in range(support):
-            new[at + g] += share * old[g]
+        at = int(work[2, j])
+        _add(new[at : at + support], old, work[3, j])
 
 
-@njit("void(float64[:, ::1], int64, int64, int64)", cache=True, nogil=True)
+@njit
 def _slide(work: Float64, source: int, support: int, run: int) -> None:
     """Convolve a row of ``work`` with a run of equal shares; the other one is the result."""
     old, new, sums = work[source], work[1 - source], work[4]
@@ -62,17 +116,20 @@ def _slide(work: Float64, source: int, support: int, run: int) -> None:
         total += old[g]
         sums[g] = total
     share = 1.0 / run
-    for g in range(support + run - 1):
-        upper = sums[g] if g < support else total
-        lower = sums[g - run] if g >= run else 0.0
-        new[g] = max(upper - lower, 0.0) * share
+    both = min(support, run)
+    for g in range(both):
+        new[g] = sums[g] * share
+    if support > run:
+        for g in range(run, support):
+            new[g] = max(sums[g] - sums[g - run], 0.0) * share
+    else:
+        new[both:run] = total * share
+    late = max(support, run)
+    for g in range(support + run - 1 - late):
+        new[late + g] = max(total - sums[late - run + g], 0.0) * share
 
 
-@njit(
-    "Tuple((int64, float64, float64))(float64, int64, float64, float64[:, ::1])",
-    cache=True,
-    nogil=True,
-)
+@njit
 def _progression(step: float, count: int, h: float, work: Float64) -> tuple[int, float, float]:
     """Put ``0, step, 2 step, ...`` on the grid: how many cells, and the ends of what is off."""
     cells, least, most = 0, 0.0, 0.0
@@ -88,11 +145,18 @@ def _progression(step: float, count: int, h: float, work: Float64) -> tuple[int,
     return cells, least, most
 
 
-@njit(
-    "Tuple((int64, float64, float64))(float64[::1], int64, int64, float64, float64, float64[:, ::1])",
-    cache=True,
-    nogil=True,
-)
+@njit
+def _gather(counted: Float64, longest: int, work: Float64) -> int:
+    """List the cells that are not empty in rows 2 and 3; say how many."""
+    cells = 0
+    for cell in range(longest + 1):
+        if counted[cell] > 0.0:
+            work[2, cells], work[3, cells] = cell, counted[cell]
+            cells += 1
+    return cells
+
+
+@njit
 def _listed(
     values: Float64, at: int, count: int, lowest: float, h: float, work: Float64
 ) -> tuple[int, float, float]:
@@ -105,22 +169,12 @@ def _listed(
     for k in range(count):
         value = values[at + k] - lowest
         cell = math.floor(value / h + 0.5)
-        counted[cell] += 1.0
+        counted[cell] += 1.0 / count
         least, most = min(least, value - h * cell), max(most, value - h * cell)
-    cells = 0
-    for cell in range(longest + 1):
-        if counted[cell] > 0.0:
-            work[2, cells], work[3, cells] = cell, counted[cell] / count
-            cells += 1
-    return cells, least, most
+    return _gather(counted, longest, work), least, most
 
 
-@njit(
-    "UniTuple(float64, 3)(float64[:, ::1], int64, int64, float64, float64, float64, int64,"
-    " float64, float64, float64, float64)",
-    cache=True,
-    nogil=True,
-)
+@njit
 def _ends_even(
     work: Float64,
     source: int,
@@ -153,49 +207,75 @@ def _ends_even(
     return over / count, under / count, between / count
 
 
-@njit(
-    "UniTuple(float64, 3)(float64[:, ::1], int64, int64, float64, float64, float64[::1], int64,"
-    " int64, float64, float64, float64, float64)",
-    cache=True,
-    nogil=True,
-)
-def _ends_listed(
-    work: Float64,
-    source: int,
+@njit
+def _sum_until(work: Float64, source: int, support: int) -> float:
+    """Fill row 4 with the probability below each point of the grid; give all of it."""
+    total = 0.0
+    for g in range(support):
+        work[4, g] = total
+        total += work[source, g]
+    work[4, support] = total
+    return total
+
+
+@njit
+def _beyond(
+    until: Float64,
     support: int,
-    h: float,
-    base: float,
-    values: Float64,
-    at: int,
-    count: int,
+    rest: float,
+    per: float,
     above: float,
     below: float,
     after: float,
     before: float,
 ) -> tuple[float, float, float]:
-    """Count a last axis of listed numbers at every point of the grid."""
-    sums, until = work[source], work[4]
-    total = 0.0
-    for g in range(support):
-        until[g] = total
-        total += sums[g]
-    until[support] = total
+    """Read off the three shares for one number of the last axis."""
     over = under = between = 0.0
-    per = 1.0 / h
-    for k in range(count):
-        rest = base + values[at + k]
-        if above < np.inf:
-            place = min(max(np.floor((above - rest) * per) + 1.0, 0.0), float(support))
-            over += total - until[int(place)]
-        if below > -np.inf:
-            place = min(max(np.ceil((below - rest) * per), 0.0), float(support))
-            under += until[int(place)]
-        if after < before:
-            first = min(max(np.floor((after - rest) * per) + 1.0, 0.0), float(support))
-            last = min(max(np.ceil((before - rest) * per), 0.0), float(support))
-            if last > first:
-                between += until[int(last)] - until[int(first)]
-    return over / count, under / count, between / count
+    most = float(support)
+    if above < np.inf:
+        place = min(max(np.floor((above - rest) * per) + 1.0, 0.0), most)
+        over = until[support] - until[int(place)]
+    if below > -np.inf:
+        place = min(max(np.ceil((below - rest) * per), 0.0), most)
+        under = until[int(place)]
+    if after < before:
+        first = min(max(np.floor((after - rest) * per) + 1.0, 0.0), most)
+        last = min(max(np.ceil((before - rest) * per), 0.0), most)
+        if last > first:
+            between = until[int(last)] - until[int(first)]
+    return over, under, between
+
+
+@njit
+def _survey(
+    low: Numbers,
+    high: Numbers,
+    slope: Float64,
+    tables: Float64,
+    start: Numbers,
+    work: Float64,
+    order: Numbers,
+) -> tuple[int, float, float]:
+    """Fill in each axis' span and its least number, rows 5 and 6, and order what is no constant.
+
+    Gives how many axes that are, how large numbers can be, and the form's least.
+    """
+    spans, lows = work[5], work[6]
+    kept, largest, base = 0, 0.0, 0.0
+    for i in range(low.size):
+        if start[i] < 0:
+            first, last = slope[i] * low[i], slope[i] * high[i]
+            least, most = min(first, last), max(first, last)
+        else:
+            least = most = tables[start[i]]
+            for k in range(start[i] + 1, start[i] + high[i] - low[i] + 1):
+                least, most = min(least, tables[k]), max(most, tables[k])
+        largest += abs(least) + abs(most)
+        base += least
+        spans[i], lows[i] = most - least, least
+        if most > least:
+            kept = _enter(order, spans, kept, i)
+    return kept, largest, base
 
 
 @njit(
@@ -243,48 +323,23 @@ def shares(
     float, float, float
         The three shares, from 0 to 1, never more than the true ones. 0 where a number is none.
     """
-    kept, largest, base, rest = 0, 0.0, 0.0, 0.0
-    spans, lows = work[5], work[6]
-    for i in range(low.size):
-        count = high[i] - low[i] + 1
-        if start[i] < 0:
-            first, last = slope[i] * low[i], slope[i] * high[i]
-            least, most = min(first, last), max(first, last)
-        else:
-            least = most = tables[start[i]]
-            for k in range(start[i] + 1, start[i] + count):
-                least, most = min(least, tables[k]), max(most, tables[k])
-        largest += abs(least) + abs(most)
-        base += least
-        if most > least:
-            # the narrow axes first, so that the distribution stays short
-            spans[i], lows[i] = most - least, least
-            at = kept
-            while at > 0 and spans[order[at - 1]] > spans[i]:
-                order[at] = order[at - 1]
-                at -= 1
-            order[at] = i
-            kept += 1
+    kept, largest, base = _survey(low, high, slope, tables, start, work, order)
     if not largest < np.inf:
         return 0.0, 0.0, 0.0
-    for j in range(kept - 1):
-        rest += spans[order[j]]
+    spans, lows = work[5], work[6]
+    h, off, gridded = _grid(order, spans, kept)
     work[0, 0] = 1.0
-    support, source, h, off, slack = 1, 0, rest / GRID, 0.0, 0.0
-    gridded = kept - 1
-    if h < _TINY:  # no grid is so fine
-        h, off, gridded = 1.0, rest, 0
+    support, source, rounded = 1, 0, 0.0
     for j in range(gridded):
         i = order[j]
-        count = high[i] - low[i] + 1
-        step = abs(slope[i])
+        count, step = high[i] - low[i] + 1, abs(slope[i])
         if start[i] < 0 and step <= h and spans[i] > _SCATTERED * h:
             cells = max(round(step * count / h), 1)
             _slide(work, source, support, cells)
             # at every quantile, an even run and the cells differ by no more than between these
-            most = max(step * count - h * cells, 0.0) + h
             least = min(step * count - h * cells, 0.0) - step
-            slack += 4.0 * (support + cells) ** 2
+            most = max(step * count - h * cells, 0.0) + h
+            rounded += 4.0 * (support + cells) ** 2
             support += cells - 1
         else:
             if start[i] < 0:
@@ -292,36 +347,32 @@ def shares(
             else:
                 cells, least, most = _listed(tables, start[i], count, lows[i], h, work)
             _scatter(work, source, support, cells)
-            slack += cells + 4.0
+            rounded += cells + 4.0
             support += int(work[2, cells - 1])
         source = 1 - source
         base += 0.5 * (least + most)
         off += 0.5 * (most - least)
-    told = abs(base) + h * support + largest
-    off += told * (8.0 * low.size + 32.0) * _UNIT
-    for limit in (above, below, after, before):
-        if abs(limit) < np.inf:
-            off += abs(limit) * 8.0 * _UNIT
+    off += _rounded(abs(base) + h * support + largest, low.size, above, below, after, before)
     above, below, after, before = above + off, below - off, after + off, before - off
-    slack = (slack + 4.0 * support + 64.0) * _UNIT
     if kept == 0:
-        over = 1.0 if base > above else 0.0
-        under = 1.0 if base < below else 0.0
-        return over, under, 1.0 if after < base < before else 0.0
+        return _certain(base, above, below, after, before)
     i = order[kept - 1]
     count = high[i] - low[i] + 1
     if spans[i] < count * _TINY:
         return 0.0, 0.0, 0.0
+    over = under = between = 0.0
     if start[i] < 0:
         over, under, between = _ends_even(
             work, source, support, h, base, abs(slope[i]), count, above, below, after, before
         )
     else:
-        base -= lows[i]
-        over, under, between = _ends_listed(
-            work, source, support, h, base, tables, start[i], count, above, below, after, before
-        )
-    return _share(over - slack), _share(under - slack), _share(between - slack)
+        _sum_until(work, source, support)
+        for k in range(start[i], start[i] + count):
+            rest = base - lows[i] + tables[k]
+            own = _beyond(work[4], support, rest, 1.0 / h, above, below, after, before)
+            over, under, between = over + own[0], under + own[1], between + own[2]
+        over, under, between = over / count, under / count, between / count
+    return _told(over, under, between, rounded + 4.0 * support + 64.0)
 
 
 @njit("int64(int64[::1], int64, int64, int64)", cache=True, nogil=True)
@@ -334,6 +385,23 @@ def _before(known: Numbers, first: int, last: int, place: int) -> int:
         else:
             last = middle
     return first
+
+
+@njit
+def _range(
+    i: int, low: Numbers, high: Numbers, known: Numbers, known_start: Numbers
+) -> tuple[int, int]:
+    """Give which of the known places of an axis are in the box."""
+    first = _before(known, known_start[i], known_start[i + 1], low[i])
+    return first, _before(known, first, known_start[i + 1], high[i] + 1)
+
+
+@njit
+def _number(
+    i: int, place: int, low: Numbers, slope: Float64, tables: Float64, start: Numbers
+) -> float:
+    """Give what an axis adds at a place."""
+    return slope[i] * place if start[i] < 0 else tables[start[i] + place - low[i]]
 
 
 @njit(
@@ -378,104 +446,62 @@ def population_shares(
     float, float, float
         The three shares, never more than the true ones; 0 where nobody of the data is.
     """
-    kept, largest, base, rest = 0, 0.0, 0.0, 0.0
     spans, lows = work[5], work[6]
+    kept, largest, base = 0, 0.0, 0.0
     for i in range(low.size):
-        first = _before(known, known_start[i], known_start[i + 1], low[i])
-        last = _before(known, first, known_start[i + 1], high[i] + 1)
+        first, last = _range(i, low, high, known, known_start)
         if not weights[last + i] > weights[first + i]:
             return 0.0, 0.0, 0.0
         least, most = np.inf, -np.inf
         for k in range(first, last):
-            if start[i] < 0:
-                value = slope[i] * known[k]
-            else:
-                value = tables[start[i] + known[k] - low[i]]
+            value = _number(i, known[k], low, slope, tables, start)
             least, most = min(least, value), max(most, value)
         largest += abs(least) + abs(most)
         base += least
+        spans[i], lows[i] = most - least, least
         if most > least:
-            spans[i], lows[i] = most - least, least
-            at = kept
-            while at > 0 and spans[order[at - 1]] > spans[i]:
-                order[at] = order[at - 1]
-                at -= 1
-            order[at] = i
-            kept += 1
+            kept = _enter(order, spans, kept, i)
     if not largest < np.inf:
         return 0.0, 0.0, 0.0
-    for j in range(kept - 1):
-        rest += spans[order[j]]
+    h, off, gridded = _grid(order, spans, kept)
     work[0, 0] = 1.0
-    support, source, h, off, slack = 1, 0, rest / GRID, 0.0, 0.0
-    gridded = kept - 1
-    if h < _TINY:  # no grid is so fine
-        h, off, gridded = 1.0, rest, 0
+    support, source, rounded = 1, 0, 0.0
     for j in range(gridded):
         i = order[j]
-        first = _before(known, known_start[i], known_start[i + 1], low[i])
-        last = _before(known, first, known_start[i + 1], high[i] + 1)
+        first, last = _range(i, low, high, known, known_start)
         mass = weights[last + i] - weights[first + i]
-        longest = math.floor(spans[i] / h + 0.5) + 1
+        longest = math.floor(spans[i] / h + 0.5)
         counted, least, most = work[4], 0.0, 0.0
         counted[: longest + 1] = 0.0
         for k in range(first, last):
-            if start[i] < 0:
-                value = slope[i] * known[k] - lows[i]
-            else:
-                value = tables[start[i] + known[k] - low[i]] - lows[i]
+            value = _number(i, known[k], low, slope, tables, start) - lows[i]
             cell = math.floor(value / h + 0.5)
-            counted[cell] += weights[k + i + 1] - weights[k + i]
+            counted[cell] += (weights[k + i + 1] - weights[k + i]) / mass
             least, most = min(least, value - h * cell), max(most, value - h * cell)
-        cells = 0
-        for cell in range(longest + 1):
-            if counted[cell] > 0.0:
-                work[2, cells], work[3, cells] = cell, counted[cell] / mass
-                cells += 1
+        cells = _gather(counted, longest, work)
         _scatter(work, source, support, cells)
-        slack += last - first + cells + 8.0 + 4.0 / mass
+        rounded += last - first + cells + 8.0 + 4.0 * (last - first) / mass
         support += int(work[2, cells - 1])
         source = 1 - source
         base += 0.5 * (least + most)
         off += 0.5 * (most - least)
-    off += (abs(base) + h * support + largest) * (8.0 * low.size + 32.0) * _UNIT
-    for limit in (above, below, after, before):
-        if abs(limit) < np.inf:
-            off += abs(limit) * 8.0 * _UNIT
+    off += _rounded(abs(base) + h * support + largest, low.size, above, below, after, before)
     above, below, after, before = above + off, below - off, after + off, before - off
     if kept == 0:
-        over = 1.0 if base > above else 0.0
-        under = 1.0 if base < below else 0.0
-        return over, under, 1.0 if after < base < before else 0.0
+        return _certain(base, above, below, after, before)
     i = order[kept - 1]
-    first = _before(known, known_start[i], known_start[i + 1], low[i])
-    last = _before(known, first, known_start[i + 1], high[i] + 1)
+    first, last = _range(i, low, high, known, known_start)
     mass = weights[last + i] - weights[first + i]
-    slack = (slack + 4.0 * support + 4.0 * (last - first) / mass + 64.0) * _UNIT
-    base -= lows[i]
-    sums, until = work[source], work[4]
-    total = 0.0
-    for g in range(support):
-        until[g] = total
-        total += sums[g]
-    until[support] = total
+    _sum_until(work, source, support)
     over = under = between = 0.0
-    per = 1.0 / h
     for k in range(first, last):
-        if start[i] < 0:
-            rest = base + slope[i] * known[k]
-        else:
-            rest = base + tables[start[i] + known[k] - low[i]]
+        rest = base - lows[i] + _number(i, known[k], low, slope, tables, start)
+        own = _beyond(work[4], support, rest, 1.0 / h, above, below, after, before)
         share = (weights[k + i + 1] - weights[k + i]) / mass
-        if above < np.inf:
-            place = min(max(np.floor((above - rest) * per) + 1.0, 0.0), float(support))
-            over += share * (total - until[int(place)])
-        if below > -np.inf:
-            place = min(max(np.ceil((below - rest) * per), 0.0), float(support))
-            under += share * until[int(place)]
-        if after < before:
-            place = min(max(np.floor((after - rest) * per) + 1.0, 0.0), float(support))
-            end = min(max(np.ceil((before - rest) * per), 0.0), float(support))
-            if end > place:
-                between += share * (until[int(end)] - until[int(place)])
-    return _share(over - slack), _share(under - slack), _share(between - slack)
+        over, under, between = (
+            over + share * own[0],
+            under + share * own[1],
+            between + share * own[2],
+        )
+    rounded += 4.0 * support + 4.0 * (last - first) / mass + 64.0
+    return _told(over, under, between, rounded)
