@@ -328,7 +328,7 @@ def margin_sentence(margin: float) -> str:
     return (
         f"The proof holds for the numbers as the model itself adds and rounds them, in whatever "
         f"order: rounding moves its answer, before it is turned into a probability, by at most "
-        f"{margin:.2g}, and every bound leaves room for that."
+        f"{np.format_float_positional(margin, 2, fractional=False)}, and every bound leaves room for that."
     )
 
 

@@ -11,7 +11,6 @@ from fairdesk.events import PairShare, Proven, Region, Share
 from fairdesk.report import charts, evidence, figures, words
 from fairdesk.report.blocks import (
     Block,
-    Callout,
     Chart,
     Fact,
     Facts,
@@ -72,8 +71,6 @@ def _whom(material: Material) -> str:
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     spec = material.spec
     blocks: list[Block] = [Heading(material.run_name(run)), statement(spec, run, ())]
-    if ended := words.ending(run):
-        blocks.append(Callout("Not to the end.", ended))
     proven = figures.proven_of(run.figures)
     if proven is None:
         shares = [each for each in run.figures if isinstance(each, Share)]
@@ -256,7 +253,7 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
             Grid(
                 header=("Rule", "People", "Of all", "As in the data"),
                 rows=rows,
-                widths=(3, 1.3, 0.9, 0.9),
+                widths=(2.6, 1.8, 0.8, 0.9),
                 right=(1, 2, 3),
                 caption=f"The largest boxes in which everybody {what}: proven",
             )

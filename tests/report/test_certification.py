@@ -133,7 +133,7 @@ def text(tmp_path_factory):
         "“age” ≥ 25 and “debts” ≤ 4",
         "514,403,287,551,440,328 4.12 % 1.30 %",
         "40.5 ≤ “income” ≤ 80",
-        "by at most 1.3e-05, and every bound leaves room for that",
+        "by at most 0.000013, and every bound leaves room for that",
         "fairdesk verify",
         "Stopped by the auditor",
         "statistical, not certified, and never part of the proven shares",
