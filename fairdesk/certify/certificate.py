@@ -325,10 +325,11 @@ def margin_sentence(margin: float) -> str:
             "No answer is taken from a bound that rounding could move: every one was asked of the "
             "model itself, or nothing in it is rounded."
         )
+    told = np.format_float_positional(margin, 2, fractional=False)
     return (
-        f"The proof holds for the numbers as the model itself adds and rounds them, in whatever "
-        f"order: rounding moves its answer, before it is turned into a probability, by at most "
-        f"{np.format_float_positional(margin, 2, fractional=False)}, and every bound leaves room for that."
+        "The proof holds for the numbers as the model itself adds and rounds them, in whatever "
+        "order: rounding moves its answer, before it is turned into a probability, by at most "
+        f"{told}, and every bound leaves room for that."
     )
 
 
