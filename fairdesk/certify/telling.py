@@ -197,9 +197,9 @@ def refinement(tree: Tree, sums: Sums) -> Refinement:
                 Part(
                     parent,
                     space.conditions(low[i], high[i]),
-                    min(1.0, sums.points[node] / total),
-                    min(1.0, sums.alike[node] / total),
-                    min(1.0, sums.unlike[node] / total),
+                    min(1.0, float(sums.points[node]) / total),
+                    min(1.0, float(sums.alike[node]) / total),
+                    min(1.0, float(sums.unlike[node]) / total),
                     int(sums.leaves[node]),
                 )
             )
