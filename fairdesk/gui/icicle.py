@@ -29,7 +29,7 @@ from fairdesk.gui import theme
 from fairdesk.gui.chart_frame import ChartFrame
 from fairdesk.gui.keys import shortcut
 from fairdesk.gui.verdicts import MARKS, shown
-from fairdesk.report import words
+from fairdesk.report import figures, words
 
 #: How wide a column is at least, and how many there are at most.
 _COLUMN, _MOST_COLUMNS = 150, 7
@@ -458,10 +458,7 @@ class _Canvas(QWidget):
             return
         shares = self._tree.shares(number)
         verdict = max(shares, key=lambda each: shares[each])
-        lines = [
-            self._tree.steps[number],
-            f"{MARKS[verdict]} {shown(verdict, shares[verdict], 1)} {verdict}",
-        ]
+        lines = [self._tree.steps[number], _mostly(verdict, shares[verdict])]
         if box.height() < 2 * line + 8:
             lines = [f"{MARKS[verdict]} {lines[0]}"]
         room = box.width() - (34 if box.right() > self.width() - 2 else 14)
@@ -502,6 +499,15 @@ class _Canvas(QWidget):
         if self._tree.empty:
             return None
         return next((number for number, box in self.boxes() if box.contains(where)), None)
+
+
+def _mostly(verdict: str, share: Fraction) -> str:
+    """Say the most of a box shortly: proven rounded down, never all of it for less."""
+    if verdict == "undecided" or share == 1:
+        text = figures.shown_percent(float(share), 1)
+    else:
+        text = figures.percent_down(share, 1)
+    return f"{MARKS[verdict]} {text} {verdict}"
 
 
 def _top(placed: Placed) -> float:

@@ -91,7 +91,9 @@ class Space:
 
     def text(self, verdict: str, share: Fraction) -> str:
         """Write a share: what is proven is at least that."""
-        least = "" if verdict == "undecided" or self.exact else "at least "
+        if self.exact:
+            return f"{figures.shown_percent(float(share), 2)} {verdict}"
+        least = "" if verdict == "undecided" else "at least "
         return f"{least}{shown(verdict, share)} {verdict}"
 
     def count(self, share: Fraction) -> str:

@@ -71,7 +71,9 @@ def course_of(proven: Proven) -> Drawing:
     course = np.array(proven.course, dtype=np.float64).reshape(-1, 3)
     if len(course) and course[0, 0] > 0:
         course = np.vstack((np.zeros((1, 3)), course))
-    seconds, alike, unlike = course[:, 0], 100 * course[:, 1], 100 * course[:, 2]
+    # what is proven is rounded down here too
+    alike, unlike = np.floor(1e4 * course[:, 1:].T + 1e-6) / 100
+    seconds = course[:, 0]
     lines = (
         Line("undecided", seconds, 100 - alike - unlike, "undecided", dashed=True),
         Line("proven alike", seconds, alike, "alike"),
