@@ -28,7 +28,7 @@ from fairdesk.certify.encoded import Encoded
 from fairdesk.certify.smt import PIECEWISE, bounds_of
 from fairdesk.certify.space import Places, sizes
 from fairdesk.errors import SpecError
-from fairdesk.events import Event, Measured, Progress, Rows, timed
+from fairdesk.events import Event, Measured, Progress, Proven, Rows, timed
 from fairdesk.individual.similar import Ledger
 from fairdesk.models.dense import Activation
 
@@ -257,7 +257,7 @@ class _Walk:
             share = max(share, min(1.0, self.tally.seconds / self._options.seconds))
         return self._ledger.progress("fairquant", int(_WHOLE * min(share, 1.0)), _WHOLE)
 
-    def figures(self) -> tuple[Any, ...]:
+    def figures(self) -> tuple[Proven, Proven]:
         """Give the figures as they stand."""
         notes = []
         if self._unused:

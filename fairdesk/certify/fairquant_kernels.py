@@ -271,25 +271,10 @@ def _smear(
     """
     last = len(widths) - 1
     for f in range(widths[last]):
-        for i in range(widths[max(last - 1, 0)]):
-            weight = 1.0 if i == f else 0.0
-            if last > 0:
-                weight = weights[weights_at[last] + f * widths[last - 1] + i]
-            slopes[0, i] = slopes[1, i] = weight
         here, there = 0, 2
-        for k in range(last - 1, -1, -1):
-            for j in range(widths[k]):
-                least, greatest = slopes[here, j], slopes[here + 1, j]
-                if masks[k, j] == 0:
-                    least, greatest = alphas[k] * least, alphas[k] * greatest
-                elif masks[k, j] == 1:
-                    least, greatest = (
-                        min(least, alphas[k] * least),
-                        max(greatest, alphas[k] * greatest),
-                    )
-                slopes[here, j], slopes[here + 1, j] = least, greatest
-            if k == 0:
-                break
+        for j in range(widths[last]):
+            slopes[0, j] = slopes[1, j] = 1.0 if j == f else 0.0
+        for k in range(last, 0, -1):
             for i in range(widths[k - 1]):
                 slopes[there, i] = slopes[there + 1, i] = 0.0
             for j in range(widths[k]):
@@ -297,13 +282,15 @@ def _smear(
                 row = weights_at[k] + j * widths[k - 1]
                 for i in range(widths[k - 1]):
                     weight = weights[row + i]
-                    if weight > 0.0:
-                        slopes[there, i] += weight * least
-                        slopes[there + 1, i] += weight * greatest
-                    else:
-                        slopes[there, i] += weight * greatest
-                        slopes[there + 1, i] += weight * least
+                    slopes[there, i] += weight * (least if weight > 0.0 else greatest)
+                    slopes[there + 1, i] += weight * (greatest if weight > 0.0 else least)
             here, there = there, here
+            for i in range(widths[k - 1]):
+                most = alphas[k - 1] if masks[k - 1, i] == 0 else 1.0
+                fewest = 1.0 if masks[k - 1, i] == 2 else alphas[k - 1]
+                least, greatest = slopes[here, i], slopes[here + 1, i]
+                slopes[here, i] = min(fewest * least, most * least)
+                slopes[here + 1, i] = max(fewest * greatest, most * greatest)
         _spread(first, ends, groups, widths[0], slopes[here], slopes[here + 1], smears)
 
 
@@ -361,8 +348,8 @@ def _add(
 @njit(
     "boolean(float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[::1],"
     "int64[::1], int64, int64[:, ::1], int64[::1], float64[::1], float64[::1], int64[::1],"
-    "float64[::1], float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
-    "float64[:, ::1])",
+    "float64[::1], float64[::1], int64[::1], float64[::1], float64[::1], float64[::1],"
+    "float64[::1], float64[:, ::1])",
     cache=True,
     nogil=True,
 )
@@ -599,8 +586,7 @@ def walk(
     masks = np.zeros((members, layers, widest), np.int64)
     limits, told, room = np.array([unit, largest]), np.empty(3), np.empty((4, widest))
     smears, values, point = np.empty(axes + 1), np.empty(2 * widest), np.empty(axes, np.int64)
-    done = filled = 0
-    left = state[0]
+    done, filled, left = 0, 0, state[0]
     while left > 0 and done < most and filled < len(verdicts):
         left -= 1
         done += 1
@@ -635,9 +621,7 @@ def walk(
         if verdict < 0 and depth >= deepest:
             verdict = GIVEN_UP
         if verdict >= 0:
-            told_low[filled] = low
-            told_high[filled] = high
-            verdicts[filled] = verdict
+            told_low[filled], told_high[filled], verdicts[filled] = low, high, verdict
             filled += 1
             continue
         smears[:groups] = 0.0

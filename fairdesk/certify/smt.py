@@ -148,6 +148,13 @@ class Answer:
     places: Places | None = None
     pair: tuple[int, int] | None = None
 
+    @property
+    def example(self) -> tuple[Places, int]:
+        """Of ``"sat"``: that somebody, and one of the two combinations (of alike ones: any)."""
+        if self.places is None:
+            raise ValueError("nobody was found")
+        return self.places, 0 if self.pair is None else self.pair[0]
+
 
 def check_box(
     encoded: Encoded,
