@@ -233,6 +233,8 @@ class ChartFrame(QWidget):
         """Say what is pointed at."""
         self._reading.setText(text)
         self._reading.setAccessibleName(text)
+        # who does not see it is told by the part that has the keyboard
+        self.setAccessibleDescription(text or self.drawing.summary())
 
     def _show_menu(self) -> None:
         self._more_menu.exec(self._more.mapToGlobal(self._more.rect().bottomLeft()))

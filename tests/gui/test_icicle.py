@@ -96,6 +96,7 @@ def test_arrow_keys_walk_along_and_beside(qtbot, icicle):
     assert press(Qt.Key.Key_Right) == 3
     assert press(Qt.Key.Key_Left) == 1
     assert icicle._reading.text().startswith("60.00")
+    assert icicle.accessibleDescription() == icicle._reading.text()
 
 
 def test_enter_goes_into_a_part_and_backspace_back(qtbot, icicle):

@@ -137,13 +137,12 @@ class AgainDialog(QDialog):
         row.setSpacing(theme.PAGE)
         length = parts.labelled("&How long it may take", self._length)
         length.addWidget(self._ends)
-        row.addLayout(length, 1)
-        row.addLayout(
-            parts.labelled(
-                "Random &seed", self._seed, "Another seed searches elsewhere and finds others."
-            ),
-            1,
+        seed = parts.labelled(
+            "Random &seed", self._seed, "Another seed searches elsewhere and finds others."
         )
+        for column in (length, seed):
+            column.addStretch(1)
+            row.addLayout(column, 1)
         form.addLayout(row)
         form.addWidget(self.near)
         form.addWidget(self.goes_on)

@@ -98,6 +98,7 @@ class RefinementView(QWidget):
         super().__init__(parent)
         self._session = session
         self._run = self._found = 0
+        self._shown: Refinement | None = None
         self._inside: tuple[int, ...] = ()
         self.icicle = Icicle()
         self.icicle.said.connect(session.said)
@@ -127,15 +128,15 @@ class RefinementView(QWidget):
         refinement : Refinement
             As measured.
         """
-        other = run != self._run
-        self._run, more = run, found != self._found
-        self._found = found
-        if other:
+        before = (self._run, self._found, self._shown)
+        self._run, self._found, self._shown = run, found, refinement
+        if before == (run, found, refinement):
+            return
+        if run != before[0]:
             self.icicle.draw(Tree())
-        tree = tree_of(self._session.spec, refinement)
-        if tree != self.icicle.drawing:
-            self.icicle.draw(tree)
-        elif more:
+        if refinement != before[2] or run != before[0]:
+            self.icicle.draw(tree_of(self._session.spec, refinement))
+        else:
             self._tell(self.icicle.chosen_part)
 
     # Parts
