@@ -7,6 +7,9 @@ by so much at most, and the thresholds are moved by the sum of that: the shares 
 above the true ones.
 """
 
+# numba has no types
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
+
 from __future__ import annotations
 
 import math

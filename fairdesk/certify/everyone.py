@@ -30,6 +30,8 @@ Numbers = NDArray[np.int64]
 _ROWS = 32_768
 #: Points that a thread counts at once, about.
 _AT_ONCE = 1 << 16
+#: Of an axis so many places go at once at most: combinations of the fastest are written out.
+_MOST_PLACES = 1_024
 #: Examples that are kept of each of these.
 _EXAMPLES = 8
 #: Of more combinations it is not counted which two are decided differently.
@@ -330,25 +332,44 @@ class _Compiled:
         """Share boxes out."""
         group = group.astype(np.int64)
         points = np.array(sizes(low, high), dtype=np.float64)
+        wide = (high[:, self.order] - low[:, self.order] >= _MOST_PLACES).any(axis=1)
+        # along idle axes everybody is the same: each box then counts by a number of its own
+        alone = wide | (points > _AT_ONCE) | (self._idle.size > 0)
         first, gathered = 0, 0.0
-        most = 0.0 if self._idle.size else _AT_ONCE
         for box in range(len(low)):
-            if gathered + points[box] <= most:
+            own = slice(box, box + 1)
+            if not alone[box] and gathered + points[box] <= _AT_ONCE:
                 gathered += points[box]
                 continue
             if box > first:
                 yield _Task(low[first:box], high[first:box], group[first:box], first, 0, 0)
             first, gathered = box, points[box]
-            if points[box] > _AT_ONCE:
-                steps = self._kernels.steps(self.order, low[box], high[box])
-                some = max(1, int(_AT_ONCE * steps / points[box]))
-                own = slice(box, box + 1)
-                for begin in range(0, steps, some):
-                    end = min(begin + some, steps)
-                    yield _Task(low[own], high[own], group[own], box, begin, end)
+            if alone[box]:
+                for part in self._narrow(low[box], high[box]):
+                    yield from self._in_steps(*part, group[own], box)
                 first, gathered = box + 1, 0.0
         if len(low) > first:
             yield _Task(low[first:], high[first:], group[first:], first, 0, 0)
+
+    def _narrow(self, low: Numbers, high: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
+        """Cut a box along axes of very many places."""
+        axis = max(self.order.tolist(), key=lambda i: high[i] - low[i], default=0)
+        if high[axis] - low[axis] < _MOST_PLACES:
+            yield low, high
+            return
+        for start in range(int(low[axis]), int(high[axis]) + 1, _MOST_PLACES):
+            first, last = low.copy(), high.copy()
+            first[axis] = start
+            last[axis] = min(start + _MOST_PLACES - 1, int(high[axis]))
+            yield from self._narrow(first, last)
+
+    def _in_steps(self, low: Numbers, high: Numbers, group: Numbers, box: int) -> Iterator[_Task]:
+        """Share a large box out."""
+        steps = self._kernels.steps(self.order, low, high)
+        points = float(np.prod((high - low + 1)[self.order].astype(np.float64)))
+        some = max(1, int(_AT_ONCE * steps / points))
+        for begin in range(0, steps, some):
+            yield _Task(low[None], high[None], group, box, begin, min(begin + some, steps))
 
     def run(self, task: _Task) -> _Part | None:
         """Count what was shared out; ``None`` where an answer is no number."""

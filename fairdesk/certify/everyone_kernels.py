@@ -7,7 +7,7 @@ of ReLUs answers with nought for a whole block of points is left out of the next
 would add nothing to them.
 """
 # numba has no types
-# mypy: disallow-untyped-decorators=False
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
 
 from __future__ import annotations
 
@@ -152,8 +152,221 @@ def _decide(
 
 
 @njit
+def _least(layers: Numbers, i: int) -> np.float32:
+    return _NOUGHT if layers[i, 3] == _RELU else _LEAST
+
+
+@njit
+def _pass_on(
+    spare: Float32,
+    size: int,
+    layers: Numbers,
+    settings: Float32,
+    weights: Float32,
+    live: Numbers,
+) -> int:
+    """Take a block's sums of the first layer through all layers; say where the answers are."""
+    source, target = 0, size
+    _bend(spare, source, layers, settings, 0)
+    for i in range(1, len(layers)):
+        living = _living(spare, source, layers[i, 0], layers[i - 1, 3], live)
+        _sum_up(
+            *(spare, source, weights, layers[i, 4], spare, target),
+            *(layers, i, live, living, _least(layers, i)),
+        )
+        source, target = target, source
+        _bend(spare, source, layers, settings, i)
+    return source
+
+
+@njit
+def _compare(
+    told: Choices, compared: Numbers, b: int, blocks: int, valid: int, apart: Choices
+) -> int:
+    """Mark the rows of a block for which decisions differ, and count them."""
+    apart[:] = 0
+    first = (compared[0] * blocks + b) * ROWS
+    for c in compared[1:]:
+        own = (c * blocks + b) * ROWS
+        for row in range(ROWS):
+            apart[row] |= told[own + row] ^ told[first + row]
+    differ = 0
+    for row in range(valid):
+        differ += apart[row] != 0
+    return differ
+
+
+@njit
+def _pair(
+    told: Choices, compared: Numbers, b: int, blocks: int, valid: int, pairs: Numbers
+) -> None:
+    """Count for each pair of combinations the rows of a block for which the two differ."""
+    for c in compared:
+        for d in compared:
+            if c < d:
+                one, other, differ = (c * blocks + b) * ROWS, (d * blocks + b) * ROWS, 0
+                for row in range(valid):
+                    differ += told[one + row] != told[other + row]
+                pairs[c, d] += differ
+
+
+@njit
+def _open(
+    owner: Numbers, at: Numbers, values: Float32, places: Numbers, row: int, runs: Float32
+) -> None:
+    """Fill in a row's numbers of the first columns, but for those of the protected values."""
+    for column in range(owner.size):
+        if owner[column] != COMBINED:
+            place = 0 if owner[column] < 0 else places[owner[column]]
+            runs[column * ROWS + row] = values[at[column] + place]
+
+
+@njit
+def _fill_combined(
+    owner: Numbers, at: Numbers, values: Float32, c: int, blocks: int, runs: Float32
+) -> None:
+    """Give everybody a combination of protected values."""
+    for column in range(owner.size):
+        if owner[column] == COMBINED:
+            _fill(runs, column, owner.size, blocks, values[at[column] + c])
+
+
+@njit
+def _go_to_fast(
+    point: int, order: Numbers, slow: int, low: Numbers, high: Numbers, places: Numbers
+) -> None:
+    """Fill in the places of the fast axes."""
+    for j in range(order.size - 1, slow - 1, -1):
+        span = high[order[j]] - low[order[j]] + 1
+        places[order[j]] = low[order[j]] + point % span
+        point //= span
+
+
+@njit
+def _write_out(
+    low: Numbers,
+    high: Numbers,
+    order: Numbers,
+    slow: int,
+    ready: int,
+    owner: Numbers,
+    at: Numbers,
+    values: Float32,
+    kept: Float32,
+) -> None:
+    """Fill in the columns of the fast axes, and those that are everybody's, block by block."""
+    tail, blocks = owner.size, (ready + ROWS - 1) // ROWS
+    places = low.copy()
+    for point in range(blocks * ROWS):
+        _go_to_fast(min(point, ready - 1), order, slow, low, high, places)
+        to = (point // ROWS) * tail * ROWS + point % ROWS
+        for j in range(tail):
+            if owner[j] != COMBINED:
+                place = 0 if owner[j] < 0 else places[owner[j]]
+                kept[to + j * ROWS] = values[at[j] + place]
+
+
+@njit
+def _common(
+    low: Numbers,
+    high: Numbers,
+    order: Numbers,
+    slow: int,
+    ready: int,
+    mass: Float64,
+    mass_at: Numbers,
+) -> Float64:
+    """Give how common each combination of places of the fast axes is, and all of them."""
+    common = np.ones(ready + 1)
+    places = low.copy()
+    for point in range(ready):
+        _go_to_fast(point, order, slow, low, high, places)
+        for axis in order[slow:]:
+            common[point] *= mass[mass_at[axis] + places[axis]]
+    common[ready] = common[:ready].sum()
+    return common
+
+
+@njit
+def _sum_heads(
+    step: int,
+    end: int,
+    low: Numbers,
+    high: Numbers,
+    order: Numbers,
+    slow: int,
+    places: Numbers,
+    owner: Numbers,
+    at: Numbers,
+    values: Float32,
+    compared: Numbers,
+    layers: Numbers,
+    weights: Float32,
+    every: Numbers,
+    spare: Float32,
+    heads: Float32,
+) -> None:
+    """Sum up the first columns, for the next steps and each combination."""
+    for row in range(ROWS):
+        _go_to(min(step + row, end - 1), order, slow, low, high, places)
+        _open(owner, at, values, places, row, spare)
+    for c in compared:
+        _fill_combined(owner, at, values, c, 1, spare)
+        to, of = c * spare.size // 2, layers[0, 4]
+        _sum_up(spare, 0, weights, of, heads, to, layers, 0, every, owner.size, _LEAST)
+
+
+@njit
+def _take_up(heads: Float32, of: int, spots: Numbers, first: Float32) -> None:
+    """Let sums go on from what was summed up before."""
+    for unit in range(spots.size):
+        first[spots[unit]] = heads[of + unit * ROWS]
+
+
+@njit
+def _weight(axes: Numbers, places: Numbers, mass: Float64, mass_at: Numbers) -> float:
+    """Give how common the places of some axes are."""
+    weight = 1.0
+    for axis in axes:
+        weight *= mass[mass_at[axis] + places[axis]]
+    return weight
+
+
+@njit
+def _masses(common: Float64, apart: Choices, b: int, valid: int) -> float:
+    """Give how common those are for whom decisions differ, along the fast axes."""
+    total = 0.0
+    for row in range(valid):
+        if apart[row] != 0:
+            total += common[b * ROWS + row]
+    return total
+
+
+@njit
+def _show(
+    apart: Choices,
+    b: int,
+    valid: int,
+    low: Numbers,
+    high: Numbers,
+    order: Numbers,
+    slow: int,
+    places: Numbers,
+    examples: Numbers,
+    shown: int,
+) -> int:
+    """Write down who is unlike, as long as there is room; say how many are written down."""
+    for row in range(valid):
+        if apart[row] != 0 and shown < len(examples):
+            examples[shown] = places
+            _go_to_fast(b * ROWS + row, order, slow, low, high, examples[shown])
+            shown += 1
+    return shown
+
+
+@njit
 def _first_of(order: Numbers, low: Numbers, high: Numbers) -> tuple[int, int]:
-    """Choose how many axes go slowly, and count the places of the others."""
+    """Choose how many axes go slowly, and count the combinations of places of the fast ones."""
     slow, ready = order.size, 1
     while slow > 0 and ready < READY:
         slow -= 1
@@ -252,147 +465,63 @@ def count(
     """
     slow, ready = _first_of(order, low, high)
     blocks = (ready + ROWS - 1) // ROWS
-    inputs, first_units, width = layers[0, 0], layers[0, 1], layers[0, 2]
-    outputs, combinations = layers[-1, 1], may_be.size
     fast = np.zeros(low.size, np.bool_)
-    for j in range(slow, order.size):
-        fast[order[j]] = True
+    fast[order[slow:]] = True
+    inputs, units, width = layers[0, 0], layers[0, 1], layers[0, 2]
     head = 0  # columns before the first one of a fast axis
-    while head < inputs and not (owner[head] >= 0 and fast[owner[head]]):
+    while head < inputs - 1 and not (owner[head] >= 0 and fast[owner[head]]):
         head += 1
     tail = inputs - head
-    every = np.arange(_widest(layers))
-    live = np.empty(_widest(layers), np.int64)
-
-    # the numbers of the fast axes, block by block
-    kept = np.zeros(blocks * max(tail, 1) * ROWS, np.float32)
-    common = np.ones(ready)
-    per = 1
-    for k in range(order.size - 1, slow - 1, -1):
-        axis, span = order[k], high[order[k]] - low[order[k]] + 1
-        for point in range(ready):
-            common[point] *= mass[mass_at[axis] + low[axis] + (point // per) % span]
-        per *= span
-    all_common = common.sum()
-    for j in range(tail):
-        column = head + j
-        if owner[column] < 0 or not fast[owner[column]]:
-            if owner[column] == CONSTANT:
-                _fill(kept, j, tail, blocks, values[at[column]])
-            continue
-        axis, per = owner[column], 1
-        for k in range(order.size - 1, slow - 1, -1):
-            if order[k] == axis:
-                break
-            per *= high[order[k]] - low[order[k]] + 1
-        span = high[axis] - low[axis] + 1
-        for point in range(blocks * ROWS):
-            place = low[axis] + (min(point, ready - 1) // per) % span
-            to = ((point // ROWS) * tail + j) * ROWS + point % ROWS
-            kept[to] = values[at[column] + place]
-
+    kept = np.zeros(blocks * tail * ROWS, np.float32)
+    _write_out(low, high, order, slow, ready, owner[head:], at[head:], values, kept)
+    common = _common(low, high, order, slow, ready, mass, mass_at)
     # the first layer's weights, with room for what was summed up before them as their biases
     stride = (inputs + 1) * width
-    groups = (first_units + width - 1) // width
-    begun = weights[layers[0, 4] : layers[0, 4] + groups * stride].copy()
-    spots = np.arange(first_units)
+    first = weights[layers[0, 4] : layers[0, 4] + (units + width - 1) // width * stride].copy()
+    spots = np.arange(units)
     spots = (spots // width) * stride + head * width + spots % width
     size = _widest(layers) * ROWS
-    opening, heads = np.empty(size, np.float32), np.empty(combinations * size, np.float32)
-    between, source, target = np.empty(2 * size, np.float32), 0, size
-    told = np.empty(combinations * blocks * ROWS, np.int32)
+    heads, spare = np.empty(may_be.size * size, np.float32), np.empty(2 * size, np.float32)
+    every, live = np.arange(_widest(layers)), np.empty(_widest(layers), np.int64)
+    told = np.empty(may_be.size * blocks * ROWS, np.int32)
     compared = np.flatnonzero(may_be)
-    apart = np.empty(ROWS, np.int32)
-    places = low.copy()
+    apart, places = np.empty(ROWS, np.int32), low.copy()
     unlike, shown, fine, gone, unlike_mass = 0, 0, True, 0.0, 0.0
     for step in range(begin, end):
         lane = (step - begin) % ROWS
         if lane == 0 and head > 0:
-            for row in range(ROWS):
-                _go_to(min(step + row, end - 1), order, slow, low, high, places)
-                for column in range(head):
-                    if owner[column] != COMBINED:
-                        place = 0 if owner[column] < 0 else places[owner[column]]
-                        opening[column * ROWS + row] = values[at[column] + place]
-            for c in compared:
-                for column in range(head):
-                    if owner[column] == COMBINED:
-                        _fill(opening, column, head, 1, values[at[column] + c])
-                to = c * size
-                _sum_up(
-                    opening, 0, weights, layers[0, 4], heads, to, layers, 0, every, head, _LEAST
-                )
+            _sum_heads(
+                *(step, end, low, high, order, slow, places, owner[:head], at, values, compared),
+                *(layers, weights, every, spare, heads),
+            )
         _go_to(step, order, slow, low, high, places)
-        weight = 1.0
-        for j in range(slow):
-            weight *= mass[mass_at[order[j]] + places[order[j]]]
-        gone += weight * all_common
+        weight = _weight(order[:slow], places, mass, mass_at)
+        gone += weight * common[ready]
         for j in range(tail):
             axis = owner[head + j]
             if axis >= 0 and not fast[axis]:
                 _fill(kept, j, tail, blocks, values[at[head + j] + places[axis]])
         for c in compared:
             if head > 0:
-                for unit in range(first_units):
-                    begun[spots[unit]] = heads[c * size + unit * ROWS + lane]
-            for j in range(tail):
-                if owner[head + j] == COMBINED:
-                    _fill(kept, j, tail, blocks, values[at[head + j] + c])
+                _take_up(heads, c * size + lane, spots, first)
+            _fill_combined(owner[head:], at[head:], values, c, blocks, kept)
             for b in range(blocks):
-                of, kind = b * tail * ROWS, layers[0, 3]
-                least = _NOUGHT if kind == _RELU else _LEAST
-                to = head * width
-                _sum_up(kept, of, begun, to, between, source, layers, 0, every, tail, least)
-                _bend(between, source, layers, settings, 0)
-                for i in range(1, len(layers)):
-                    count = _living(between, source, layers[i, 0], kind, live)
-                    of, kind = layers[i, 4], layers[i, 3]
-                    least = _NOUGHT if kind == _RELU else _LEAST
-                    _sum_up(
-                        between, source, weights, of, between, target, layers, i, live, count, least
-                    )
-                    source, target = target, source
-                    _bend(between, source, layers, settings, i)
+                _sum_up(
+                    *(kept, b * tail * ROWS, first, head * width, spare, 0),
+                    *(layers, 0, every, tail, _least(layers, 0)),
+                )
+                ended = _pass_on(spare, size, layers, settings, weights, live)
                 to = (c * blocks + b) * ROWS
-                fine &= _decide(between, source, outputs, rule, limit, decision, told, to)
+                fine &= _decide(spare, ended, layers[-1, 1], rule, limit, decision, told, to)
         for b in range(blocks):
-            apart[:] = 0
-            first = (compared[0] * blocks + b) * ROWS
-            for c in compared[1:]:
-                at_c = (c * blocks + b) * ROWS
-                for row in range(ROWS):
-                    apart[row] |= told[at_c + row] ^ told[first + row]
             valid = min(ROWS, ready - b * ROWS)
-            differ = 0
-            for row in range(valid):
-                differ += apart[row] != 0
-            if differ == 0:
-                continue
-            unlike += differ
-            if weight > 0.0:
-                for row in range(valid):
-                    if apart[row] != 0:
-                        unlike_mass += weight * common[b * ROWS + row]
-            if pairs.size:
-                for c in compared:
-                    for d in compared:
-                        if c < d:
-                            differ = 0
-                            at_c, at_d = (c * blocks + b) * ROWS, (d * blocks + b) * ROWS
-                            for row in range(valid):
-                                differ += told[at_c + row] != told[at_d + row]
-                            pairs[c, d] += differ
-            row = 0
-            while shown < len(examples) and row < valid:
-                if apart[row] != 0:
-                    examples[shown] = places
-                    point = b * ROWS + row
-                    for j in range(order.size - 1, slow - 1, -1):
-                        span = high[order[j]] - low[order[j]] + 1
-                        examples[shown, order[j]] = low[order[j]] + point % span
-                        point //= span
-                    shown += 1
-                row += 1
+            differ = _compare(told, compared, b, blocks, valid, apart)
+            if differ > 0:
+                unlike += differ
+                unlike_mass += weight * _masses(common, apart, b, valid)
+                shown = _show(apart, b, valid, low, high, order, slow, places, examples, shown)
+                if pairs.size:
+                    _pair(told, compared, b, blocks, valid, pairs)
     return unlike, shown, fine, gone, unlike_mass
 
 

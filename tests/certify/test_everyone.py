@@ -219,3 +219,22 @@ def test_speed_is_tried_and_then_measured():
     everyone = Everyone(case.encoded.space, case.fed, case.encoded.columns)
     assert 0.0 < everyone.speed < np.inf
     assert everyone.points == 0
+
+
+def test_axes_of_very_many_places_are_cut():
+    attributes = [number("a", 700), number("b", 3), number("race", 3, role=Role.PROTECTED)]
+    case = small(attributes, [7, 4], np.random.default_rng(6), spread=0.2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_MOST_PLACES", 64)
+        assert check(case.fed, case.encoded, np.random.default_rng(2)).unlike.any()
+
+
+def test_a_model_that_looks_at_nothing_but_what_is_protected():
+    attributes = [number("a", 3), number("b", 4), number("race", 3, role=Role.PROTECTED)]
+    inputs = fed_with(attributes[2:], [layer([[2.0, -1.0]], [0.0, 1.0], RELU)])
+    ends = layer([[1.0], [1.0]], [-2.5], Activation("sigmoid"))
+    fed = fed_with(attributes[2:], [*inputs.opened.layers, ends])
+    fed = FedModel(fed.opened, fed.mapping, tuple(attributes))
+    case = small(attributes, [2], np.random.default_rng(0))._replace(fed=fed)
+    told = check(fed, case.encoded, np.random.default_rng(0), idle=[0, 1])
+    assert told.unlike[0] == 12
