@@ -143,7 +143,9 @@ def compared_in(encoded: Encoded) -> list[NDArray[np.intp]]:
 
     One stands for all that are the same to the model.
     """
-    _, which = np.unique(encoded.columns.combinations, axis=0, return_inverse=True)
+    columns = encoded.columns
+    reach = (encoded.layers[0].weights[columns.combined] != 0).any(axis=1)
+    _, which = np.unique(columns.combinations[:, reach], axis=0, return_inverse=True)
     told = []
     for allowed in encoded.space.may_be:
         members = np.flatnonzero(allowed)
