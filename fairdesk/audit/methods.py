@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from fairdesk.certify import certify, fairquant
+from fairdesk.certify import certify, fairify, fairquant
 from fairdesk.data.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, Rows
@@ -309,6 +309,23 @@ METHODS: dict[str, Method] = {
             "does not decide is left so.",
             options=fairquant.FairQuantOptions,
             search=fairquant.search,
+            answers=Answers.PROOF,
+            needs=(Capability.LAYERS,),
+            finishes=True,
+        ),
+        Method(
+            key="fairify",
+            title="Fairify",
+            sentence="Divides the domain into parts, and asks a solver of each whether anybody in "
+            "it is treated unlike.",
+            paper="Biswas and Rajan, “Fairify: Fairness Verification of Neural Networks”, "
+            "ICSE 2023",
+            tells="Which parts of the domain are proven to treat everybody alike, in exact "
+            "arithmetic, and of others one person each who is not.",
+            cannot="How many are treated unlike in a part where somebody is. It is slow: most "
+            "parts of a large domain stay unknown.",
+            options=fairify.FairifyOptions,
+            search=fairify.search,
             answers=Answers.PROOF,
             needs=(Capability.LAYERS,),
             finishes=True,

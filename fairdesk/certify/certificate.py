@@ -20,6 +20,8 @@ it is fed, who may be asked about, and the totals. Beside it lie NumPy arrays (`
                           points that are proven alike and unlike; of a counted one ``unlike``
                           times its points, rounded to a whole number, are unlike, and all others
                           alike; else without meaning.
+``population_alike``,     ``(n,)`` numbers; the same as shares of the leaf's mass in the
+``population_unlike``     population, the product of the shares that each value has in the data.
 ========================  =====================================================================
 
 A point is a person whatever their protected values. They are *alike* when all combinations of
@@ -64,6 +66,8 @@ ARRAYS = {
     "verdict": ("i", 1),
     "alike": ("f", 1),
     "unlike": ("f", 1),
+    "population_alike": ("f", 1),
+    "population_unlike": ("f", 1),
 }
 #: The verdicts of leaves.
 UNDECIDED, ALIKE, UNLIKE, COUNTED, NOBODY = range(5)

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.certify.aside import look_aside
-from fairdesk.certify.boxes import KEPT, Tree
+from fairdesk.certify.boxes import KEPT, Tree, Verdict
 from fairdesk.certify.certificate import CertificateError, decoded, pack
 from fairdesk.certify.everyone import everyone_for
 from fairdesk.certify.layout import Layout, lay_out
@@ -42,6 +42,8 @@ _BETTER = 2.0
 _ASIDE = 0.1
 #: A model that cannot be looked into is asked about everybody where there are no more.
 _MOST_ASKED = 2_000_000
+#: In so many boxes examples are looked for at the end, among so many points of each.
+_LOOKED_AT, _DRAWN = 128, 32
 #: Steps of progress.
 _WHOLE = 1_000
 
@@ -171,6 +173,9 @@ class _Proof:
                 return
             refinery.step()
             yield from self._tell()
+        # what cannot be divided any more is too near to a border for bounds
+        if refinery.over and not self._over(until) and self._counting_pays(pace, until):
+            yield from self._count(until)
 
     def _counting_pays(self, pace: _Pace, until: float) -> bool:
         """Tell whether to count everybody that is left one by one from now on."""
@@ -265,9 +270,30 @@ class _Proof:
                 yield found
         refinery.examples.clear()
 
+    def _more_examples(self) -> Iterator[Event]:
+        """Look for examples where people are known to be unlike, but not who."""
+        refinery, ledger, tree = self._refinery, self._ledger, self._refinery.tree
+        leaves = tree.leaves
+        share = np.where(tree.verdict[leaves] == Verdict.UNLIKE, 1.0, tree.unlike[leaves])
+        some = leaves[np.argsort(-share, kind="stable")[:_LOOKED_AT]]
+        some = some[(tree.verdict[some] == Verdict.UNLIKE) | (tree.unlike[some] > 0)]
+        if not some.size or self._kept >= self._options.keep:
+            return
+        low, high = (np.repeat(each, _DRAWN, axis=0) for each in tree.boxes(some))
+        drawn = self._rng.integers(low, high, endpoint=True)
+        rows, combination = ledger.domain.admit(refinery.space.rows(np.unique(drawn, axis=0)))
+        unlike = ledger.ask(rows).discriminatory
+        wanted = np.flatnonzero(unlike)[: self._options.keep - self._kept]
+        ledger.check(rows[wanted], combination[wanted])
+        if found := ledger.take("certify"):
+            self._kept += len(found.rows)
+            yield found
+
     def _finish(self) -> Iterator[Event]:
         """Say what there is to say at the end, and hand the certificate over."""
         refinery, tree = self._refinery, self._refinery.tree
+        yield self._progress()
+        yield from self._more_examples()
         yield self._progress()
         estimated = remainder(refinery, self._layout.fed, self._rng) if refinery.undecided else None
         figures = self._figures(estimated)

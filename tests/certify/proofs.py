@@ -89,6 +89,7 @@ def divide(space, decide=decide, *, small=120):
         low, high = boxes[at]
         hits = unlike(space, everybody(low, high), decide)
         node = {"first": -1, "axis": -1, "cut": 0, "alike": 0.0, "unlike": 0.0}
+        node |= {"population_alike": 0.0, "population_unlike": 0.0}
         if at < len(inhabited) and not inhabited[at]:
             node["verdict"] = certificate.NOBODY
         elif hits.all() or not hits.any():

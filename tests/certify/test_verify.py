@@ -247,6 +247,8 @@ def test_roots_that_share_points_or_leave_some_out_are_caught(event):
             "verdict": np.zeros(2, int),
             "alike": np.zeros(2),
             "unlike": np.zeros(2),
+            "population_alike": np.zeros(2),
+            "population_unlike": np.zeros(2),
         }
         forged = msgspec.structs.replace(header, groups=(0, 0))
         assert failing(summed(forged, whole), whole, sample=0) == {ROOTS}
