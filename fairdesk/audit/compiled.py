@@ -36,6 +36,7 @@ MODULES = (
     "fairdesk.certify.bound_kernels",
     "fairdesk.certify.forest_kernels",
     "fairdesk.certify.everyone_kernels",
+    "fairdesk.certify.fairquant_kernels",
 )
 #: Libraries that guests import. They could not keep the bytecode of these either, and what compiles
 #: them anew at each start (TensorFlow: for a minute) must not be the guest.
