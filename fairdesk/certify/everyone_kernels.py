@@ -256,14 +256,26 @@ def _write_out(
 ) -> None:
     """Fill in the columns of the fast axes, and those that are everybody's, block by block."""
     tail, blocks = owner.size, (ready + ROWS - 1) // ROWS
-    places = low.copy()
-    for point in range(blocks * ROWS):
-        _go_to_fast(min(point, ready - 1), order, slow, low, high, places)
-        to = (point // ROWS) * tail * ROWS + point % ROWS
-        for j in range(tail):
-            if owner[j] != COMBINED:
-                place = 0 if owner[j] < 0 else places[owner[j]]
-                kept[to + j * ROWS] = values[at[j] + place]
+    for j in range(tail):
+        axis, per, found = owner[j], 1, False
+        for k in range(order.size - 1, slow - 1, -1):
+            if order[k] == axis:
+                found = True
+                break
+            per *= high[order[k]] - low[order[k]] + 1
+        if not found:
+            if axis == CONSTANT:
+                _fill(kept, j, tail, blocks, values[at[j]])
+            continue
+        # beyond the last combination it begins anew: what is there is not counted
+        place, times = low[axis], 0
+        for b in range(blocks):
+            for row in range((b * tail + j) * ROWS, (b * tail + j + 1) * ROWS):
+                kept[row] = values[at[j] + place]
+                times += 1
+                if times == per:
+                    times = 0
+                    place = low[axis] if place == high[axis] else place + 1
 
 
 @njit
@@ -278,11 +290,17 @@ def _common(
 ) -> Float64:
     """Give how common each combination of places of the fast axes is, and all of them."""
     common = np.ones(ready + 1)
-    places = low.copy()
-    for point in range(ready):
-        _go_to_fast(point, order, slow, low, high, places)
-        for axis in order[slow:]:
-            common[point] *= mass[mass_at[axis] + places[axis]]
+    per = 1
+    for k in range(order.size - 1, slow - 1, -1):
+        axis = order[k]
+        place, times = low[axis], 0
+        for point in range(ready):
+            common[point] *= mass[mass_at[axis] + place]
+            times += 1
+            if times == per:
+                times = 0
+                place = low[axis] if place == high[axis] else place + 1
+        per *= high[axis] - low[axis] + 1
     common[ready] = common[:ready].sum()
     return common
 
