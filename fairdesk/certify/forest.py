@@ -267,6 +267,12 @@ def encode_forest(space: Space, anatomy: Anatomy, fed: FedModel) -> EncodedFores
     right = np.where(questions.turned, forest.left, forest.right)
     leaf = forest.column < 0
     values = forest.value[leaf] @ margins.weights
+    base = forest.base @ margins.weights - margins.offset
+    if len(forest.roots) == 1:
+        # of one tree it only counts how its leaves decide
+        total = base + values
+        values = np.where(np.abs(total) > clear, 2.0 * clear * np.sign(total), total)
+        base = np.zeros_like(base)
     shown = np.stack([questions.kind, questions.axis, questions.first, questions.second], axis=1)
     apart = np.isin(questions.kind, (_CUT, _ONE, _SET))
     asked, question = np.unique(shown[apart], axis=0, return_inverse=True)
@@ -281,7 +287,7 @@ def encode_forest(space: Space, anatomy: Anatomy, fed: FedModel) -> EncodedFores
         spans=spans,
         values=np.ascontiguousarray(values),
         roots=roots,
-        base=forest.base @ margins.weights - margins.offset,
+        base=base,
         clear=clear,
         sets=questions.sets,
         sides=sides,
@@ -585,7 +591,10 @@ def _without_known(nodes: Numbers, known: Numbers, roots: Numbers) -> tuple[Numb
 
 
 def _spans(nodes: Numbers, roots: Numbers, values: Float64) -> tuple[int, Float64]:
-    """Give the depth of the deepest tree, and by how much the leaves below each node differ."""
+    """Give the depth of the deepest tree, and by how much the leaves below each node differ.
+
+    Nodes below which all leaves are alike become leaves.
+    """
     levels, reached = [], np.unique(roots)
     while reached.size:
         levels.append(reached)
@@ -600,6 +609,8 @@ def _spans(nodes: Numbers, roots: Numbers, values: Float64) -> tuple[int, Float6
         left, right = nodes[inner, 4], nodes[inner, 5]
         least[inner] = np.minimum(least[left], least[right])
         most[inner] = np.maximum(most[left], most[right])
+        same = inner[(least[inner] == most[inner]).all(axis=1)]
+        nodes[same, 1], nodes[same, 0] = nodes[nodes[same, 4], 1], _LEAF
     return len(levels), (most - least).max(axis=1)
 
 

@@ -309,6 +309,9 @@ def _halving(woods: Woods, room: Room, low: Numbers, high: Numbers) -> tuple[int
         question = room.touched[k]
         if room.scores[question] > most:
             best, most = question, room.scores[question]
+        if woods.roots.size == 1:
+            # from the root down, so that no leaf's box is cut into more pieces than it must
+            break
     if best < 0:
         return -1, 0
     kind, axis = woods.questions[best, 0], woods.questions[best, 1]
