@@ -28,8 +28,8 @@ Numbers = NDArray[np.int64]
 
 #: Rows that are asked about at once where the model is asked row by row.
 _ROWS = 32_768
-#: Points that a thread counts at once, about.
-_AT_ONCE = 1 << 16
+#: Points that a thread counts at once, at least and at most; each thread is called so many times.
+_LEAST, _AT_ONCE, _SHARES = 1_024, 1 << 16, 4
 #: Of an axis so many places go at once at most: combinations of the fastest are written out.
 _MOST_PLACES = 1_024
 #: Examples that are kept of each of these.
@@ -151,7 +151,7 @@ class Everyone:
 
     def _parts(self, low: Places, high: Places, group: NDArray[np.intp]) -> Iterator[_Part]:
         if self._compiled is not None:
-            work = self._compiled.work(low, high, group)
+            work = self._compiled.work(low, high, group, self._threads)
             parts = list(self._pool.map(self._compiled.run, work))
             if all(part is not None for part in parts):
                 return iter(cast("list[_Part]", parts))
@@ -328,17 +328,20 @@ class _Compiled:
         self._idle = np.setdiff1d(np.arange(len(space.axes)), self.order)
         self._space = space
 
-    def work(self, low: Places, high: Places, group: NDArray[np.intp]) -> Iterator[_Task]:
-        """Share boxes out."""
+    def work(
+        self, low: Places, high: Places, group: NDArray[np.intp], threads: int
+    ) -> Iterator[_Task]:
+        """Share boxes out, so that every thread has some."""
         group = group.astype(np.int64)
         points = np.array(sizes(low, high), dtype=np.float64)
         wide = (high[:, self.order] - low[:, self.order] >= _MOST_PLACES).any(axis=1)
         # along idle axes everybody is the same: each box then counts by a number of its own
-        alone = wide | (points > _AT_ONCE) | (self._idle.size > 0)
+        most = min(max(points.sum() / (_SHARES * threads), _LEAST), _AT_ONCE)
+        alone = wide | (points > most) | (self._idle.size > 0)
         first, gathered = 0, 0.0
         for box in range(len(low)):
             own = slice(box, box + 1)
-            if not alone[box] and gathered + points[box] <= _AT_ONCE:
+            if not alone[box] and gathered + points[box] <= most:
                 gathered += points[box]
                 continue
             if box > first:
@@ -346,7 +349,7 @@ class _Compiled:
             first, gathered = box, points[box]
             if alone[box]:
                 for part in self._narrow(low[box], high[box]):
-                    yield from self._in_steps(*part, group[own], box)
+                    yield from self._in_steps(*part, group[own], box, most)
                 first, gathered = box + 1, 0.0
         if len(low) > first:
             yield _Task(low[first:], high[first:], group[first:], first, 0, 0)
@@ -363,11 +366,13 @@ class _Compiled:
             last[axis] = min(start + _MOST_PLACES - 1, int(high[axis]))
             yield from self._narrow(first, last)
 
-    def _in_steps(self, low: Numbers, high: Numbers, group: Numbers, box: int) -> Iterator[_Task]:
+    def _in_steps(
+        self, low: Numbers, high: Numbers, group: Numbers, box: int, most: float
+    ) -> Iterator[_Task]:
         """Share a large box out."""
         steps = self._kernels.steps(self.order, low, high)
         points = float(np.prod((high - low + 1)[self.order].astype(np.float64)))
-        some = max(1, int(_AT_ONCE * steps / points))
+        some = max(1, int(most * steps / points))
         for begin in range(0, steps, some):
             yield _Task(low[None], high[None], group, box, begin, min(begin + some, steps))
 
