@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.encoded import Encoded
+from fairdesk.certify.everyone import Everyone
 from fairdesk.certify.refine import Examined
-from fairdesk.certify.space import Places
+from fairdesk.certify.space import Places, Space
 from fairdesk.models.dense import ACTIVATIONS
 from fairdesk.models.feeding import FedModel
 
@@ -25,12 +27,19 @@ Numbers = NDArray[np.int64]
 _CHUNK = 32
 #: An axis with a longer table is bounded by the least and the greatest of its entries.
 _MOST_ENTRIES = 256
+#: A box is asked about point by point where that takes no longer than so many boxes' bounds, within
+#: these numbers of points.
+_PARTS, _LEAST, _MOST = 4.0, 16.0, 4_096.0
 #: How often a box is bounded again at most, after what is alike was cut off.
 _ROUNDS = 2
 #: How many combinations of protected values are bounded together.
 _TOGETHER = 16
 #: What share of an axis is left, at most, where it is cut.
 _WORTH = 0.8
+_ONE = 0.0
+_TOWARDS = -1.0
+_STEEP = 0.0
+_MASS = 1e-9
 
 
 class NetworkExaminer:
@@ -58,21 +67,58 @@ class NetworkExaminer:
         self.batch = 512
         self.margin = 0.0
         self.notes: tuple[str, ...] = ()
-        self._encoded, self._fed = encoded, fed
         distinct, which = np.unique(encoded.combined, axis=0, return_inverse=True)
         self._network = packed(encoded, distinct)
         self._compared = _compared(encoded.space.may_be, which.ravel())
         self._examine: Callable[..., float] = examine
         self._rooms = [room(self._network) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads)
+        self._everyone = Everyone(encoded.space, fed, encoded.columns, threads=threads)
+        self._boxes, self._seconds = 0, 0.0
 
     def examine(self, low: Places, high: Places, group: NDArray[np.intp]) -> Examined:
         """Examine boxes; as `fairdesk.certify.refine.Examiner.examine`."""
-        low, high = np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
         size = len(low)
-        verdict, axis = np.zeros(size, dtype=np.int64), np.full(size, -1, dtype=np.int64)
-        alike, unlike = np.zeros(size), np.zeros(size)
-        groups = np.ascontiguousarray(group, dtype=np.int64)
+        found = Examined(
+            np.array(low, dtype=np.int64),
+            np.array(high, dtype=np.int64),
+            *np.zeros((4, size)),
+            np.full(size, -1, dtype=np.int64),
+            np.full(size, -1, dtype=np.int64),
+            np.zeros(size, dtype=np.int64),
+            np.empty((0, low.shape[1]), dtype=np.int64),
+        )
+        few = (high - low + 1).astype(np.float64).prod(axis=1) <= self._few
+        if few.any():
+            self._count(found, np.flatnonzero(few), group)
+        if not few.all():
+            self._bound(found, np.flatnonzero(~few), group)
+        return found
+
+    @property
+    def _few(self) -> float:
+        """How many points of a box are sooner asked about than it and its parts are bounded."""
+        if self._boxes < self.batch:
+            return _LEAST
+        affordable = _PARTS * self._everyone.speed * self._seconds / self._boxes
+        return float(np.clip(affordable, _LEAST, _MOST))
+
+    def _count(self, found: Examined, few: NDArray[np.intp], group: NDArray[np.intp]) -> None:
+        """Ask the model about every point of some boxes."""
+        counted = self._everyone.count(found.low[few], found.high[few], group[few])
+        found.unlike_sets[few] = counted.unlike
+        if counted.population is not None:
+            found.population_alike[few], found.population_unlike[few] = counted.population
+        found.examples = np.concatenate([found.examples, counted.examples])
+        found.queries += counted.queries
+
+    def _bound(self, found: Examined, many: NDArray[np.intp], group: NDArray[np.intp]) -> None:
+        """Bound the network over some boxes, in chunks that threads take."""
+        size = len(many)
+        low, high = found.low[many], found.high[many]
+        groups = np.ascontiguousarray(group[many], dtype=np.int64)
+        verdict, axis = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        told = np.zeros((size, 4))
         starts = iter(range(0, size, _CHUNK))
 
         def work(own: Room) -> float:
@@ -81,27 +127,24 @@ class NetworkExaminer:
                 stop = min(start + _CHUNK, size)
                 off = self._examine(
                     *(self._network, self._compared, low, high, groups, start, stop),
-                    *(verdict, alike, unlike, axis, own),
+                    *(verdict, told, axis, own),
                 )
                 largest = max(largest, off)
             return largest
 
-        offs = list(self._pool.map(work, self._rooms))
-        self.margin = max(self.margin, *offs)
-        rows = np.arange(size)
-        cut = np.where(axis >= 0, (low[rows, axis] + high[rows, axis]) >> 1, 0)
-        return Examined(
-            low,
-            high,
-            alike,
-            unlike,
-            np.zeros(size),
-            np.zeros(size),
-            np.full(size, -1, dtype=np.int64),
-            axis,
-            cut,
-            np.empty((0, low.shape[1]), dtype=np.int64),
-        )
+        started = perf_counter()
+        self.margin = max(self.margin, *self._pool.map(work, self._rooms))
+        self._seconds += perf_counter() - started
+        self._boxes += size
+        found.low[many], found.high[many] = low, high
+        found.alike[many], found.unlike[many] = told[:, 0], told[:, 1]
+        found.population_alike[many], found.population_unlike[many] = told[:, 2], told[:, 3]
+        found.axis[many] = axis
+        rows = np.flatnonzero(axis >= 0)
+        halved = axis[rows]
+        found.cut[many[rows]] = (low[rows, halved] + high[rows, halved]) >> 1
+        whole = told[:, 1] >= 1.0
+        found.examples = np.concatenate([found.examples, (low[whole] + high[whole]) >> 1])
 
 
 def _compared(may_be: NDArray[np.bool_], which: NDArray[np.intp]) -> Numbers:
@@ -162,6 +205,7 @@ def packed(encoded: Encoded, combined: Float64) -> Network:
         ends[:, 0], ends[:, 1] = -margins.offset, np.abs(margins.offset)
         factor, constant = unit, 0.0
     axes, least, most = _trees(encoded)
+    known, known_start, weights_known = _population(encoded.space)
     listed = [table for table, axis in zip(encoded.tables, axes, strict=True) if axis[2] >= 0]
     entries = np.concatenate([encoded.slopes, *listed, combined])
     return Network(
@@ -186,6 +230,9 @@ def packed(encoded: Encoded, combined: Float64) -> Network:
         ),
         needs=_needs(encoded),
         decision=margins.decision.astype(np.int64),
+        known=known,
+        known_start=known_start,
+        weights_known=weights_known,
     )
 
 
@@ -221,6 +268,14 @@ def _trees(encoded: Encoded) -> tuple[Numbers, Float64, Float64]:
     return np.array(axes, dtype=np.int64), np.concatenate(least), np.concatenate(most)
 
 
+def _population(space: Space) -> tuple[Numbers, Numbers, Float64]:
+    """Write the marginals of the data's people as `population_shares` reads them."""
+    starts = np.cumsum([0, *(len(axis.known) for axis in space.axes)]).astype(np.int64)
+    known = np.concatenate([np.empty(0, dtype=np.int64), *(axis.known for axis in space.axes)])
+    weights = np.concatenate([np.empty(0), *(axis.weights for axis in space.axes)])
+    return known.astype(np.int64), starts, weights
+
+
 def room(network: Network) -> Room:
     """Make what a thread works in."""
     from fairdesk.certify.bound_kernels import Room  # noqa: PLC0415 - as above
@@ -248,6 +303,7 @@ def room(network: Network) -> Room:
         ends=np.zeros((2, first)),
         middle=np.zeros(axes),
         half=np.zeros(axes),
+        point=np.zeros(axes),
         slopes=np.zeros((rows, widest)),
         carried=np.zeros((rows, widest)),
         forms=np.zeros((rows, entries)),
