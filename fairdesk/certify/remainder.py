@@ -5,6 +5,8 @@ Neither is ever added to what is proven.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,7 @@ from fairdesk.certify.refine import Refinery
 from fairdesk.certify.space import Places, Space
 from fairdesk.events import Estimated, Rows, Share
 from fairdesk.individual.intervals import clopper_pearson
+from fairdesk.individual.sampling import Pace
 from fairdesk.individual.similar import Ledger, in_parts
 from fairdesk.models.feeding import FedModel
 
@@ -60,6 +63,7 @@ def remainder(refinery: Refinery, fed: FedModel, rng: np.random.Generator) -> Es
         return None
     combinations = space.may_be.shape[1]
     people = max(1, min(_PEOPLE, _ROWS // combinations))
+    # rounding of these sums is far below what chance does
     ends = np.cumsum(points)
     which = np.searchsorted(ends, rng.random(people) * ends[-1], "right")
     nodes = leaves[np.minimum(which, len(leaves) - 1)]
@@ -113,6 +117,11 @@ def differ(
 
 
 def rows_figure(ledger: Ledger, people: Rows) -> Share:
+    """Ask about all of the data's own rows at once; as `rows_asked`."""
+    return next(share for share in rows_asked(ledger, people) if share is not None)
+
+
+def rows_asked(ledger: Ledger, people: Rows) -> Iterator[Share | None]:
     """Ask about each of the data's own rows, under all protected values: an exact share.
 
     Parameters
@@ -121,6 +130,11 @@ def rows_figure(ledger: Ledger, people: Rows) -> Share:
         The model under audit, and who may be asked about.
     people : Rows
         ``(n, d)``; the data's rows in the domain's codes.
+
+    Yields
+    ------
+    Share, optional
+        ``None`` several times a second, and at the end the share.
     """
     domain = ledger.domain
     rows, _ = domain.admit(people)
@@ -129,13 +143,13 @@ def rows_figure(ledger: Ledger, people: Rows) -> Share:
     _, first, times = np.unique(
         rows[:, domain.others], axis=0, return_index=True, return_counts=True
     )
-    unlike = in_parts(
-        lambda part: ledger.ask(part).discriminatory, rows[first], len(domain.combinations)
-    )
-    hits, share = int(times[unlike].sum()), 0.0
-    if len(rows):
-        share = hits / len(rows)
-    return Share(
+    hits = 0
+    for part in Pace(len(domain.combinations)).parts(len(first)):
+        unlike = ledger.ask(rows[first[part]]).discriminatory
+        hits += int(times[part][unlike].sum())
+        yield None
+    share = hits / len(rows) if len(rows) else 0.0
+    yield Share(
         whom="data",
         attributes=tuple(domain.names[i] for i in domain.protected),
         people=len(rows),
@@ -158,4 +172,4 @@ def _points(low: Places, high: Places) -> Float64:
     return np.asarray((high - low + 1).astype(np.float64).prod(axis=1))
 
 
-__all__ = ["remainder", "rest_of", "rows_figure"]
+__all__ = ["remainder", "rest_of", "rows_asked", "rows_figure"]

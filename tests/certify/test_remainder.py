@@ -11,7 +11,7 @@ import pytest
 from fairdesk.certify import remainder as module
 from fairdesk.certify.boxes import Verdict
 from fairdesk.certify.refine import Examined, Refinery
-from fairdesk.certify.remainder import remainder, rest_of, rows_figure
+from fairdesk.certify.remainder import remainder, rest_of, rows_asked, rows_figure
 from fairdesk.data.attributes import Role
 from fairdesk.individual.similar import Ledger
 from tests.certify.networks import drawn, everywhere, names, number, small, truth
@@ -175,3 +175,15 @@ def test_rows_that_are_too_far_from_anybody_are_left_out():
     assert rows_figure(ledger, people).people == len(near) < 50
     nobody = Ledger(one.fed, one.domain, fits=lambda rows: np.zeros(len(rows), dtype=bool))
     assert rows_figure(nobody, people).people == 0
+
+
+def test_asking_about_rows_can_be_paused():
+    one = drawn(3)
+    people = one.domain.sample(np.random.default_rng(0), 3_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fairdesk.individual.sampling._FIRST_ROWS", 8)
+        patch.setattr("fairdesk.individual.sampling._MOST_ROWS", 8)
+        *between, last = rows_asked(one.ledger, people)
+    assert between
+    assert set(between) == {None}
+    assert last == rows_figure(one.ledger, people)
