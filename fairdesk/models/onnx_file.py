@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 from fairdesk.events import Scores
 from fairdesk.files import sha256
+from fairdesk.models.anatomy import Forest
 from fairdesk.models.answers import (
     first_line,
     from_classes,
@@ -29,6 +30,7 @@ from fairdesk.models.locales import lend
 from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes
 from fairdesk.models.onnx_dense import dense_part
 from fairdesk.models.onnx_graph import NO_NODE, Graph
+from fairdesk.models.onnx_trees import forest_of
 from fairdesk.models.onnx_wire import KNOWN_DOMAINS, Outline, WireError, outline
 from fairdesk.models.tensors import MOST_INPUTS, Tensor, fill, fill_matrix, taken
 
@@ -155,6 +157,8 @@ class OnnxModel:
         What is asked for.
     network : DenseNetwork, optional
         The same as dense layers, where it is such a network.
+    forest : Forest, optional
+        The same as trees over its inputs, where it is nothing else.
 
     Attributes
     ----------
@@ -162,15 +166,23 @@ class OnnxModel:
         Its dense layers, as in `DenseNetwork`; empty where it is no such network.
     centre : NDArray[np.float64] or None
         As in `DenseNetwork`.
+    forest : Forest or None
+        As given.
     """
 
     def __init__(
-        self, card: ModelCard, asked: _Asked, answer: _Answer, network: DenseNetwork | None = None
+        self,
+        card: ModelCard,
+        asked: _Asked,
+        answer: _Answer,
+        network: DenseNetwork | None = None,
+        forest: Forest | None = None,
     ) -> None:
         self._card = card
         self._asked = asked
         self._answer = answer
         self._network = network
+        self.forest = forest
         self.layers: tuple[DenseLayer, ...] = network.layers if network else ()
         self.centre = network.centre if network else None
         self._places = {name: i for i, name in enumerate(card.classes)}
@@ -318,7 +330,9 @@ def _opened(path: Path, data: bytes, inside: Outline, graph: Graph, output: str)
     )
     if network is not None:
         return OnnxModel(card, asked, answer, DenseNetwork(card, network.layers, network.centre))
-    return OnnxModel(card, asked, answer)
+    single = [tensor.name for tensor in asked.tensors if tensor.kind is np.float32]
+    forest = forest_of(graph, answer.name, single, answer.scores)
+    return OnnxModel(card, asked, answer, forest=forest)
 
 
 UNBOUNDED = (
