@@ -118,6 +118,26 @@ def test_shares_of_the_population_are_never_above_brute_force(seed):
     assert (np.array(told) <= true + 1e-12).all()
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_long_even_runs_are_never_above_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    # so long and so flat that steps are narrower than the grid's
+    counts = [int(rng.integers(200, 900)), int(rng.integers(30, 60)), 5, 4]
+    span = np.array([rng.uniform(0.05, 0.5), rng.uniform(0.05, 0.5), 1.0, 1.0])
+    slope = span / np.array(counts) * rng.choice([-1.0, 1.0], 4)
+    low = rng.integers(0, 50, 4)
+    form = Form(rng)
+    form.low, form.high, form.slope = low, low + np.array(counts) - 1, slope
+    form.start = np.full(4, -1)
+    sums = form.sums()
+    thresholds = form.thresholds(rng, sums)
+    told = shares(*form.box, *thresholds, *dirty_room(rng, 4))
+    lost = true_shares(sums, thresholds) - told
+    assert (lost >= 0.0).all()
+    assert lost.max() < 0.04
+
+
 @pytest.mark.parametrize("widths", [(7, 16, 14, 6, 100), (91, 7, 20, 5), (3, 3, 4, 10, 80, 3)])
 def test_shares_are_near_the_truth(widths):
     rng = np.random.default_rng(len(widths))
