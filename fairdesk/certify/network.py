@@ -226,7 +226,8 @@ def packed(encoded: Encoded, combined: Float64) -> Network:
         sizes=np.ascontiguousarray(sizes),
         ends=ends,
         limits=np.array(
-            [factor, constant, max(margins.close, 2.0**-500), largest, _ROUNDS, _TOGETHER, _WORTH]
+            [factor, constant, max(margins.close, 2.0**-500), largest]
+            + [_ROUNDS, _TOGETHER, _WORTH, _ONE, _TOWARDS, _STEEP, _MASS]
         ),
         needs=_needs(encoded),
         decision=margins.decision.astype(np.int64),
