@@ -158,6 +158,9 @@ def anatomy_of(opened: OpenedModel) -> Anatomy:
         from fairdesk.models.scikit_anatomy import anatomy_of_estimator  # noqa: PLC0415
 
         return anatomy_of_estimator(estimator)
+    if getattr(opened, "as_written", False):
+        network: Any = opened
+        return _of_network(network)
     forest = getattr(opened, "forest", None)
     if forest is not None:
         width = len(opened.card.inputs)

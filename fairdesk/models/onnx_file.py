@@ -168,6 +168,9 @@ class OnnxModel:
         As in `DenseNetwork`.
     forest : Forest or None
         As given.
+    as_written : bool
+        Whether the dense layers' numbers stand in the file as they are, so that it is known how
+        its own arithmetic rounds.
     """
 
     def __init__(
@@ -183,6 +186,7 @@ class OnnxModel:
         self._answer = answer
         self._network = network
         self.forest = forest
+        self.as_written = False
         self.layers: tuple[DenseLayer, ...] = network.layers if network else ()
         self.centre = network.centre if network else None
         self._places = {name: i for i, name in enumerate(card.classes)}
@@ -329,7 +333,10 @@ def _opened(path: Path, data: bytes, inside: Outline, graph: Graph, output: str)
         hints=_hints(inside.notes, takes.inputs, answer.classes),
     )
     if network is not None:
-        return OnnxModel(card, asked, answer, DenseNetwork(card, network.layers, network.centre))
+        dense = DenseNetwork(card, network.layers, network.centre)
+        opened = OnnxModel(card, asked, answer, dense)
+        opened.as_written = _as_written(network, graph)
+        return opened
     single = [tensor.name for tensor in asked.tensors if tensor.kind is np.float32]
     forest = forest_of(graph, answer.name, single, answer.scores)
     return OnnxModel(card, asked, answer, forest=forest)
@@ -606,6 +613,23 @@ def _network(asked: _Asked, graph: Graph, answer: _Answer) -> tuple[Plain | None
         if plain.classes != len(answer.classes) or not _agree(plain, asked, answer):
             return None, ""
     return plain, f" {network_sentence(plain.widths, plain.weights)}"
+
+
+def _as_written(plain: Plain, graph: Graph) -> bool:
+    """Tell whether the layers' numbers stand in the file as they are, none folded into others."""
+    names = {name for node in graph.nodes for name in node.inputs if name}
+    known = [array for name in sorted(names) if (array := graph.constant(name)) is not None]
+    numbers = [array for array in known if array.dtype.kind == "f"]
+
+    def stands(wanted: NDArray[np.float32]) -> bool:
+        exact = wanted.astype(np.float64)
+        return any(np.array_equal(each, exact) or np.array_equal(each.T, exact) for each in numbers)
+
+    return plain.centre is None and all(
+        stands(layer.weights)
+        and (not layer.bias.any() or any(np.array_equal(n.ravel(), layer.bias) for n in numbers))
+        for layer in plain.layers
+    )
 
 
 def _in_order(plain: Plain, order: Sequence[str], tensors: Sequence[Tensor]) -> Plain:

@@ -5,7 +5,7 @@ import pytest
 from onnx import TensorProto, helper, save
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from fairdesk.models.anatomy import Forest, OpaqueError, anatomy_of
+from fairdesk.models.anatomy import Forest, Layers, OpaqueError, anatomy_of
 from fairdesk.models.forest_anatomy import sums
 from fairdesk.models.open import open_model
 from tests.models.tables import SHARED, needs_shared
@@ -118,6 +118,62 @@ def test_behind_a_zipmap_and_for_several_classes_and_numbers(tmp_path):
     agrees(exported(path, two, zipmap=True))
     agrees(exported(path, RandomForestClassifier(5, random_state=0).fit(NUMBERS, THREE)))
     agrees(exported(path, RandomForestRegressor(5, random_state=0).fit(NUMBERS, NUMBERS[:, 0])))
+
+
+def dense(path, *, scaled=False):
+    """Write two dense layers, perhaps behind a scaler, which is folded into the first."""
+    rng = np.random.default_rng(0)
+    shapes = {"w1": (3, 4), "b1": (4,), "w2": (4, 1), "b2": (1,)}
+    constants = [
+        helper.make_tensor(
+            name, TensorProto.FLOAT, shape, rng.normal(size=shape).astype(np.float32).ravel()
+        )
+        for name, shape in shapes.items()
+    ]
+    first = "x"
+    nodes = []
+    if scaled:
+        nodes.append(
+            helper.make_node(
+                *("Scaler", ["x"], ["scaled"]),
+                domain="ai.onnx.ml",
+                offset=[1.0, 2.0, 3.0],
+                scale=[0.3, 0.7, 0.9],
+            )
+        )
+        first = "scaled"
+    nodes += [
+        helper.make_node("Gemm", [first, "w1", "b1"], ["h"]),
+        helper.make_node("Relu", ["h"], ["r"]),
+        helper.make_node("Gemm", ["r", "w2", "b2"], ["z"]),
+        helper.make_node("Sigmoid", ["z"], ["p"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 3])],
+        [helper.make_tensor_value_info("p", TensorProto.FLOAT, [None, 1])],
+        constants,
+    )
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 1)]
+    save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    return open_model(path)
+
+
+def test_dense_layers_of_an_onnx_file_are_known_where_they_stand_as_they_are(tmp_path):
+    opened = dense(tmp_path / "m.onnx")
+    anatomy = anatomy_of(opened)
+    assert isinstance(anatomy.body, Layers)
+    rows = RNG.normal(size=(300, 3))
+    first, last = anatomy.body.layers
+    hidden = np.maximum(anatomy.prepare(list(rows.T)) @ first.weights + first.bias, 0)
+    logit = hidden @ last.weights + last.bias
+    assert np.allclose(1 / (1 + np.exp(-logit)), opened.scores(list(rows.T)), atol=1e-6)
+    # how a scaler's own arithmetic rounds is not told by layers that it was folded into
+    folded = dense(tmp_path / "n.onnx", scaled=True)
+    assert folded.layers
+    with pytest.raises(OpaqueError):
+        anatomy_of(folded)
 
 
 def test_what_is_only_asked_is_opaque():
