@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.everyone import everyone_for
 from fairdesk.certify.layout import Layout, lay_out
-from fairdesk.certify.refine import Examiner, Refinery
-from fairdesk.certify.space import Space
+from fairdesk.certify.refine import Refinery
 from fairdesk.certify.telling import Course, proven
 from fairdesk.data.attributes import Role
 from fairdesk.data.domain import Domain
@@ -20,6 +20,8 @@ from fairdesk.models.model import labels
 #: So many pairs of combinations are looked at: those that differ most often in a sample.
 MOST_PAIRS = 15
 _SAMPLE = 4_096
+#: And so many people at most are counted one by one.
+_MOST_COUNTED = 10_000_000
 
 #: Tells whether the time for a part of the work, from 0 to 1, is over.
 Over = Callable[[float], bool]
@@ -54,28 +56,33 @@ def look_aside(
     for done, position in enumerate(alone, start=1):
         own = lay_out(_only(domain, position), people, layout.anatomy, layout.fed)
         refinery = Refinery(own.space, own.examiner)
-        yield from _divided(refinery, over, done / parts)
+        yield from _divided(refinery, own, over, done / parts)
         course, names = Course(), (domain.names[position],)
         figure, _ = proven(refinery, names, seconds=0.0, margin=own.examiner.margin, course=course)
         yield figure
     for done, (first, second) in enumerate(pairs, start=len(alone) + 1):
-        space, examiner = layout.comparing(first, second)
-        yield from _divided(refinery := Refinery(space, examiner), over, done / parts)
-        yield _pair_share(space, examiner, refinery, first, second)
+        own = layout.comparing(first, second)
+        refinery = Refinery(own.space, own.examiner)
+        yield from _divided(refinery, own, over, done / parts)
+        yield _pair_share(own, refinery, first, second)
 
 
-def _divided(refinery: Refinery, over: Over, part: float) -> Iterator[None]:
+def _divided(refinery: Refinery, layout: Layout, over: Over, part: float) -> Iterator[None]:
+    """Divide a space; who is too near to a border for bounds is counted."""
     while not refinery.over and not over(part):
         refinery.step()
         yield None
+    if refinery.undecided and refinery.over and refinery.undecided <= _MOST_COUNTED:
+        for _ in refinery.count(everyone_for(layout)):
+            yield None
+            if over(part):
+                return
 
 
-def _pair_share(
-    space: Space, examiner: Examiner, refinery: Refinery, first: int, second: int
-) -> PairShare:
-    domain = space.domain
+def _pair_share(layout: Layout, refinery: Refinery, first: int, second: int) -> PairShare:
+    domain = layout.space.domain
     names = tuple(domain.names[i] for i in domain.protected)
-    figure, _ = proven(refinery, names, seconds=0.0, margin=examiner.margin, course=Course())
+    figure, _ = proven(refinery, names, seconds=0.0, margin=0.0, course=Course())
     return PairShare(
         names,
         tuple(domain.combinations[first].tolist()),

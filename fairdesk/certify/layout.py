@@ -46,14 +46,17 @@ class Layout:
     examiner: Examiner
     unused: bool
 
-    def comparing(self, first: int, second: int) -> tuple[Space, Examiner]:
+    def comparing(self, first: int, second: int) -> Layout:
         """Compare two combinations of protected values only, by their places."""
         only = np.zeros(self.space.may_be.shape[1], dtype=np.bool_)
         only[[first, second]] = True
         space = replace(self.space, may_be=self.space.may_be & only)
-        if self.encoded is not None:
-            return space, _of_layers(replace(self.encoded, space=space), self.fed)
-        return space, ForestExaminer(space, self.anatomy, self.fed)
+        if self.encoded is None:
+            examiner: Examiner = ForestExaminer(space, self.anatomy, self.fed)
+            return replace(self, space=space, examiner=examiner)
+        encoded = replace(self.encoded, space=space)
+        examiner = _of_layers(encoded, self.fed)
+        return replace(self, space=space, encoded=encoded, examiner=examiner)
 
 
 def lay_out(domain: Domain, people: Rows, anatomy: Anatomy, fed: FedModel) -> Layout:
