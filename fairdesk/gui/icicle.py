@@ -503,7 +503,9 @@ class _Canvas(QWidget):
 
 def _mostly(verdict: str, share: Fraction) -> str:
     """Say the most of a box shortly: proven rounded down, never all of it for less."""
-    if verdict == "undecided" or share == 1:
+    if share == 1:
+        text = f"100{words.NBSP}%"
+    elif verdict == "undecided":
         text = figures.shown_percent(float(share), 1)
     else:
         text = figures.percent_down(share, 1)

@@ -255,6 +255,13 @@ def test_what_is_proven_and_what_is_estimated_are_said_apart(proof):
     assert proof.alone.isVisible()
 
 
+def test_nothing_proven_yet_has_no_mark_of_a_proof(opened, path):
+    measure(path, (Proven("domain", BOTH, 0.0, 0.0, 1.0, "1000", "0", "0"),), "stopped")
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    assert workspace.proof._headline._kind.text() == "□ Nothing proven yet"
+
+
 def test_a_model_that_cannot_be_looked_into_is_not_certified(opened, path):
     measure(path, (SAMPLED, DATA))
     workspace = opened(path)
@@ -278,13 +285,16 @@ def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
     assert "all proven" in standing(workspace)
 
 
-def test_the_course_begins_with_everything_undecided():
+def test_the_course_is_told_as_it_came_and_rounded_down():
     drawing = course_of(DOMAIN)
     assert [line.name for line in drawing.lines] == ["undecided", "proven alike", "proven unlike"]
-    assert [float(line.y[0]) for line in drawing.lines] == [100, 0, 0]
+    # also of a run that went on with another: it did not begin with nothing
+    assert [float(line.y[0]) for line in drawing.lines] == pytest.approx([79, 20, 1])
     assert drawing.lines[1].y[-1] == pytest.approx(89.88)
     assert sum(float(line.y[-1]) for line in drawing.lines) == pytest.approx(100)
     assert course_of(POPULATION).empty
+    little = msgspec.structs.replace(DOMAIN, course=((0.0, 0.0, 0.0), (9.0, 0.5, 0.000159)))
+    assert float(course_of(little).lines[2].y[-1]) == 0.01
 
 
 def test_regions_and_pairs_are_sorted_and_copied(proof, spec):
@@ -432,12 +442,13 @@ def test_a_run_is_stopped_from_the_page(qtbot, opened, path, monkeypatch):
 
 def test_of_several_proofs_one_is_chosen(opened, path):
     first = measure(path)
-    second = measure(path, (EXACT,))
+    second = measure(path, (EXACT,), continues=first)
     workspace = opened(path)
     workspace.show_page(PROOF)
     proof = workspace.proof
     assert proof._runs.isVisible()
     assert proof._runs.shown == second
+    assert proof._runs.currentText() == f"Run {second}: Certify, continues {first}"
     workspace._open_run(first)
     assert proof._runs.shown == first
     assert proof._more.isVisible()
@@ -482,6 +493,9 @@ def test_the_bar_below_shows_what_is_proven(qtbot):
     assert plain(bar._share._number.text()) == "= 89.8 %   ≠ 6.9 %"
     assert bar._tried._below.text() == "boxes"
     assert not bar._found.isVisible()
+    assert not bar._rows.isVisible()
+    bar.show_live(RunState(8, "uniform", "running"), RunSpec("uniform"))
+    assert bar._rows.isVisible()
 
 
 def test_a_proof_knows_how_long_it_may_take_and_leaves_nobody_out():

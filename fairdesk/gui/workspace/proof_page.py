@@ -69,8 +69,6 @@ def certifies(run: Run) -> bool:
 def course_of(proven: Proven) -> Drawing:
     """Draw how the shares came: alike, unlike, and what was left."""
     course = np.array(proven.course, dtype=np.float64).reshape(-1, 3)
-    if len(course) and course[0, 0] > 0:
-        course = np.vstack((np.zeros((1, 3)), course))
     # what is proven is rounded down here too
     alike, unlike = np.floor(1e4 * course[:, 1:].T + 1e-6) / 100
     seconds = course[:, 0]
@@ -386,7 +384,9 @@ class ProofPage(QWidget):
             )
         else:
             estimated = figures.estimated_sentence(spec, proven)
-            self._headline.say("■ Proven", figures.proven_sentence(spec, proven), _rounding(proven))
+            alike, unlike, _left = figures.proven_fractions(proven)
+            kind = "■ Proven" if alike or unlike else "□ Nothing proven yet"
+            self._headline.say(kind, figures.proven_sentence(spec, proven), _rounding(proven))
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)
         notes = proven.notes if proven is not None else ()

@@ -206,6 +206,8 @@ class RunBar(parts.Card):
         self._share.setVisible(answers in (Answers.SHARE, Answers.PROOF))
         self._found.show_number(words.number(run.found))
         proves = answers is Answers.PROOF
+        # there is no room for all of it in a small window, and boxes tell more of a proof
+        self._rows.setVisible(not proves)
         self._tried.show_number(words.number(run.tried), "boxes" if proves else "tried")
         self._price.show_number(words.number(run.queries / run.found, 1) if run.found else "–")
         self._rows.show_number(words.number(run.queries))

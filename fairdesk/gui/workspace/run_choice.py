@@ -66,7 +66,8 @@ class RunChoice(QComboBox):
         with QSignalBlocker(self):
             self.clear()
             for run in runs:
-                self.addItem(f"Run {run.id}: {method_of(run).title}", run.id)
+                after = f", continues {run.spec.continues}" if run.spec.continues else ""
+                self.addItem(f"Run {run.id}: {method_of(run).title}{after}", run.id)
             self.setCurrentIndex(self.findData(wanted))
         self._choose()
 
