@@ -58,6 +58,7 @@ _LINEAR_REGRESSORS = frozenset(
         "PassiveAggressiveRegressor",
     )
 )
+_LAYERED = _LINEAR_CLASSIFIERS | _LINEAR_REGRESSORS | {"MLPClassifier", "MLPRegressor", "SVC"}
 _ACTIVATIONS = {"identity": "linear", "logistic": "sigmoid", "tanh": "tanh", "relu": "relu"}
 #: How near to nothing an estimated number can be and round to it.
 _NOTHING = 2.0**-126
@@ -99,6 +100,17 @@ def anatomy_of_estimator(
     return Anatomy(
         preparation.of, preparation.sources, preparation.smooth, body, max(close, _spread(body))
     )
+
+
+def has_layers(opened: ScikitModel) -> bool:
+    """Tell whether a model is dense layers, a linear one among them, that can be looked into."""
+    kind = type(innermost(opened.estimator)).__name__
+    if kind not in _LAYERED:
+        return False
+    try:
+        return isinstance(anatomy_of_estimator(opened).body, Layers)
+    except (OpaqueError, ModelError):
+        return False
 
 
 def _spread(body: Layers | Forest) -> float:
@@ -561,4 +573,4 @@ def _answers(body: Layers | Forest, rows: Float64) -> Float64:
     return values
 
 
-__all__ = ["Preparation", "anatomy_of_estimator", "prepared"]
+__all__ = ["Preparation", "anatomy_of_estimator", "has_layers", "prepared"]

@@ -187,7 +187,19 @@ def open_scikit(path: Path, *, trusted: bool = False, output: str = "") -> Opene
     opened = ScikitModel(card, estimator, asked)
     if gathered.before:
         return PreparedModel(opened, gathered.before)
-    return _tried(opened, asked)
+    return _tried(_looked_into(opened), asked)
+
+
+def _looked_into(opened: ScikitModel) -> ScikitModel:
+    """Say in the card of dense layers that they are known."""
+    # it reads models of this module
+    from fairdesk.models.scikit_anatomy import has_layers  # noqa: PLC0415
+
+    if not has_layers(opened):
+        return opened
+    can = (*opened.card.can, Capability.LAYERS)
+    card = msgspec.structs.replace(opened.card, can=can)
+    return ScikitModel(card, opened.estimator, opened.asked)
 
 
 @dataclass(frozen=True, slots=True)

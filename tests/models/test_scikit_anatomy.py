@@ -48,6 +48,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 from fairdesk.models.anatomy import Forest, Layers, OpaqueError, anatomy_of
 from fairdesk.models.forest_anatomy import rounded_first, sums
+from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
 from fairdesk.models.prepared import PreparedModel
 from fairdesk.models.scikit_anatomy import _answers
@@ -346,6 +347,22 @@ def test_what_is_not_known_is_named(tmp_path, model, clause):
     known = opened(tmp_path, model.fit(NUMBERS, TWO))
     with pytest.raises(OpaqueError, match=clause):
         anatomy_of(known)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("model", "layers"),
+    [
+        (make_pipeline(StandardScaler(), LogisticRegression()), True),
+        (MLPClassifier((3,), max_iter=10), True),
+        (make_pipeline(PCA(2), LogisticRegression()), False),
+        (DecisionTreeClassifier(), False),
+    ],
+    ids=lambda each: str(each)[:20],
+)
+def test_cards_say_whether_layers_are_known(tmp_path, model, layers):
+    card = opened(tmp_path, model.fit(NUMBERS, TWO)).card
+    assert (Capability.LAYERS in card.can) is layers
 
 
 def test_a_loss_that_is_not_known_is_named(tmp_path):

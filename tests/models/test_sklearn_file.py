@@ -255,7 +255,7 @@ def test_a_regressor_gives_values(tmp_path):
     model = LinearRegression().fit(NUMBERS, NUMBERS @ [1, 2, 3])
     opened = open_model(saved(tmp_path / "m.joblib", model))
     assert (opened.card.classes, opened.card.scores) == ((), "values")
-    assert opened.card.can == (Capability.DECIDES, Capability.SCORES)
+    assert opened.card.can == (Capability.DECIDES, Capability.SCORES, Capability.LAYERS)
     np.testing.assert_allclose(
         opened.matrix_scores(NUMBERS)[:, 0], model.predict(NUMBERS), rtol=1e-6
     )
