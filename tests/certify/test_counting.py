@@ -138,6 +138,21 @@ def test_long_even_runs_are_never_above_brute_force(seed):
     assert lost.max() < 0.04
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_one_even_run_is_counted_to_a_cell(seed):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(520, 2_000))
+    low, high = np.zeros(2, dtype=np.int64), np.array([count - 1, 1])
+    slope, start = np.array([rng.choice([-1.0, 1.0]) / count, 1.5]), np.full(2, -1)
+    sums = (slope[0] * np.arange(count)[:, None] + np.array([0.0, 1.5])).ravel()
+    for threshold in rng.choice(sums, 200):
+        thresholds = (threshold, threshold, threshold, threshold + 0.4)
+        told = shares(low, high, slope, np.empty(0), start, *thresholds, *room(2))
+        lost = true_shares(sums, thresholds) - told
+        assert (lost >= 0.0).all()
+        assert lost.max() < 0.01
+
+
 @pytest.mark.parametrize("widths", [(7, 16, 14, 6, 100), (91, 7, 20, 5), (3, 3, 4, 10, 80, 3)])
 def test_shares_are_near_the_truth(widths):
     rng = np.random.default_rng(len(widths))
