@@ -36,8 +36,8 @@ _MOST_PLACES = 1_024
 _EXAMPLES = 8
 #: Of more combinations it is not counted which two are decided differently.
 _MOST_PAIRED = 32
-#: How speed is tried: so many points at a time, and for so many seconds.
-_TRIED, _TRYING = 4_096, 0.05
+#: How speed is tried: with boxes of so many points at first and at last, until it takes so long.
+_TRIED, _MOST_TRIED, _TRYING = 16, 1 << 16, 0.02
 #: What sums of shares can be off by, relatively.
 _ROUNDING = 1e-9
 
@@ -91,18 +91,16 @@ class Everyone:
     def _tried(self) -> float:
         rng, space = np.random.default_rng(0), self._space
         busy = np.flatnonzero(self._members[space.groups] > 1)
-        if not busy.size:
-            return np.inf
-        done, first = 0, True
-        started = perf_counter()
-        while first or perf_counter() - started < _TRYING:
-            if done and first:  # the first call loads what is compiled
-                done, first, started = 0, False, perf_counter()
-            root = rng.choice(busy, size=self._threads * 4)
-            low, high = _around(space, root, rng)
+        points, spent, done = _TRIED, 0.0, 0
+        while busy.size and spent < _TRYING and points <= _MOST_TRIED:
+            # a slow model is not asked about more than it takes to see that
+            root = rng.choice(busy, size=2 * self._threads)
+            low, high = _around(space, root, points, rng)
+            started = perf_counter()
             self._count(low, high, space.groups[root])
-            done += sum(sizes(low, high))
-        return done / max(perf_counter() - started, 1e-9)
+            spent, done = perf_counter() - started, sum(sizes(low, high))
+            points *= 4
+        return done / max(spent, 1e-9) if busy.size else np.inf
 
     def count(self, low: Places, high: Places, group: NDArray[np.intp]) -> Counted:
         """Count the points of boxes that are unlike.
@@ -269,15 +267,14 @@ def _places(low: Places, high: Places, number: Numbers) -> Places:
 
 
 def _around(
-    space: Space, root: NDArray[np.intp], rng: np.random.Generator
+    space: Space, root: NDArray[np.intp], most: int, rng: np.random.Generator
 ) -> tuple[Places, Places]:
-    """Draw boxes of some thousand points inside roots."""
+    """Draw boxes of at most so many points inside roots."""
     low, high = space.low[root].copy(), space.high[root].copy()
     for box in range(len(root)):
         points = 1
         for i in reversed(range(low.shape[1])):
-            most = max(1, _TRIED // points)
-            width = int(min(high[box, i] - low[box, i] + 1, most))
+            width = int(min(high[box, i] - low[box, i] + 1, max(1, most // points)))
             low[box, i] = rng.integers(low[box, i], high[box, i] - width + 2)
             high[box, i] = low[box, i] + width - 1
             points *= width

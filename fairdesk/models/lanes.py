@@ -1,9 +1,9 @@
 """What numba's loops cannot be brought to: several rows at once in the processor's registers.
 
-Written in the compiler's own terms, for `fairdesk.models.forward` (whose compiled loops hold it: a
-change here needs one there, or an emptied cache). A run is `LANES` neighbouring
-numbers, one for each of so many rows; whatever is done is done to all of them by the same
-instructions.
+Written in the compiler's own terms, for `fairdesk.models.forward` and
+`fairdesk.certify.everyone_kernels` (whose compiled loops hold it: a change here needs one there, or
+an emptied cache). A run is `LANES` neighbouring numbers, one for each of so many rows; whatever is
+done is done to all of them by the same instructions.
 """
 # numba's decorators have no types
 # mypy: disallow-untyped-decorators=False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from time import sleep
 
 import msgspec
 import numpy as np
@@ -219,6 +220,24 @@ def test_speed_is_tried_and_then_measured():
     everyone = Everyone(case.encoded.space, case.fed, case.encoded.columns)
     assert 0.0 < everyone.speed < np.inf
     assert everyone.points == 0
+
+
+def test_a_slow_model_is_not_asked_much_to_see_that():
+    attributes = [number("a", 60), number("b", 60), number("race", 3, role=Role.PROTECTED)]
+    case = small(attributes, [4], np.random.default_rng(1))
+    asked = []
+
+    class Slow:
+        card = case.fed.opened.card
+
+        def matrix_scores(self, matrix):
+            asked.append(len(matrix))
+            sleep(0.03)
+            return case.fed.opened.matrix_scores(matrix)
+
+    fed = FedModel(Slow(), case.fed.mapping, case.fed.attributes)
+    assert Everyone(case.encoded.space, fed).speed > 0.0
+    assert sum(asked) <= 4 * 16 * 3
 
 
 def test_axes_of_very_many_places_are_cut():
