@@ -186,8 +186,9 @@ def compare(name: str, most: float, *, apart: bool) -> None:
     ours = _certify(case, base.wall)
     target = 0.25 if hidden <= 2 else 0.5
     left = base.proven.undecided
-    ratio = ours.proven.undecided / left if left else 0.0
-    met = "met" if ratio <= target else "MISSED"
+    rest = ours.proven.undecided
+    ratio = rest / left if left else float(rest > 0) * np.inf
+    met = "met" if rest <= target * left else "MISSED"
     moments = "-"
     if not apart:
         longer = _certify(case, min(most, MOMENTS[-1]))
