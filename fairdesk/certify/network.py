@@ -35,11 +35,13 @@ _ROUNDS = 2
 #: How many combinations of protected values are bounded together.
 _TOGETHER = 16
 #: What share of an axis is left, at most, where it is cut.
-_WORTH = 0.8
+_WORTH = 0.6
 _ONE = 0.0
 _TOWARDS = -1.0
-_STEEP = 0.0
-_MASS = 1e-9
+#: How much steepness matters to where a box is halved, beside what keeps its lines apart.
+_STEEP = 0.4
+#: In an undecided box with a smaller share of the population people are not counted.
+_MASS = 1e-6
 
 
 class NetworkExaminer:
@@ -82,7 +84,10 @@ class NetworkExaminer:
         found = Examined(
             np.array(low, dtype=np.int64),
             np.array(high, dtype=np.int64),
-            *np.zeros((4, size)),
+            np.zeros(size),
+            np.zeros(size),
+            np.zeros(size),
+            np.zeros(size),
             np.full(size, -1, dtype=np.int64),
             np.full(size, -1, dtype=np.int64),
             np.zeros(size, dtype=np.int64),
