@@ -29,12 +29,14 @@ Numbers = NDArray[np.int64]
 
 #: So many sums of a half are written down.
 _MOST_SUMS = 1 << 20
+#: So many sums are made for each axis, before near ones are put together.
+_MOST_PAIRS = 1 << 24
 #: So many points of a box that are too near to a border are asked about.
 _MOST_ASKED = 20_000
 #: A half has no more points than whole numbers count.
 _MOST_POINTS = 1 << 62
 #: An axis with more values is put together to so many sums.
-_MOST_VALUES = 1 << 16
+_MOST_VALUES = 1 << 17
 #: What shares of the population can be off by.
 _ROUNDING = 1e-9
 
@@ -148,7 +150,8 @@ class LinearExaminer:
         size = float(encoded.first_size @ np.abs(weights)) + abs(float(margins.offset[0]))
         off = float(encoded.first_off @ np.abs(weights))
         own = (len(self._terms) + 8) * 2.0**-50 * size
-        self.margin = factor * size + constant * np.abs(weights).sum() + off + own + margins.close
+        rounding = factor * size + constant * float(np.abs(weights).sum()) + off + own
+        self.margin = float(rounding + margins.close)
         # whose weights are nought changes nothing, not even by rounding
         own_weights = encoded.layers[0].weights @ weights
         self._matters = np.array(
@@ -402,40 +405,47 @@ class _Half:
                 return cls(
                     terms, values, counts, masses, counts, merged=True, off=0.0, points=points
                 )
-            if len(values) * len(term.values) > 4 * _MOST_SUMS:
-                most = max(1, 4 * _MOST_SUMS // len(term.values))
-                values, counts, masses, moved = _put_together(values, counts, masses, most)
-                off, merged = off + moved, True
-            values = np.add.outer(values, term.values).ravel()
-            counts = np.multiply.outer(counts, term.counts).ravel()
-            masses = np.multiply.outer(masses, term.masses).ravel()
             off += term.off
-            if len(values) > _MOST_SUMS:
-                values, counts, masses, moved = _put_together(values, counts, masses, _MOST_SUMS)
-                off, merged = off + moved, True
+            if len(values) * len(term.values) <= _MOST_SUMS:
+                values = np.add.outer(values, term.values).ravel()
+                counts = np.multiply.outer(counts, term.counts).ravel()
+                masses = np.multiply.outer(masses, term.masses).ravel()
+                continue
+            most = max(1, _MOST_PAIRS // len(term.values))
+            if len(values) > most:
+                one = _Term(-1, 0, np.zeros(1), np.ones(1, np.int64), np.ones(1), 0.0)
+                values, counts, masses, moved = _put_together(values, counts, masses, one, most)
+                off += moved
+            values, counts, masses, moved = _put_together(values, counts, masses, term, _MOST_SUMS)
+            off, merged = off + moved, True
         order = np.argsort(values, kind="stable")
         return cls(terms, values[order], counts[order], masses[order], order, merged, off, points)
 
 
 def _put_together(
-    values: Float64, counts: Numbers, masses: Float64, most: int
+    values: Float64, counts: Numbers, masses: Float64, term: _Term, most: int
 ) -> tuple[Float64, Numbers, Float64, float]:
-    """Put near sums together, to so many at most; gives also how far one was moved."""
-    low, high = float(values.min()), float(values.max())
-    step = (high - low) / most
-    if step == 0.0 or not np.isfinite(step):
-        return values[:1], counts.sum(keepdims=True), masses.sum(keepdims=True), 0.0
-    cell = np.minimum(((values - low) / step).astype(np.int64), most - 1)
-    order = np.argsort(cell, kind="stable")
-    once, starts = np.unique(cell[order], return_index=True)
-    middle = low + (once + 0.5) * step
-    moved = float(np.abs(values[order] - np.repeat(middle, np.diff([*starts, len(cell)]))).max())
-    return (
-        middle,
-        np.add.reduceat(counts[order], starts),
-        np.add.reduceat(masses[order], starts),
-        moved * (1 + 2.0**-40),
-    )
+    """Add a term, and put near sums together, to so many at most; tells how far they were moved."""
+    low = float(values.min() + term.values.min())
+    high = float(values.max() + term.values.max())
+    step = max((high - low) / most, 2.0**-40 * max(abs(low), abs(high)), 2.0**-1000)
+    made = np.zeros(most + 1, np.int64)
+    mass = np.zeros(most + 1)
+    # whole numbers are exact as floating-point ones up to here
+    exact = int(counts.sum()) * int(term.counts.sum()) < 1 << 53
+    for value, count, share in zip(
+        term.values.tolist(), term.counts.tolist(), term.masses.tolist(), strict=True
+    ):
+        cell = ((values + (value - low)) * (1.0 / step)).astype(np.int64)
+        np.clip(cell, 0, most, out=cell)
+        if exact:
+            made += np.bincount(cell, counts, most + 1).astype(np.int64) * count
+        else:
+            np.add.at(made, cell, counts * count)
+        mass += np.bincount(cell, masses * share, most + 1)
+    some = np.flatnonzero(made)
+    middle: Float64 = np.asarray(low + (some + 0.5) * step, np.float64)
+    return middle, made[some], mass[some], step * (0.5 + 2.0**-10)
 
 
 def _below(

@@ -114,6 +114,7 @@ def test_an_engine_takes_it_as_an_examiner():
     refinery = Refinery(encoded.space, LinearExaminer(encoded, model))
     told = truth(encoded.space, model)
     assert refinery.over
+    assert type(LinearExaminer(encoded, model).margin) is float
     assert refinery.undecided == 0
     assert refinery.unlike == sum(told.values())
     masses = {
