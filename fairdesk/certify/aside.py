@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from fairdesk.certify.everyone import everyone_for
+from fairdesk.certify.certificate import share_down
+from fairdesk.certify.everyone import Everyone, everyone_for
 from fairdesk.certify.layout import Layout, lay_out
 from fairdesk.certify.refine import Refinery
+from fairdesk.certify.space import Space
 from fairdesk.certify.telling import Course, proven
 from fairdesk.data.attributes import Role
 from fairdesk.data.domain import Domain
@@ -28,7 +29,7 @@ Over = Callable[[float], bool]
 
 
 def look_aside(
-    layout: Layout, people: Rows, rng: np.random.Generator, over: Over
+    layout: Layout, people: Rows, rng: np.random.Generator, over: Over, *, pairs: bool = True
 ) -> Iterator[Figure | None]:
     """Say what is proven of single attributes and of pairs of values.
 
@@ -43,6 +44,8 @@ def look_aside(
     over : callable
         Asked often, with the part of the work that should be done by now: as long as it says no,
         there is time for more of the same.
+    pairs : bool
+        Whether pairs are wanted too.
 
     Yields
     ------
@@ -51,8 +54,8 @@ def look_aside(
     """
     domain = layout.space.domain
     alone = domain.protected.tolist() if len(domain.protected) > 1 else []
-    pairs = _pairs(layout, rng) if len(domain.combinations) > 2 else []
-    parts = len(alone) + len(pairs)
+    compared = _pairs(layout, rng) if pairs and len(domain.combinations) > 2 else []
+    parts = len(alone) + len(compared)
     for done, position in enumerate(alone, start=1):
         own = lay_out(_only(domain, position), people, layout.anatomy, layout.fed)
         refinery = Refinery(own.space, own.examiner)
@@ -60,7 +63,7 @@ def look_aside(
         course, names = Course(), (domain.names[position],)
         figure, _ = proven(refinery, names, seconds=0.0, margin=own.examiner.margin, course=course)
         yield figure
-    for done, (first, second) in enumerate(pairs, start=len(alone) + 1):
+    for done, (first, second) in enumerate(compared, start=len(alone) + 1):
         own = layout.comparing(first, second)
         refinery = Refinery(own.space, own.examiner)
         yield from _divided(refinery, own, over, done / parts)
@@ -93,6 +96,28 @@ def _pair_share(layout: Layout, refinery: Refinery, first: int, second: int) -> 
     )
 
 
+def pairs_counted(space: Space, counter: Everyone) -> tuple[PairShare, ...]:
+    """Give the pairs that differ, most often first, where everybody was counted; else none."""
+    domain, differ = space.domain, counter.pairs
+    if domain.ruled or counter.points < space.total or len(differ) <= 2:
+        return ()
+    names = tuple(domain.names[i] for i in domain.protected)
+    first, second = np.triu_indices(len(differ), 1)
+    often = np.argsort(-differ[first, second], kind="stable")[:MOST_PAIRS]
+    return tuple(
+        PairShare(
+            names,
+            tuple(domain.combinations[one].tolist()),
+            tuple(domain.combinations[other].tolist()),
+            share_down(int(differ[one, other]), space.total),
+            share_down(space.total - int(differ[one, other]), space.total),
+            exact=True,
+        )
+        for one, other in zip(first[often], second[often], strict=True)
+        if differ[one, other]
+    )
+
+
 def _only(domain: Domain, position: int) -> Domain:
     """Protect one attribute only; the others are part of who somebody is."""
     attributes = tuple(
@@ -118,14 +143,9 @@ def _pairs(layout: Layout, rng: np.random.Generator) -> list[tuple[int, int]]:
     for other in range(1, len(differ)):
         both = allowed & allowed[:, [other]]
         differ[:, other] = ((decided != decided[:, [other]]) & both).sum(axis=0)
-    first, second = _upper(differ)
+    first, second = np.triu_indices(len(differ), 1)
     often = np.argsort(-differ[first, second], kind="stable")[:MOST_PAIRS]
     return [(int(first[i]), int(second[i])) for i in often if differ[first[i], second[i]]]
 
 
-def _upper(table: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    first, second = np.triu_indices(len(table), 1)
-    return first, second
-
-
-__all__ = ["MOST_PAIRS", "Over", "look_aside"]
+__all__ = ["MOST_PAIRS", "Over", "look_aside", "pairs_counted"]

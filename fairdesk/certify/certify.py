@@ -16,15 +16,15 @@ from typing import Annotated, cast
 import msgspec
 import numpy as np
 
-from fairdesk.certify.aside import look_aside
+from fairdesk.certify.aside import look_aside, pairs_counted
 from fairdesk.certify.boxes import KEPT, Tree, Verdict
 from fairdesk.certify.certificate import CertificateError, decoded, pack
 from fairdesk.certify.everyone import everyone_for
 from fairdesk.certify.layout import Layout, lay_out
 from fairdesk.certify.refine import Refinery
-from fairdesk.certify.remainder import remainder, rows_figure
+from fairdesk.certify.remainder import remainder, rows_asked
 from fairdesk.certify.telling import Course, Sums, proven, refinement, regions
-from fairdesk.events import Estimated, Event, Figure, Measured, Progress, Proven, Rows, timed
+from fairdesk.events import Estimated, Event, Figure, Measured, Progress, Proven, Rows, Share, timed
 from fairdesk.individual import estimate, everybody
 from fairdesk.individual.similar import Ledger
 from fairdesk.models.anatomy import OpaqueError, anatomy_of
@@ -150,11 +150,14 @@ class _Proof:
         self._told = self._measured = 0.0
         self._kept = 0
         self._course, self._aside = Course(), list[Figure]()
-        self._rows = rows_figure(ledger, people)
+        self._rows: tuple[Share, ...] = ()
         self._refinery = Refinery(layout.space, layout.examiner, self._begun())
 
     def run(self) -> Iterator[Event]:
         """Prove, and tell."""
+        for figure in rows_asked(self._ledger, self._people):
+            self._rows = () if figure is None else (figure,)
+            yield self._progress()
         yield from self._tell(force=True)
         yield from self._divide()
         yield from self._look_aside()
@@ -201,12 +204,17 @@ class _Proof:
         begun, most = self._seconds, self._options.seconds - self._seconds_for_boxes
         if not most or self._layout.unused:
             return
+        if pairs := pairs_counted(self._layout.space, self._counter):
+            self._aside += pairs
+            if len(self._ledger.domain.protected) == 1:
+                return
         most = most if np.isfinite(most) else _ASIDE * self._seconds
 
         def over(part: float) -> bool:
             return self._over(begun + part * most)
 
-        for figure in look_aside(self._layout, self._people, self._rng, over):
+        aside = look_aside(self._layout, self._people, self._rng, over, pairs=not pairs)
+        for figure in aside:
             if figure is not None:
                 self._aside.append(figure)
             yield from self._tell()
@@ -255,7 +263,7 @@ class _Proof:
             estimated=estimated,
             notes=notes,
         )
-        return (*told, self._rows, *self._aside)
+        return (*told, *self._rows, *self._aside)
 
     def _examples(self) -> Iterator[Event]:
         """Ask the model again about some of those who are unlike, and tell of them."""
