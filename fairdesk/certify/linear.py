@@ -27,10 +27,14 @@ from fairdesk.models.model import labels
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: So many sums of a half are written down.
+#: So many sums of a half are written down, each by itself.
 _MOST_SUMS = 1 << 20
-#: So many sums are made for each axis, before near ones are put together.
-_MOST_PAIRS = 1 << 24
+#: Where there are more, near ones are put together to so many.
+_MOST_CELLS = 1 << 18
+#: So many sums are made for each axis, before they are put together.
+_MOST_PAIRS = 1 << 22
+#: Where less of a box is undecided, halving it would take more time than it is worth.
+_LITTLE = 1e-3
 #: So many points of a box that are too near to a border are asked about.
 _MOST_ASKED = 20_000
 #: A half has no more points than whole numbers count.
@@ -134,7 +138,7 @@ class LinearExaminer:
     def __init__(self, encoded: Encoded, fed: FedModel) -> None:
         if not is_linear(encoded):
             raise ValueError("no linear model")
-        self.batch = 16
+        self.batch = 2
         self.notes: tuple[str, ...] = ()
         self._space, self._fed = encoded.space, fed
         margins = encoded.margins
@@ -183,7 +187,7 @@ class LinearExaminer:
             np.where(
                 exact, [c.unlike if e else -1 for c, e in zip(counted, exact, strict=True)], -1
             ),
-            np.where(whole, -1, wide),
+            np.where(whole | (alike + unlike > 1.0 - _LITTLE), -1, wide),
             (low[rows, wide] + high[rows, wide]) // 2,
             np.concatenate([c.examples for c in counted]),
             sum(c.queries for c in counted),
@@ -416,7 +420,7 @@ class _Half:
                 one = _Term(-1, 0, np.zeros(1), np.ones(1, np.int64), np.ones(1), 0.0)
                 values, counts, masses, moved = _put_together(values, counts, masses, one, most)
                 off += moved
-            values, counts, masses, moved = _put_together(values, counts, masses, term, _MOST_SUMS)
+            values, counts, masses, moved = _put_together(values, counts, masses, term, _MOST_CELLS)
             off, merged = off + moved, True
         order = np.argsort(values, kind="stable")
         return cls(terms, values[order], counts[order], masses[order], order, merged, off, points)
