@@ -86,10 +86,11 @@ class Network(NamedTuple):
     ends : NDArray[np.float64]
         ``(F, 2)``; the same of what is constant.
     limits : NDArray[np.float64]
-        ``(7,)``; factor and constant of the rounding of margins; how near to 0 nothing is
+        ``(9,)``; factor and constant of the rounding of margins; how near to 0 nothing is
         certain; how large a number may be; how often a box that was narrowed is bounded at most;
         how many combinations are bounded together; what share of an axis has to be left, at most,
-        so that it is cut.
+        so that it is cut; how much a form's own slopes matter to where a box is halved; how small a
+        share of the population is not counted.
     needs : NDArray[np.int64]
         ``(K, 2 F)``; whether class ``c`` wins only where that form is above 0.
     decision : NDArray[np.int64]
@@ -140,8 +141,8 @@ class Room(NamedTuple):
     first, wide, ends : NDArray[np.float64]
         ``(2, h)``; the least and the most of the first layer's sums, of the part of axes that are
         bounded by extremes, and of one axis. ``wide`` is ``(2, 0)`` where there are none.
-    middle, half, point : NDArray[np.float64]
-        ``(a,)``; of the box, along axes with slopes; and a point in it.
+    middle, half : NDArray[np.float64]
+        ``(a,)``; of the box, along axes with slopes.
     slopes, carried : NDArray[np.float64]
         ``(R, widest)``; rows of coefficients on their way back.
     forms, told : NDArray[np.float64]
@@ -174,7 +175,6 @@ class Room(NamedTuple):
     ends: Float64
     middle: Float64
     half: Float64
-    point: Float64
     slopes: Float64
     carried: Float64
     forms: Float64
@@ -197,7 +197,7 @@ class Room(NamedTuple):
     _BELOW, _BELOW_AT, _ABOVE, _ABOVE_AT, _EPS, _HANGS, _OPEN,
 ) = range(11)  # fmt: skip
 _UNITS, _KIND, _FIRST, _WEIGHTS = range(4)
-_CLOSE, _LARGEST, _ROUNDS, _TOGETHER, _WORTH, _ONE, _TOWARDS, _STEEP, _MASS = range(2, 11)
+_CLOSE, _LARGEST, _ROUNDS, _TOGETHER, _WORTH, _STEEP, _MASS = range(2, 9)
 
 
 # -- lines below and above an activation ------------------------------------------------------
@@ -241,9 +241,17 @@ def _capped_lines(low: float, high: float, ceiling: float) -> tuple[float, float
 
 
 @njit
+def _leaky_off(low: float, alpha: float) -> float:
+    """Give how far a product with alpha may be off, down to a sum."""
+    return abs(alpha) * -low * _OFF + 2.0**-140
+
+
+@njit(error_model="numpy")
 def _leaky_lines(low: float, high: float, alpha: float) -> tuple[float, float, float, float]:
-    """Bound a leaky ReLU with its bend inside, convex or concave; its products are rounded."""
-    off = abs(alpha) * -low * 4.0 * _OFF * 2.0**-2 + 2.0**-140
+    """Bound a leaky ReLU from a sum below 0 on, convex or concave; its products are rounded."""
+    off = _leaky_off(low, alpha)
+    if high <= 0.0:
+        return alpha, -off, alpha, off
     slope, below, above = _chord(low, high, alpha * low, high)
     steeper = 1.0 if high > -low else alpha
     if alpha <= 1.0:
@@ -252,7 +260,17 @@ def _leaky_lines(low: float, high: float, alpha: float) -> tuple[float, float, f
 
 
 @njit
-def _value(kind: int, alpha: float, x: float) -> float:
+def _leaky_range(low: float, high: float, alpha: float) -> tuple[float, float]:
+    """Bound its answers by numbers."""
+    first, second = alpha * low, (alpha * high if high < 0.0 else high)
+    # the bend is between sums of both signs
+    bend = 0.0 if high > 0.0 else second
+    off = _leaky_off(low, alpha)
+    return min(first, second, bend) - off, max(first, second, bend) + off
+
+
+@njit
+def _value(kind: int, alpha: float, x: float) -> float:  # noqa: PLR0911 - one for each activation
     """Answer as the activation should."""
     if kind == _SIGMOID:
         return 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0
@@ -274,7 +292,7 @@ def _value(kind: int, alpha: float, x: float) -> float:
 
 
 @njit
-def _steepness(kind: int, alpha: float, x: float) -> float:
+def _steepness(kind: int, alpha: float, x: float) -> float:  # noqa: PLR0911 - as above
     """Give the derivative of an activation that rises everywhere."""
     if kind == _SIGMOID:
         value = _value(kind, alpha, -abs(x))
@@ -380,21 +398,10 @@ def _bend(kind: int, alpha: float, ceiling: float, first: int, units: int, of: F
                 below, below_at, above, above_at = _capped_lines(low, high, ceiling)
             elif low < 0.0:
                 below, below_at, above, above_at = _relu_lines(low, high)
-        elif kind == _LEAKY_RELU:
-            if low < 0.0:
-                if high > 0.0:
-                    below, below_at, above, above_at = _leaky_lines(low, high, alpha)
-                else:
-                    below = above = alpha
-                    above_at = abs(alpha) * -low * _OFF + 2.0**-140
-                    below_at = -above_at
-                ends = alpha * low, (alpha * high if high < 0.0 else high)
-                least, most = min(ends[0], ends[1]), max(ends[0], ends[1])
-                if high > 0.0:
-                    least = min(least, 0.0)
-                room_for = abs(alpha) * -low * _OFF + 2.0**-140
-                least, most = least - room_for, most + room_for
-        elif kind != _LINEAR:
+        elif kind == _LEAKY_RELU and low < 0.0:
+            below, below_at, above, above_at = _leaky_lines(low, high, alpha)
+            least, most = _leaky_range(low, high, alpha)
+        elif kind not in (_LINEAR, _LEAKY_RELU):
             least, most = _range(kind, alpha, low, high)
             below, below_at, above, above_at = _curve_lines(kind, alpha, low, high)
         of[_BELOW, u], of[_BELOW_AT, u], of[_ABOVE, u], of[_ABOVE_AT, u] = (
@@ -649,6 +656,33 @@ def _is_open(kind: int, ceiling: float, low: float, high: float) -> bool:
 
 
 @njit
+def _open_rows(network: Network, layer: int, again: int, room: Room) -> int:
+    """Write down the rows of a layer's units that may bend, for `_back`; tells how many.
+
+    Each with the sign of the bound that is looked for: the other one if it is again.
+    """
+    of, count = room.units, 0
+    units, first = network.shape[layer, _UNITS], network.shape[layer, _FIRST]
+    kind, ceiling = network.shape[layer, _KIND], network.settings[layer, 1]
+    inputs, at = network.shape[layer - 1, _UNITS], network.shape[layer, _WEIGHTS]
+    for u in range(first, first + units):
+        least, most = of[_LOW, u], of[_HIGH, u]
+        if not _is_open(kind, ceiling, least, most):
+            continue
+        if again == 0:
+            room.side[u] = 1 if most > -least else -1
+        else:
+            room.side[u] = -room.side[u]
+        sign, own = room.side[u], at + (u - first) * inputs
+        for i in range(inputs):
+            room.slopes[count, i] = sign * network.turned[own + i]
+        room.told[count] = sign * network.bias[u] - of[_EPS, u]
+        room.which[count] = u
+        count += 1
+    return count
+
+
+@njit
 def _tighten(
     network: Network, layer: int, who: Numbers, low: Numbers, high: Numbers, room: Room
 ) -> None:
@@ -657,30 +691,9 @@ def _tighten(
     First from the side on which it looks more like that they are beyond the bend.
     """
     of, told = room.units, room.told
-    units, first = network.shape[layer, _UNITS], network.shape[layer, _FIRST]
-    kind, ceiling = network.shape[layer, _KIND], network.settings[layer, 1]
-    inputs, at = network.shape[layer - 1, _UNITS], network.shape[layer, _WEIGHTS]
     base = network.axes.shape[0] + network.tables
     for again in range(2):
-        count = 0
-        for u in range(first, first + units):
-            least, most = of[_LOW, u], of[_HIGH, u]
-            if again == 0:
-                room.side[u] = 0
-            elif room.side[u] == 0:
-                continue
-            if _is_open(kind, ceiling, least, most):
-                if again == 0:
-                    room.side[u] = 1 if most > -least else -1
-                else:
-                    room.side[u] = -room.side[u]
-                sign = room.side[u]
-                own = at + (u - first) * inputs
-                for i in range(inputs):
-                    room.slopes[count, i] = sign * network.turned[own + i]
-                told[count] = sign * network.bias[u] - of[_EPS, u]
-                room.which[count] = u
-                count += 1
+        count = _open_rows(network, layer, again, room)
         if count == 0:
             break
         _back(network, layer - 1, count, 0.0, room)
@@ -690,11 +703,11 @@ def _tighten(
             for v in who:
                 more = min(more, form[base + v])
             bound = told[r] + more + _lowest(network, low, high, form, room)
-            # both bounds are true: should they cross, then only by rounding
-            if room.side[u] > 0:
-                of[_LOW, u] = min(max(of[_LOW, u], bound), of[_HIGH, u])
-            else:
-                of[_HIGH, u] = max(min(of[_HIGH, u], -bound), of[_LOW, u])
+            # both bounds are true: should they cross, then only by rounding; NaN is neither
+            if room.side[u] > 0 and bound > of[_LOW, u]:
+                of[_LOW, u] = min(bound, of[_HIGH, u])
+            elif room.side[u] < 0 and -bound < of[_HIGH, u]:
+                of[_HIGH, u] = max(-bound, of[_LOW, u])
 
 
 @njit
@@ -706,13 +719,6 @@ def _bend_layer(network: Network, layer: int, room: Room) -> None:
         network.settings[layer, 1],
     )
     _bend(kind, alpha, ceiling, first, units, room.units)
-    _list_live(network, layer, room)
-
-
-@njit
-def _list_live(network: Network, layer: int, room: Room) -> None:
-    """List the units of a layer whose answers change."""
-    units, first = network.shape[layer, _UNITS], network.shape[layer, _FIRST]
     of, count = room.units, 0
     for j in range(units):
         if of[_BELOW, first + j] != 0.0 or of[_ABOVE, first + j] != 0.0:
@@ -804,86 +810,9 @@ def _form_margins(
         least = room.told[p] + _lowest(network, low, high, form, room)
         for v in who:
             room.constants[v, p] = room.told[p] + form[base + v]
-            room.bounds[v, p] = max(room.bounds[v, p], least + form[base + v])
+            if least + form[base + v] > room.bounds[v, p]:  # noqa: PLR1730 - NaN is no bound
+                room.bounds[v, p] = least + form[base + v]
             room.bundle[v] = bundle
-    if network.limits[_TOWARDS] >= 0.0:
-        for p in range(count):
-            _bend_anew(network, who, bundle, p, low, high, room)
-
-
-@njit
-def _bend_anew(
-    network: Network, who: Numbers, bundle: int, p: int, low: Numbers, high: Numbers, room: Room
-) -> None:
-    """Try the lines below that are best at one point, and keep the form if it is higher there.
-
-    The point is between the middle of the box and the corner where the form is least: there
-    undecided points are.
-    """
-    of, last = room.units, len(network.shape) - 1
-    form, h, axes = room.kept[bundle, p], network.first_off.size, low.size
-    base = axes + network.tables
-    at, after, old = room.sums[0], room.sums[1], room.constants[who[0], p]
-    towards = network.limits[_TOWARDS]
-    for u in range(h):
-        at[u] = network.bias[u] + network.combined[who[0], u]
-    for i in range(axes):
-        count, tree, entry = network.axes[i, 0], network.axes[i, 1], network.axes[i, 2]
-        if tree < 0:
-            place = room.middle[i] - math.copysign(towards, form[i]) * room.half[i]
-            room.point[i] = place
-            old += form[i] * place
-            for u in range(h):
-                at[u] += place * network.slopes[i, u]
-            continue
-        best = low[i]
-        if entry >= 0:
-            for k in range(low[i], high[i] + 1):
-                if form[entry + k] < form[entry + best]:
-                    best = k
-            old += form[entry + best]
-        room.point[i] = best
-        for u in range(h):
-            at[u] += network.least[tree + count + best, u]
-    for layer in range(last + 1):
-        units, first = network.shape[layer, _UNITS], network.shape[layer, _FIRST]
-        for j in range(units):
-            u = first + j
-            if network.shape[layer, _KIND] == _RELU:
-                if of[_LOW, u] < 0.0 < of[_HIGH, u]:
-                    of[_BELOW, u] = 1.0 if at[j] > 0.0 else 0.0
-                at[j] = max(at[j], 0.0)
-        if layer < last:
-            more, weights = network.shape[layer + 1, _UNITS], network.shape[layer + 1, _WEIGHTS]
-            after_first = network.shape[layer + 1, _FIRST]
-            for j in range(more):
-                after[j] = network.bias[after_first + j]
-            for j in range(units):
-                if at[j] != 0.0:
-                    for i in range(more):
-                        after[i] += at[j] * network.weights[weights + j * more + i]
-            at, after = after, at
-    f, sign = p // 2, 1.0 - 2.0 * (p % 2)
-    for j in range(network.rows.shape[1]):
-        room.slopes[0, j] = sign * network.rows[f, j]
-    room.told[0] = sign * network.ends[f, 0] - room.off[f]
-    for layer in range(last + 1):
-        _list_live(network, layer, room)
-    _back(network, last, 1, 0.0, room)
-    anew, other = room.told[0], room.forms[0]
-    new = anew + other[base + who[0]]
-    for i in range(axes):
-        if network.axes[i, 1] < 0:
-            new += other[i] * room.point[i]
-        elif network.axes[i, 2] >= 0:
-            new += other[network.axes[i, 2] + int(room.point[i])]
-    least = anew + _lowest(network, low, high, other, room)
-    for v in who:
-        room.bounds[v, p] = max(room.bounds[v, p], least + other[base + v])
-        if new > old:
-            room.constants[v, p] = anew + other[base + v]
-    if new > old:
-        form[:] = other
 
 
 @njit
@@ -964,8 +893,9 @@ def _less(network: Network, low: Numbers, high: Numbers, v: int, p: int, room: R
                 least = min(least, form[k] - common[k])
                 most = max(most, abs(form[k]) + abs(common[k]))
             told, size = told + least, size + most
-    told += room.constants[v, p]
-    return told - (size + abs(room.constants[v, p])) * _UNIT
+    told, size = told + room.constants[v, p], size + abs(room.constants[v, p])
+    # what overflows bounds nothing
+    return told - size * _UNIT if size < np.inf else -np.inf
 
 
 @njit
@@ -1037,76 +967,41 @@ def _mass(network: Network, low: Numbers, high: Numbers) -> float:
 
 @njit
 def _count(
-    network: Network, who: Numbers, low: Numbers, high: Numbers, shares_of: Float64, room: Room
+    network: Network, who: Numbers, low: Numbers, high: Numbers, told: Float64, room: Room
 ) -> None:
     """Count in a box who is alike, and who is unlike, as shares of its points and of its people.
 
-    Fills ``shares_of``: alike and unlike of the points, then of the population.
+    Fills ``told``: alike and unlike of the points, then of the population.
     """
     axes = low.size
     for i in range(axes):
         entry = network.axes[i, 2]
         room.start[i] = entry - axes + low[i] if entry >= 0 else -1
     peopled = _mass(network, low, high) > network.limits[_MASS]
-    shares_of[:] = 0.0
-    if network.limits[_ONE] > 0.0 and len(network.rows) == 1:
-        _count_once(network, who, low, high, peopled, shares_of, room)
-    else:
-        best, best_mass, decided = 0.0, 0.0, -1
-        for c in range(len(network.needs)):
-            told = _agree(network, c, who, low, high, room)
-            if not abs(told) < np.inf:
-                continue
-            limit = network.limits[_CLOSE] - told
-            share, _, _, mass, _, _ = _beyond(
-                network, low, high, limit, -np.inf, 0.0, 0.0, peopled, room
-            )
-            # two classes that mean the same may win in the same places
-            if network.decision[c] != decided:
-                shares_of[0], shares_of[2] = shares_of[0] + best, shares_of[2] + best_mass
-                best, best_mass, decided = 0.0, 0.0, network.decision[c]
-            best, best_mass = max(best, share), max(best_mass, mass)
-        shares_of[0], shares_of[2] = shares_of[0] + best, shares_of[2] + best_mass
-        if len(network.rows) == 1:
-            after, before = _band(network, who, low, high, room)
-            if after < before:
-                _, _, shares_of[1], _, _, shares_of[3] = _beyond(
-                    network, low, high, np.inf, -np.inf, after, before, peopled, room
-                )
+    told[:] = 0.0
+    best, best_mass, decided = 0.0, 0.0, -1
+    for c in range(len(network.needs)):
+        least = _agree(network, c, who, low, high, room)
+        if not abs(least) < np.inf:
+            continue
+        share, _, mass, _ = _beyond(
+            network, low, high, network.limits[_CLOSE] - least, np.inf, peopled, room
+        )
+        # two classes that mean the same may win in the same places
+        if network.decision[c] != decided:
+            told[0], told[2] = told[0] + best, told[2] + best_mass
+            best, best_mass, decided = 0.0, 0.0, network.decision[c]
+        best, best_mass = max(best, share), max(best_mass, mass)
+    told[0], told[2] = told[0] + best, told[2] + best_mass
+    if len(network.rows) == 1:
+        after, before = _band(network, who, low, high, room)
+        over, between, over_mass, between_mass = _beyond(
+            network, low, high, after, before, peopled, room
+        )
+        told[1], told[3] = over + between, over_mass + between_mass
     for k in (0, 2):
-        shares_of[k] = min(shares_of[k], 1.0)
-        shares_of[k + 1] = max(min(shares_of[k + 1], 1.0 - shares_of[k]), 0.0)
-
-
-@njit
-def _count_once(
-    network: Network,
-    who: Numbers,
-    low: Numbers,
-    high: Numbers,
-    peopled: bool,
-    shares_of: Float64,
-    room: Room,
-) -> None:
-    """Do `_count` by one form for all: half the work, and nearly as much proven."""
-    after, before = _band(network, who, low, high, room)
-    above = below = np.inf
-    for v in who:
-        if room.won[v] < 0:
-            above = min(above, _less(network, low, high, v, 0, room))
-            _add_to(room.common, room.common, -2.0)
-            below = min(below, _less(network, low, high, v, 1, room))
-            _add_to(room.common, room.common, -2.0)
-        elif room.won[v] == _upper(network):
-            below = -np.inf
-        else:
-            above = -np.inf
-    close = network.limits[_CLOSE]
-    over, under, between, over_mass, under_mass, between_mass = _beyond(
-        network, low, high, close - above, below - close, after, before, peopled, room
-    )
-    shares_of[0], shares_of[1] = over + under, between
-    shares_of[2], shares_of[3] = over_mass + under_mass, between_mass
+        told[k] = min(told[k], 1.0)
+        told[k + 1] = max(min(told[k + 1], 1.0 - told[k]), 0.0)
 
 
 @njit
@@ -1114,47 +1009,38 @@ def _beyond(
     network: Network,
     low: Numbers,
     high: Numbers,
-    above: float,
-    below: float,
     after: float,
     before: float,
-    peopled: bool,
+    peopled: int,
     room: Room,
-) -> tuple[float, float, float, float, float, float]:
-    """Count where the common form is beyond limits, never too many: as shares, and of people."""
+) -> tuple[float, float, float, float]:
+    """Count where the common form is above one limit, or between two if the other is finite.
+
+    Never too many: as shares of the points, and then of the people.
+    """
     least = most = 0.0
     for i in range(low.size):
         own = _ends(network, i, low, high, room.common)
         least, most = least + own[0], most + own[1]
-    above, below = above if above < most else np.inf, below if below > least else -np.inf
     if not (after < before and after < most and before > least):
-        after = before = 0.0
-    if above == np.inf and below == -np.inf and not after < before:
-        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0
     axes = low.size
     slopes, tables = room.common[:axes], room.common[axes : axes + network.tables]
-    over, under, between = shares(
-        low, high, slopes, tables, room.start, above, below, after, before, room.work, room.order
+    above = np.inf
+    if before == np.inf:
+        above, after, before = after, 0.0, 0.0
+    over, _, between = shares(
+        *(low, high, slopes, tables, room.start, above, -np.inf, after, before),
+        *(room.work, room.order),
     )
     if not peopled:
-        return over, under, between, 0.0, 0.0, 0.0
-    over_mass, under_mass, between_mass = population_shares(
-        low,
-        high,
-        slopes,
-        tables,
-        room.start,
-        network.known,
-        network.known_start,
-        network.weights_known,
-        above,
-        below,
-        after,
-        before,
-        room.work,
-        room.order,
+        return over, between, 0.0, 0.0
+    over_mass, _, between_mass = population_shares(
+        *(low, high, slopes, tables, room.start),
+        *(network.known, network.known_start, network.weights_known),
+        *(above, -np.inf, after, before, room.work, room.order),
     )
-    return over, under, between, over_mass, under_mass, between_mass
+    return over, between, over_mass, between_mass
 
 
 @njit
@@ -1219,25 +1105,33 @@ def _gaps(network: Network, low: Numbers, high: Numbers, room: Room) -> int:
                 for i in range(inputs):
                     other[i] += current[j] * abs(network.turned[at + j * inputs + i])
         current, other, layer = other, current, layer - 1
-    best, chosen, steep = -1.0, -1, network.limits[_STEEP]
+    best, chosen = -1.0, -1
     for i in range(low.size):
-        if low[i] == high[i]:
-            continue
-        count, tree, told = network.axes[i, 0], network.axes[i, 1], 0.0
-        if tree < 0:
-            for u in range(units):
-                told += abs(network.slopes[i, u]) * current[u]
-            if steep > 0.0 and room.formed[0]:
-                for p in range(room.kept.shape[1]):
-                    told += steep * abs(room.kept[0, p, i])
-            told *= high[i] - low[i]
-        else:
-            _extremes(network.least, network.most, tree, count, low[i], high[i], room.ends)
-            for u in range(units):
-                told += (room.ends[1, u] - room.ends[0, u]) * current[u]
-        if not told <= best:
-            best, chosen = told, i
+        if low[i] < high[i]:
+            gain = _gain(network, i, low, high, current, room)
+            if not gain <= best:
+                best, chosen = gain, i
     return chosen
+
+
+@njit
+def _gain(
+    network: Network, i: int, low: Numbers, high: Numbers, weights: Float64, room: Room
+) -> float:
+    """Tell how much would be gained by halving along an axis; ``weights`` of each first unit."""
+    count, tree, told = network.axes[i, 0], network.axes[i, 1], 0.0
+    h = network.first_off.size
+    if tree < 0:
+        for u in range(h):
+            told += abs(network.slopes[i, u]) * weights[u]
+        if room.formed[0]:
+            for p in range(room.kept.shape[1]):
+                told += network.limits[_STEEP] * abs(room.kept[0, p, i])
+        return told * (high[i] - low[i])
+    _extremes(network.least, network.most, tree, count, low[i], high[i], room.ends)
+    for u in range(h):
+        told += (room.ends[1, u] - room.ends[0, u]) * weights[u]
+    return told
 
 
 @njit

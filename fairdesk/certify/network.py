@@ -36,8 +36,6 @@ _ROUNDS = 2
 _TOGETHER = 16
 #: What share of an axis is left, at most, where it is cut.
 _WORTH = 0.6
-_ONE = 0.0
-_TOWARDS = -1.0
 #: How much steepness matters to where a box is halved, beside what keeps its lines apart.
 _STEEP = 0.4
 #: In an undecided box with a smaller share of the population people are not counted.
@@ -231,8 +229,10 @@ def packed(encoded: Encoded, combined: Float64) -> Network:
         sizes=np.ascontiguousarray(sizes),
         ends=ends,
         limits=np.array(
-            [factor, constant, max(margins.close, 2.0**-500), largest]
-            + [_ROUNDS, _TOGETHER, _WORTH, _ONE, _TOWARDS, _STEEP, _MASS]
+            [
+                *(factor, constant, max(margins.close, 2.0**-500), largest),
+                *(_ROUNDS, _TOGETHER, _WORTH, _STEEP, _MASS),
+            ]
         ),
         needs=_needs(encoded),
         decision=margins.decision.astype(np.int64),
@@ -309,7 +309,6 @@ def room(network: Network) -> Room:
         ends=np.zeros((2, first)),
         middle=np.zeros(axes),
         half=np.zeros(axes),
-        point=np.zeros(axes),
         slopes=np.zeros((rows, widest)),
         carried=np.zeros((rows, widest)),
         forms=np.zeros((rows, entries)),
