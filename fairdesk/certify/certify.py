@@ -34,6 +34,8 @@ from fairdesk.models.feeding import FedModel
 _TELL_SECONDS, _MEASURE_SECONDS = 0.1, 0.5
 #: People are counted one by one once all that are left take so much of the time that is left ...
 _ROOM = 0.9
+#: ... or at once where so few are left ...
+_FEW = 200_000
 #: ... or, without a limit of time, so many seconds ...
 _MOST_COUNTING = 600.0
 #: ... or when counting decides so many times as many in a second as dividing does.
@@ -168,6 +170,9 @@ class _Proof:
     def _divide(self) -> Iterator[Event]:
         """Divide the space, or count everybody that is left once that is quicker."""
         refinery, until = self._refinery, self._seconds_for_boxes
+        if refinery.undecided <= _FEW:
+            yield from self._count(np.inf)
+            return
         pace = _Pace(until)
         while not refinery.over and not self._over(until):
             looks = pace.due(self._seconds, refinery.undecided)
