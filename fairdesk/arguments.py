@@ -348,6 +348,10 @@ def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:
     methods = tuple(dict.fromkeys(arguments.method or ["maft"]))
     options = _options(methods, arguments.option)
     budget = Budget(arguments.seconds, arguments.rows)
+    for method in methods:
+        # one that keeps time itself is told how much there is
+        if arguments.seconds and "seconds" in METHODS[method].options.__struct_fields__:
+            options[method].setdefault("seconds", arguments.seconds)
     return tuple(
         RunSpec(method, options[method], arguments.seed, budget, arguments.near)
         for method in methods

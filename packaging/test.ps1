@@ -4,7 +4,7 @@ Initialize-FairDesk "requirements-test.txt"
 
 Set-Location $Repo
 $env:QT_QPA_PLATFORM = "offscreen"
-# compiled once for all the processes that the tests start, instead of by each of them
-& (Join-Path $Scripts "python.exe") -m fairdesk.audit.compiled
+# compiled once for the tests and all the processes that they start, instead of by each of them
+$env:NUMBA_CACHE_DIR = & (Join-Path $Scripts "python.exe") -m fairdesk.audit.compiled
 & (Join-Path $Scripts "python.exe") -m pytest @args
 exit $LASTEXITCODE

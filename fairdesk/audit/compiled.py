@@ -123,5 +123,7 @@ def compiled_home() -> Path:
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         _compile(Path(sys.argv[1]), Path(sys.argv[2]))
-    elif not _folder().exists():  # to have it ready before many guests come
-        make()
+    else:  # to have it ready before many guests come
+        if not _folder().exists():
+            make()
+        print(_folder())  # noqa: T201 - for whoever wants to use it too

@@ -81,6 +81,9 @@ class Method:
     finishes : bool
         Whether it is told to come to an end rather than left where it is: it then says what it
         came to, and can be gone on with.
+    loops : tuple[str, ...]
+        Modules of compiled loops that it needs, beside those that every search does: to compile
+        them takes a minute or two, once.
     """
 
     key: str
@@ -95,6 +98,7 @@ class Method:
     needs: tuple[Capability, ...] = (Capability.DECIDES,)
     obstacle: Callable[[Domain], str] = _any_domain
     finishes: bool = False
+    loops: tuple[str, ...] = ()
 
 
 _EXAMPLES_CANNOT = "How common it is; nor that there is none where it found none."
@@ -295,6 +299,11 @@ METHODS: dict[str, Method] = {
             search=certify.search,
             answers=Answers.PROOF,
             finishes=True,
+            loops=(
+                "fairdesk.certify.box_kernels",
+                "fairdesk.certify.bound_kernels",
+                "fairdesk.certify.everyone_kernels",
+            ),
         ),
         Method(
             key="fairquant",
@@ -312,6 +321,7 @@ METHODS: dict[str, Method] = {
             answers=Answers.PROOF,
             needs=(Capability.LAYERS,),
             finishes=True,
+            loops=("fairdesk.certify.fairquant_kernels",),
         ),
         Method(
             key="fairify",

@@ -7,7 +7,7 @@ import queue
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -60,6 +60,8 @@ FOUND = ("rows", "partners", "row_scores", "partner_scores", "alone")
 GATHER_SECONDS = 0.05
 #: While the method thinks, events wait for about so many seconds.
 TEND_SECONDS = 0.25
+#: A search that has not begun yet says so every so many seconds.
+_LIFE_SECONDS = 5.0
 #: Texts of errors are cut here.
 MOST_TEXT = 2_000
 
@@ -451,8 +453,11 @@ class Guest:
     ) -> Ending:
         run, domain = asked.run, asked.domain
         people, known, *proven = arrays
-        # a sign of life: compiled loops and libraries are loaded now, unless they were before
-        send(wire.SearchProgress("starting", 0, 0, 0, 0, 0, {}), ())
+        method = method_named(run.method)
+        # compiled loops and libraries are loaded now, unless they were before
+        with _signs_of_life(send):
+            for module in method.loops:
+                import_module(module)
         fits = None
         if run.near is not None:
             from fairdesk.individual.nearest import Nearest  # noqa: PLC0415 - see above
@@ -466,7 +471,7 @@ class Guest:
             ledger.begun = Certificate("", asked.header.encode(), begun)
         rng = np.random.default_rng(run.seed)
         before, after = rng.spawn(2)
-        method, options = method_named(run.method), parse_options(run.method, run.options)
+        options = parse_options(run.method, run.options)
         # a model that only decides, or a small tree, may well answer alike for thousands
         can = fed.opened.card.can
         telling = Capability.SCORES in can and Capability.TREES not in can
@@ -483,6 +488,26 @@ class Guest:
             else (),
             wind_up=ledger.wind_up if method.finishes else None,
         )
+
+
+@contextmanager
+def _signs_of_life(send: Send) -> Iterator[None]:
+    """Tell now and then that something is under way that has nothing to tell itself."""
+    over = threading.Event()
+
+    def tell() -> None:
+        told = wire.SearchProgress("starting", 0, 0, 0, 0, 0, {})
+        send(told, ())
+        while not over.wait(_LIFE_SECONDS):
+            send(told, ())
+
+    telling = threading.Thread(target=tell, daemon=True)
+    telling.start()
+    try:
+        yield
+    finally:
+        over.set()
+        telling.join()
 
 
 def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:

@@ -68,6 +68,8 @@ MOST_INPUTS, MOST_CLASSES, MOST_WARNINGS = 100_000, 10_000, 200
 #: Letters of a text that a guest tells.
 MOST_TEXT = 4_000
 
+#: No count has more digits.
+_MOST_DIGITS = 4_000
 #: By how much shares that were rounded may pass the whole.
 _ROUNDED = 1e-9
 
@@ -796,7 +798,10 @@ def _is_proof(figure: Proven | Region | PairShare | Refinement) -> bool:
                 return False
     return all(
         all(share >= 0 for share in each) and sum(each) <= 1 + _ROUNDED for each in parts
-    ) and all(not each or each.isdecimal() for each in digits)
+    ) and all(
+        not each or (each.isascii() and each.isdecimal() and len(each) < _MOST_DIGITS)
+        for each in digits
+    )
 
 
 def _explains(explanation: Explanation, domain: Domain, width: int | None) -> bool:

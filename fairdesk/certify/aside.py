@@ -21,6 +21,8 @@ from fairdesk.models.model import labels
 #: So many pairs of combinations are looked at: those that differ most often in a sample.
 MOST_PAIRS = 15
 _SAMPLE = 4_096
+#: Of more combinations no pairs are looked for.
+_MOST_COMBINATIONS = 64
 #: And so many people at most are counted one by one.
 _MOST_COUNTED = 10_000_000
 
@@ -54,7 +56,8 @@ def look_aside(
     """
     domain = layout.space.domain
     alone = domain.protected.tolist() if len(domain.protected) > 1 else []
-    compared = _pairs(layout, rng) if pairs and len(domain.combinations) > 2 else []
+    pairs &= 2 < len(domain.combinations) <= _MOST_COMBINATIONS
+    compared = _pairs(layout, rng) if pairs else []
     parts = len(alone) + len(compared)
     for done, position in enumerate(alone, start=1):
         own = lay_out(_only(domain, position), people, layout.anatomy, layout.fed)

@@ -40,6 +40,8 @@ _FEW = 200_000
 _MOST_COUNTING = 600.0
 #: ... or when counting decides so many times as many in a second as dividing does.
 _BETTER = 2.0
+#: It is thought of for the first time after so much of the time that it would take.
+_FIRST_LOOK = 0.03
 #: So much of the time goes to single attributes, and so much to pairs of values.
 _ASIDE = 0.1
 #: A model that cannot be looked into is asked about everybody where there are no more.
@@ -171,34 +173,35 @@ class _Proof:
         """Divide the space, or count everybody that is left once that is quicker."""
         refinery, until = self._refinery, self._seconds_for_boxes
         if refinery.undecided <= _FEW:
-            yield from self._count(np.inf)
+            yield from self._count()
             return
-        pace = _Pace(until)
+        pace = _Pace(until, _FIRST_LOOK * refinery.undecided / self._counter.speed)
         while not refinery.over and not self._over(until):
             looks = pace.due(self._seconds, refinery.undecided)
-            if looks and self._counting_pays(pace, until):
-                yield from self._count(until)
+            if looks and self._counting_pays(pace):
+                yield from self._count()
                 return
             refinery.step()
             yield from self._tell()
         # what cannot be divided any more is too near to a border for bounds
-        if refinery.over and not self._over(until) and self._counting_pays(pace, until):
-            yield from self._count(until)
+        if refinery.over and not self._over(until) and self._counting_pays(pace):
+            yield from self._count()
 
-    def _counting_pays(self, pace: _Pace, until: float) -> bool:
+    def _counting_pays(self, pace: _Pace) -> bool:
         """Tell whether to count everybody that is left one by one from now on."""
         refinery, counter = self._refinery, self._counter
         points = refinery.points(refinery.undecided_leaves())
-        seconds = points / counter.speed
-        if until == np.inf:
+        seconds, limit = points / counter.speed, self._options.seconds
+        if not limit:
             return seconds <= _MOST_COUNTING
-        if seconds <= _ROOM * (until - self._seconds):
+        if seconds <= _ROOM * (limit - self._seconds):
             return True
         decided = counter.speed * refinery.undecided / max(points, 1.0)
         return pace.settled and decided > _BETTER * pace.decided
 
-    def _count(self, until: float) -> Iterator[Event]:
-        """Count everybody that is left, one by one."""
+    def _count(self) -> Iterator[Event]:
+        """Count everybody that is left, one by one: then the whole of the time is for that."""
+        until = self._options.seconds or np.inf
         for _ in self._refinery.count(self._counter):
             yield from self._tell()
             if self._over(until):
@@ -366,6 +369,8 @@ class _Pace:
     ----------
     until : float
         How many seconds there are.
+    first : float
+        After so many it is looked at for the first time, if that is sooner than usual.
 
     Attributes
     ----------
@@ -375,8 +380,9 @@ class _Pace:
         Whether that is known well enough.
     """
 
-    def __init__(self, until: float) -> None:
-        self._every = max(1.0, 0.05 * until) if np.isfinite(until) else 10.0
+    def __init__(self, until: float, first: float) -> None:
+        self._usually = max(1.0, 0.05 * until) if np.isfinite(until) else 10.0
+        self._every = min(first, self._usually)
         self._since, self._left = 0.0, -1
         self.decided, self.settled = 0.0, False
 
@@ -388,8 +394,8 @@ class _Pace:
         if seconds - self._since < self._every:
             return False
         self.decided = (self._left - undecided) / (seconds - self._since)
-        self.settled = True
-        self._since, self._left = seconds, undecided
+        self.settled = self._every == self._usually
+        self._since, self._left, self._every = seconds, undecided, self._usually
         return True
 
 
