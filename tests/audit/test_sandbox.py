@@ -32,6 +32,8 @@ def caches(tmp_path, monkeypatch):
     """Let guests live in a folder of the test's."""
     home = tmp_path / "cache"
     monkeypatch.setattr(sandbox.platformdirs, "user_cache_path", lambda *_, **__: home)
+    # nothing is compiled for a folder that is thrown away
+    monkeypatch.setattr(compiled, "_begin", lambda: None)
     return home
 
 
