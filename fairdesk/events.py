@@ -190,13 +190,17 @@ class Estimated(msgspec.Struct, frozen=True):
     Attributes
     ----------
     people : int
-        How many were drawn at random from the undecided part, each of it as likely as any other.
+        How many were drawn at random from the boxes in which not everybody is decided, each as
+        likely as any other: some of them are among those who are.
     unlike : int
         How many of these are treated unlike.
     low, high : float
-        The exact (Clopper-Pearson) interval of the share of the undecided part that is.
+        The exact (Clopper-Pearson) interval of the share of the undecided people who are: what is
+        proven of those boxes is taken off.
     confidence : float
         Of the interval, above 0 and below 1.
+    estimate : float
+        That share, as those who were drawn tell it.
     """
 
     people: int
@@ -204,6 +208,7 @@ class Estimated(msgspec.Struct, frozen=True):
     low: float
     high: float
     confidence: float
+    estimate: float
 
 
 class Proven(msgspec.Struct, frozen=True, tag=True):

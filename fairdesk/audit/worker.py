@@ -785,7 +785,8 @@ def _is_proof(figure: Proven | Region | PairShare | Refinement) -> bool:
             parts = [(figure.certified, figure.falsified, figure.undecided)]
             parts += [(certified, falsified) for _, certified, falsified in figure.course]
             if figure.estimated is not None:
-                parts += [(figure.estimated.low,), (figure.estimated.high,)]
+                guess = figure.estimated
+                parts += [(guess.low,), (guess.estimate,), (guess.high,)]
             digits = (figure.total, figure.certified_people, figure.falsified_people)
         case Region():
             parts, digits = [(figure.share,), (figure.population,)], (figure.people,)

@@ -78,11 +78,11 @@ def remainder(refinery: Refinery, fed: FedModel, rng: np.random.Generator) -> Es
     )
     known_alike = float((points * tree.alike[leaves]).sum())
     known_unlike = float((points * tree.unlike[leaves]).sum())
-    low_share, high_share = (
+    low_share, high_share, estimate = (
         rest_of(float(end), float(ends[-1]), known_alike, known_unlike)
-        for end in clopper_pearson(unlike, people, _CONFIDENCE)
+        for end in (*clopper_pearson(unlike, people, _CONFIDENCE), unlike / people)
     )
-    return Estimated(people, unlike, low_share, high_share, _CONFIDENCE)
+    return Estimated(people, unlike, low_share, high_share, _CONFIDENCE, estimate)
 
 
 def rest_of(share: float, points: float, alike: float, unlike: float) -> float:

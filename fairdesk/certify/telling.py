@@ -19,6 +19,8 @@ Float64 = NDArray[np.float64]
 
 #: So many of the largest regions of each kind are told.
 MOST_REGIONS = 20
+#: None with a smaller share of the domain is told.
+_SMALLEST_REGION = 1e-9
 #: So many parts of the refinement are told, and none smaller than this share of the domain.
 MOST_PARTS = 700
 SMALLEST_PART = 1 / 4_000
@@ -149,6 +151,7 @@ def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
     told = []
     for kind, verdict in ((2, "unlike"), (1, "alike")):
         whole = np.flatnonzero((sums.uniform == kind) & (above != kind))
+        whole = whole[sums.points[whole] >= _SMALLEST_REGION * space.total]
         if len(whole) > MOST_REGIONS:
             largest = np.argpartition(-sums.points[whole], MOST_REGIONS)[:MOST_REGIONS]
             whole = whole[largest]

@@ -128,7 +128,7 @@ def _estimated_of_whole(proven: Proven) -> float | None:
     told = proven.estimated
     if told is None or not told.people:
         return None
-    return proven.undecided * told.unlike / told.people
+    return proven.undecided * told.estimate
 
 
 def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fact]:
@@ -155,8 +155,10 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
         facts.append(
             Fact(
                 "Of these, estimated",
-                f"{words.number(told.unlike)} of {words.number(told.people)} drawn at random are "
-                f"treated unlike ({ends}); statistical, not certified",
+                f"{figures.shown_percent(told.estimate, 1)} ({ends}) are treated unlike; "
+                f"statistical, not certified: of {words.number(told.people)} people drawn at "
+                f"random from the undecided boxes {words.number(told.unlike)} are, and what is "
+                "proven of these boxes is taken off",
             )
         )
     if of_people is not None:

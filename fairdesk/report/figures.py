@@ -183,7 +183,7 @@ def estimated_sentence(spec: AuditSpec, proven: Proven) -> str:
             f"are treated unlike: 0 of {words.number(estimated.people)} drawn at random are. This "
             "is statistical, not certified."
         )
-    share = shown_percent(estimated.unlike / estimated.people, digits)
+    share = shown_percent(estimated.estimate, digits)
     held = interval(estimated.low, estimated.high, estimated.confidence, digits)
     return f"{whom}, an estimated {share} ({held}) are treated unlike: statistical, not certified."
 

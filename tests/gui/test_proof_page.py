@@ -42,7 +42,7 @@ DOMAIN = Proven(
     boxes=48_213,
     seconds=60.0,
     margin=3.1e-6,
-    estimated=Estimated(5_000, 2_050, 0.3963, 0.4238, 0.95),
+    estimated=Estimated(5_000, 2_050, 0.3963, 0.4238, 0.95, 0.41),
     course=((1.0, 0.2, 0.01), (20.0, 0.7, 0.05), (60.0, 0.8988, 0.069)),
     notes=("Fixed attributes have the combinations of values that occur in the data.",),
 )

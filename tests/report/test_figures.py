@@ -163,7 +163,7 @@ PROVEN = Proven(
     falsified=0.069,
     undecided=0.0317,
     boxes=10,
-    estimated=Estimated(1_000, 410, 0.38, 0.44, 0.95),
+    estimated=Estimated(1_000, 410, 0.38, 0.44, 0.95, 0.41),
 )
 EXACT = msgspec.structs.replace(
     PROVEN,
@@ -295,14 +295,14 @@ def test_what_is_decided_of_everybody_is_told_exactly(spec, changes, said):
             ),
         ),
         (
-            {"estimated": Estimated(1_000, 0, 0.0, 0.00302, 0.95)},
+            {"estimated": Estimated(1_000, 0, 0.0, 0.00302, 0.95, 0.0)},
             (
                 "Of the remaining 3.17 %, at most 0.31 % (95 % confidence) are treated unlike: 0 "
                 "of 1,000 drawn at random are. This is statistical, not certified."
             ),
         ),
         ({"estimated": None}, ""),
-        ({"estimated": Estimated(0, 0, 0.0, 1.0, 0.95)}, ""),
+        ({"estimated": Estimated(0, 0, 0.0, 1.0, 0.95, 0.0)}, ""),
     ],
 )
 def test_an_estimate_of_the_rest_says_that_it_is_none_of_the_proof(spec, changes, said):

@@ -152,7 +152,7 @@ def _proven(name: str, proven: Proven) -> Space:
     alike, unlike, _left = figures.proven_fractions(proven)
     guess, seen = None, proven.estimated
     if seen is not None and seen.people and not proven.exact:
-        guess = Guess(seen.unlike / seen.people, seen.low, seen.high, seen.confidence)
+        guess = Guess(seen.estimate, seen.low, seen.high, seen.confidence)
     return Space(name, alike, unlike, proven.exact, int(proven.total or 0), guess)
 
 
