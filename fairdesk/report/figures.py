@@ -34,6 +34,8 @@ _LEAST_DIGITS, _MOST_DIGITS = 2, 6
 _STATISTICAL = " This is statistical, not certified: the model cannot be looked into."
 #: Names that a rule lists, before it only counts the others.
 _LISTED = 8
+#: So many regions of each kind are told in sentences.
+MOST_REGIONS = 3
 
 
 def share_of_domain(figures: Iterable[Figure]) -> Share | None:
@@ -195,6 +197,12 @@ def rule_text(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
     return " and ".join(told) if told else "everybody"
 
 
+def about_percent(value: float) -> str:
+    """Write a share that is not proven: ``about 0.02 %``, or ``below 0.01 %``."""
+    told = shown_percent(value, 2)
+    return told if told.startswith("below") else f"about {told}"
+
+
 def region_sentence(spec: AuditSpec, region: Region) -> str:
     """Say what is proven of everybody in a box, how many that are first."""
     whatever = _whatever(words.protected_names(spec.domain))
@@ -206,13 +214,12 @@ def region_sentence(spec: AuditSpec, region: Region) -> str:
     count = int(region.people)
     people = f"possible {spec.person if count == 1 else plural(spec.person)}"
     share = _at_least(Fraction(str(region.share)), _digits_for(Fraction(str(region.share))))
-    usual = shown_percent(region.population, 2)
     rule = rule_text(spec, region.conditions)
     where = f" with {rule}" if region.conditions else ""
     every, verb = ("One", "is") if count == 1 else (f"All {count:,}", "are")
     return (
         f"{every} {people}{where} {verb} {treated}: proven. That is {share} of all, and "
-        f"about {usual} where every value is as common as in the data."
+        f"{about_percent(region.population)} where every value is as common as in the data."
     )
 
 
@@ -268,8 +275,9 @@ def percent_up(share: Fraction, digits: int) -> str:
 
 
 def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
-    """Say everything that was measured, a sentence or two each."""
+    """Say everything that was measured, a sentence or two each; of regions the largest."""
     told: list[str] = []
+    regions = {"alike": 0, "unlike": 0}
     for figure in figures:
         match figure:
             case Share():
@@ -282,7 +290,9 @@ def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
                 said = (proven_sentence(spec, figure), estimated_sentence(spec, figure))
                 told += filter(None, (*said, *figure.notes))
             case Region():
-                told.append(region_sentence(spec, figure))
+                regions[figure.verdict] += 1
+                if regions[figure.verdict] <= MOST_REGIONS:
+                    told.append(region_sentence(spec, figure))
             case PairShare():
                 told.append(pair_sentence(spec, figure))
     return tuple(told)

@@ -122,7 +122,7 @@ def text(tmp_path_factory):
         "Certified 11,102,469,035,880,246,904 (89.93 %), at least",
         "Falsified 851,851,844,185,185,185 (6.90 %), at least",
         "Undecided 391,358,021,169,135,801 (3.17 %)",
-        "4,100 of 10,000 drawn at random are treated unlike (40.0 to 42.0 %, 95 %); statistical",
+        "41.0 % (40.0 to 42.0 %, 95 %) are treated unlike; statistical, not certified",
         "95.10 % certified, 2.10 % falsified, 2.80 % undecided",
         "all 8 combinations of values of sex and job that may be, 28 pairs in all",
         "Boxes looked at 1,234,567",

@@ -96,7 +96,7 @@ def region_rows(spec: AuditSpec, regions: Iterable[Region]) -> list[tuple[Cell, 
             Cell(_sentence_case(figures.rule_text(spec, each.conditions)), -place),
             Cell(shown("alike", Fraction(str(each.share))), each.share),
             Cell(f"{int(each.people):,}", float(each.people)),
-            Cell(f"about {figures.shown_percent(each.population, 2)}", each.population),
+            Cell(figures.about_percent(each.population), each.population),
         )
         for place, each in enumerate(regions)
     ]
