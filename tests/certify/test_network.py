@@ -166,6 +166,28 @@ def test_margins_that_rounding_decides_are_not_certain():
     assert examiner.margin > 0.0
 
 
+@pytest.mark.parametrize("deep", [False, True])
+def test_rounding_inside_is_allowed_for(deep):
+    """Large weights cancel, and a small bias is lost on the way: bounds must not rely on it."""
+    attributes = [number("a", 2), number("b", 2), names("sex", 2, role=Role.PROTECTED)]
+    large = 2.0**23
+    layers = [
+        layer([[large], [-large], [0.0], [0.6]], [10.3], RELU),
+        layer([[1.0]], [-10.15], Activation("sigmoid")),
+    ]
+    if deep:
+        layers.insert(0, layer(np.eye(4), np.zeros(4), RELU))
+    case = Small(fed_with(attributes, layers), None, np.array([[0.0, 0, 0], [1, 1, 1]]))
+    case = case._replace(domain=Domain(tuple(attributes)))
+    points = everywhere(case.encoded.space)
+    # in exact numbers 10.3 and 10.9 are both above 10.15; in single precision 10.3 has become 10
+    both = np.flatnonzero((points == 1).all(axis=1))
+    assert truth(case, case.encoded.space, points)[both].all()
+    examiner = NetworkExaminer(case.encoded, case.fed, threads=1)
+    found = examiner.examine(points[both], points[both], np.zeros(1, dtype=np.intp))
+    assert found.alike[0] == 0.0
+
+
 def test_a_long_table_is_bounded_by_its_extremes(monkeypatch):
     monkeypatch.setattr(module, "_MOST_ENTRIES", 2)
     rng = np.random.default_rng(1)
