@@ -168,6 +168,8 @@ def encode(space: Space, anatomy: Anatomy, fed: FedModel) -> Encoded:
         else:
             largest[own.columns] = np.abs(own.table).max(axis=0)
             tables.append(own.table @ part)
+    size = np.abs(first.bias) + largest @ np.abs(weights)
+    unit = 2.0**-24 if body.precision is np.float32 else 2.0**-53
     return Encoded(
         space=space,
         columns=columns,
@@ -175,8 +177,8 @@ def encode(space: Space, anatomy: Anatomy, fed: FedModel) -> Encoded:
         slopes=slopes,
         tables=tuple(tables),
         combined=columns.combinations @ weights[columns.combined],
-        first_off=off,
-        first_size=np.abs(first.bias) + largest @ np.abs(weights),
+        first_off=off + 1.01 * body.roundings * unit * size,
+        first_size=size,
         layers=body.layers,
         precision=body.precision,
         margins=margins_of(body.decides, body.layers[-1].bias.size, anatomy.close, fed),

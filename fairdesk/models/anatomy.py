@@ -56,11 +56,15 @@ class Layers:
         ``np.float32`` or ``np.float64``: what it computes with, in whatever order it adds up.
     decides : Decides
         What the last layer's numbers mean. A last sigmoid or softmax is left out of the layers.
+    roundings : int
+        How often, relatively, each product of the first layer is rounded beside its sum's own
+        rounding: where inputs are scaled in single precision before.
     """
 
     layers: tuple[Layer, ...]
     precision: type[np.float32 | np.float64]
     decides: Decides
+    roundings: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +162,10 @@ def anatomy_of(opened: OpenedModel) -> Anatomy:
         from fairdesk.models.scikit_anatomy import anatomy_of_estimator  # noqa: PLC0415
 
         return anatomy_of_estimator(estimator)
-    if getattr(opened, "as_written", False):
+    roundings = getattr(opened, "roundings", None)
+    if roundings is not None:
         network: Any = opened
-        return _of_network(network)
+        return _of_network(network, roundings)
     forest = getattr(opened, "forest", None)
     if forest is not None:
         width = len(opened.card.inputs)
@@ -197,7 +202,8 @@ def _behind(opened: PreparedModel) -> Anatomy:
     )
 
 
-def _of_network(network: DenseNetwork) -> Anatomy:
+def _of_network(network: DenseNetwork, roundings: int = 0) -> Anatomy:
+    """Look into dense layers; ``roundings`` is above 0 where inputs are scaled in float32 first."""
     last = network.layers[-1]
     if last.activation.name == "sigmoid" and last.bias.size == 1:
         decides: Decides = "sigmoid"
@@ -215,15 +221,20 @@ def _of_network(network: DenseNetwork) -> Anatomy:
     if not all(np.isfinite(each.weights).all() and np.isfinite(each.bias).all() for each in layers):
         raise OpaqueError("some of its weights are no finite numbers")
     centre = network.centre
+    if roundings and centre is not None:
+        # what the file takes off is a number in float32, and so is what it is taken off
+        centre = centre.astype(np.float32).astype(np.float64)
 
     def prepare(inputs: Inputs) -> Float64:
         matrix = as_matrix(inputs)
+        if roundings:
+            matrix = matrix.astype(np.float32).astype(np.float64)
         return matrix if centre is None else matrix - centre
 
     return Anatomy(
         prepare,
         tuple((i,) for i in range(len(network.layers[0].weights))),
-        (True,) * len(network.layers[0].weights),
-        Layers(tuple(layers), np.float32, decides),
+        (not roundings,) * len(network.layers[0].weights),
+        Layers(tuple(layers), np.float32, decides, roundings),
         CLOSE,
     )

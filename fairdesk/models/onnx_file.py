@@ -168,9 +168,10 @@ class OnnxModel:
         As in `DenseNetwork`.
     forest : Forest or None
         As given.
-    as_written : bool
-        Whether the dense layers' numbers stand in the file as they are, so that it is known how
-        its own arithmetic rounds.
+    roundings : int, optional
+        Where it is known how its own arithmetic rounds, for the dense layers' numbers stand in
+        the file as they are: how often each input is rounded before the first of them. ``None``
+        where it is not known.
     """
 
     def __init__(
@@ -186,7 +187,7 @@ class OnnxModel:
         self._answer = answer
         self._network = network
         self.forest = forest
-        self.as_written = False
+        self.roundings: int | None = None
         self.layers: tuple[DenseLayer, ...] = network.layers if network else ()
         self.centre = network.centre if network else None
         self._places = {name: i for i, name in enumerate(card.classes)}
@@ -335,7 +336,7 @@ def _opened(path: Path, data: bytes, inside: Outline, graph: Graph, output: str)
     if network is not None:
         dense = DenseNetwork(card, network.layers, network.centre)
         opened = OnnxModel(card, asked, answer, dense)
-        opened.as_written = _as_written(network, graph)
+        opened.roundings = _roundings(network, graph)
         return opened
     single = [tensor.name for tensor in asked.tensors if tensor.kind is np.float32]
     forest = forest_of(graph, answer.name, single, answer.scores)
@@ -615,8 +616,13 @@ def _network(asked: _Asked, graph: Graph, answer: _Answer) -> tuple[Plain | None
     return plain, f" {network_sentence(plain.widths, plain.weights)}"
 
 
-def _as_written(plain: Plain, graph: Graph) -> bool:
-    """Tell whether the layers' numbers stand in the file as they are, none folded into others."""
+def _roundings(plain: Plain, graph: Graph) -> int | None:
+    """Tell how often inputs are rounded before the first layer; ``None`` where that is unclear.
+
+    The layers' numbers must stand in the file as they are, none folded into others; but a
+    constant may be taken off the inputs, and these be scaled then. Each of that rounds its own
+    result, and so is the scaled weight rounded that stands for both.
+    """
     names = {name for node in graph.nodes for name in node.inputs if name}
     known = [array for name in sorted(names) if (array := graph.constant(name)) is not None]
     numbers = [array for array in known if array.dtype.kind == "f"]
@@ -625,11 +631,50 @@ def _as_written(plain: Plain, graph: Graph) -> bool:
         exact = wanted.astype(np.float64)
         return any(np.array_equal(each, exact) or np.array_equal(each.T, exact) for each in numbers)
 
-    return plain.centre is None and all(
-        stands(layer.weights)
-        and (not layer.bias.any() or any(np.array_equal(n.ravel(), layer.bias) for n in numbers))
-        for layer in plain.layers
-    )
+    def begins(bias: NDArray[np.float32]) -> bool:
+        return not bias.any() or any(np.array_equal(n.ravel(), bias) for n in numbers)
+
+    first, *others = plain.layers
+    if not begins(first.bias) or not all(stands(o.weights) and begins(o.bias) for o in others):
+        return None
+    if plain.centre is None and stands(first.weights):
+        return 0
+    scales = _scales(graph, first.weights.shape[0])
+    if scales is None:
+        return None
+    # the constant that is taken off is exact in double precision, but for its last bits
+    scaled = [
+        (each * scale[:, None]).astype(np.float32)
+        for each in numbers
+        if each.shape == first.weights.shape
+        for scale in scales
+    ]
+    return 4 if any(np.array_equal(each, first.weights) for each in scaled) else None
+
+
+def _scales(graph: Graph, width: int) -> list[NDArray[np.float64]] | None:
+    """Give what the inputs are multiplied by after a constant was taken off, and before layers.
+
+    ``None`` where something else happens to them first.
+    """
+    scale: NDArray[np.float64] = np.ones(width)
+    operations = []
+    for node in graph.nodes:
+        if node.operation in ("Gemm", "MatMul"):
+            break
+        if node.operation in ("Cast", "Identity", "Flatten"):
+            continue
+        constant = graph.constant(node.inputs[-1]) if len(node.inputs) == 2 else None
+        if constant is None or constant.size not in (1, width):
+            return None
+        operations.append(node.operation)
+        if node.operation == "Div":
+            scale = 1 / np.broadcast_to(constant.ravel().astype(np.float64), (width,))
+        elif node.operation == "Mul":
+            scale = np.broadcast_to(constant.ravel().astype(np.float64), (width,))
+    if operations not in (["Sub"], ["Sub", "Div"], ["Sub", "Mul"], ["Add", "Div"], ["Add", "Mul"]):
+        return None
+    return [scale]
 
 
 def _in_order(plain: Plain, order: Sequence[str], tensors: Sequence[Tensor]) -> Plain:

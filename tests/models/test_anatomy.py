@@ -8,6 +8,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from fairdesk.models.anatomy import Forest, Layers, OpaqueError, anatomy_of
 from fairdesk.models.forest_anatomy import sums
 from fairdesk.models.open import open_model
+from fairdesk.samples import samples
 from tests.models.tables import SHARED, needs_shared
 
 RNG = np.random.default_rng(3)
@@ -187,3 +188,26 @@ def test_what_is_only_asked_is_opaque():
 @needs_shared
 def test_a_forest_by_others():
     agrees(open_model(SHARED / "models" / "titanic_rf.onnx"))
+
+
+def test_an_onnx_network_that_scales_its_inputs_first_is_looked_into():
+    """Taking a mean off and dividing are roundings of their own; the layers stand in the file."""
+    (path,) = (
+        sample.model_path(model)
+        for sample in samples()
+        for model in sample.models
+        if sample.model_path(model).name == "adult_network.onnx"
+    )
+    opened = open_model(path)
+    anatomy = anatomy_of(opened)
+    assert isinstance(anatomy.body, Layers)
+    assert anatomy.body.roundings == 4
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 100, (500, len(opened.card.inputs))).astype(np.float64)
+    values = anatomy.prepare(list(rows.T))
+    for each in anatomy.body.layers:
+        values = values @ each.weights + each.bias
+        if each.activation.name == "relu":
+            values = np.maximum(values, 0.0)
+    told = 1 / (1 + np.exp(-values))
+    assert np.abs(told - opened.matrix_scores(rows)).max() < 1e-5
