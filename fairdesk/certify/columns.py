@@ -208,9 +208,9 @@ def _of_axis(
             "otherwise than as a number.",
             remedy="Give that attribute a step, or narrow its range.",
         )
-    # what is between those places is rounded too
+    # what is between those places is rounded too, and perhaps before a constant is taken off
     unit = float(np.finfo(precision).eps)
-    off = np.maximum(off, unit * np.abs(numbers).max(axis=0, initial=0.0)) * 2.0
+    off = np.maximum(off, unit * size) * 2.0
     return OfAxis(columns, numbers[:0], start, slope, off)
 
 

@@ -234,7 +234,7 @@ def _of_network(network: DenseNetwork, roundings: int = 0) -> Anatomy:
     return Anatomy(
         prepare,
         tuple((i,) for i in range(len(network.layers[0].weights))),
-        (not roundings,) * len(network.layers[0].weights),
+        (True,) * len(network.layers[0].weights),
         Layers(tuple(layers), np.float32, decides, roundings),
         CLOSE,
     )
