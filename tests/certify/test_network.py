@@ -188,6 +188,20 @@ def test_rounding_inside_is_allowed_for(deep):
     assert found.alike[0] == 0.0
 
 
+def test_what_comes_after_the_last_layer_rounds_too():
+    """The logistic function of a tiny logit is one half: not above it."""
+    attributes = [number("a", 2), names("sex", 2, role=Role.PROTECTED)]
+    layers = [layer([[0.0], [0.0], [1.0]], [1e-8], Activation("sigmoid"))]
+    layers.insert(0, layer(np.eye(3), np.zeros(3), RELU))
+    case = Small(fed_with(attributes, layers), None, np.array([[0.0, 0], [1, 1]]))
+    case = case._replace(domain=Domain(tuple(attributes)))
+    points = everywhere(case.encoded.space)
+    assert truth(case, case.encoded.space, points).all()
+    examiner = NetworkExaminer(case.encoded, case.fed, threads=1)
+    found = examiner.examine(points, points, np.zeros(len(points), dtype=np.intp))
+    assert not found.alike.any()
+
+
 def test_a_long_table_is_bounded_by_its_extremes(monkeypatch):
     monkeypatch.setattr(module, "_MOST_ENTRIES", 2)
     rng = np.random.default_rng(1)
