@@ -87,11 +87,19 @@ def anatomy_of_estimator(
     OpaqueError
         When its arithmetic is not known, or is none that this part reads.
     """
+    try:
+        return _anatomy(opened, before, card or opened.card)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        # saved with another version, or by a class that only looks like one of the library's
+        raise OpaqueError("what is inside is not as its library has it") from error
+
+
+def _anatomy(opened: ScikitModel, before: Sequence[tuple[str, Any]], card: ModelCard) -> Anatomy:
     if opened.asked.column is not None or opened.asked.scores == "labels":
         raise OpaqueError("it tells its decision only, or several at once")
     steps = [*before, *_steps_of(opened.estimator)]
     final = innermost(opened.estimator)
-    preparation = prepared(steps, card or opened.card)
+    preparation = prepared(steps, card)
     preparation = _own(final, preparation)
     body, read = _body(final, opened)
     if read is not None:
