@@ -176,6 +176,58 @@ class Tree:
         self._renumber()
         return np.flatnonzero((self.first[: self.count] < 0) & (self.verdict[: self.count] == 0))
 
+    def fold(self, most: int) -> None:
+        """Let siblings be one leaf again, those with the fewest undecided points first.
+
+        What is proven of two is proven of both together; how they were divided is forgotten, and
+        would have to be found out again.
+
+        Parameters
+        ----------
+        most : int
+            Until there are so many nodes at most.
+        """
+        while self.count > max(most, 2 * len(self.space.low)):
+            inner = np.flatnonzero(self.first[: self.count] >= 0)
+            one = self.first[inner].astype(np.int64)
+            ends = (self.first[one] < 0) & (self.first[one + 1] < 0)
+            ends &= (self.verdict[one] != Verdict.NOBODY) & (
+                self.verdict[one + 1] != Verdict.NOBODY
+            )
+            inner, one = inner[ends], one[ends]
+            if not inner.size:
+                return
+            pairs = [(each, *self.boxes(each)) for each in (one, one + 1)]
+            points = [(high - low + 1).astype(np.float64).prod(axis=1) for _, low, high in pairs]
+            masses = [self.space.masses(low, high, self.root[each]) for each, low, high in pairs]
+            known = [self._known(each) for each, _, _ in pairs]
+            left = sum(
+                count * (1.0 - own[0] - own[1]) for count, own in zip(points, known, strict=True)
+            )
+            wanted = min(len(inner), (self.count - most) // 2 + 1)
+            some = np.argpartition(left, wanted - 1)[:wanted]
+            for k, field in enumerate((self.alike, self.unlike)):
+                told = known[0][k] * points[0] + known[1][k] * points[1]
+                field[inner[some]] = (told / (points[0] + points[1]) * _LESS)[some]
+            for k, field in enumerate((self.population_alike, self.population_unlike), start=2):
+                told = known[0][k] * masses[0] + known[1][k] * masses[1]
+                mass = masses[0] + masses[1]
+                field[inner[some]] = (told / np.where(mass > 0, mass, 1.0) * _LESS)[some]
+            self.verdict[inner[some]] = Verdict.UNDECIDED
+            self.first[inner[some]] = -1
+            self._renumber()
+
+    def _known(self, leaves: Nodes) -> tuple[Float64, Float64, Float64, Float64]:
+        """Give which shares of leaves' points, and of their masses, are alike and unlike."""
+        verdict = self.verdict[leaves]
+        alike, unlike = verdict == Verdict.ALIKE, verdict == Verdict.UNLIKE
+        fields = (self.alike, self.unlike, self.population_alike, self.population_unlike)
+        told = [
+            np.where(alike | unlike, whole.astype(np.float64), field[leaves])
+            for whole, field in zip((alike, unlike, alike, unlike), fields, strict=True)
+        ]
+        return told[0], told[1], told[2], told[3]
+
     def _merge(self) -> bool:
         """Let nodes be leaves whose two children are decided; tell whether there were any."""
         n = self.count

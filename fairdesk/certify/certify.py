@@ -261,7 +261,6 @@ class _Proof:
         notes = list(examiner.notes)
         notes += [_unused(self._attributes)] if self._layout.unused else []
         notes += [_UNCLEAR] if refinery.space.unclear.any() else []
-        notes += [_FULL] if refinery.full else []
         told = proven(
             refinery,
             self._attributes,
@@ -403,7 +402,6 @@ _UNCLEAR = (
     "The constraints speak of so many values together that it is not known who may be in some "
     "boxes: these count as undecided."
 )
-_FULL = "Memory is full: the boxes that are left can only be decided with a narrower domain."
 
 
 def _unused(attributes: tuple[str, ...]) -> str:

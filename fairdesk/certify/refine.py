@@ -161,8 +161,6 @@ class Refinery:
         Rows sent to the model.
     examples : list[Places]
         Points that are unlike, as the examiner gave them; whoever takes them clears the list.
-    full : bool
-        Whether memory ended it: the tree cannot be made any smaller.
     """
 
     def __init__(self, space: Space, examiner: Examiner, tree: Tree | None = None) -> None:
@@ -170,7 +168,6 @@ class Refinery:
         self.alike = self.unlike = self.boxes = self.queries = 0
         self.population_alike = self.population_unlike = 0.0
         self.examples: list[Places] = []
-        self.full = False
         self._changes = 0
         self._queue = Queue()
         if tree is None:
@@ -188,7 +185,7 @@ class Refinery:
     @property
     def over(self) -> bool:
         """Whether nothing is left that could be divided."""
-        return self.full or not self._queue
+        return not self._queue
 
     @property
     def slack(self) -> float:
@@ -206,7 +203,7 @@ class Refinery:
         if self.tree.count > MOST_NODES:
             self._make_room()
         chosen = self._queue.take(max(1, (most or self._examiner.batch) // 2))
-        if not chosen.size or self.full:
+        if not chosen.size:
             return
         self._forget(chosen)
         tree = self.tree
@@ -381,11 +378,13 @@ class Refinery:
         self._queue.put(nodes, points * (1.0 - tree.alike[nodes] - tree.unlike[nodes]))
 
     def _make_room(self) -> None:
-        """Make the tree smaller."""
-        left = self.tree.compact()
+        """Make the tree smaller; what it proves is then counted anew."""
+        self.tree.compact()
+        self.tree.fold(MOST_NODES // 2)
         self._queue = Queue()
-        self._enqueue(left[self.tree.axis[left] >= 0])
-        self.full = self.tree.count > 0.9 * MOST_NODES
+        self.alike = self.unlike = self._changes = 0
+        self.population_alike = self.population_unlike = 0.0
+        self._resume()
 
 
 class Queue:

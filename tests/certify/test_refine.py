@@ -184,6 +184,28 @@ def test_whoever_is_left_can_be_counted(seed: int, steps: int, counted: int) -> 
     assert (again.alike, again.unlike) == (truth.size - truth.sum(), truth.sum())
 
 
+@given(seed=st.integers(0, 2**32 - 1), most=st.integers(4, 40))
+@settings(max_examples=40, deadline=None)
+def test_memory_is_bounded_and_nothing_too_much_is_proven(seed: int, most: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.random((6, 5, 4)) < 0.4
+    space = space_with((6, 5, 4))
+    refinery = Refinery(space, Oracle(truth, rng))
+    with patch.object(refine, "MOST_NODES", most):
+        for _ in range(60):
+            refinery.step()
+            assert refinery.alike <= truth.size - truth.sum()
+            assert refinery.unlike <= truth.sum()
+            # a step may add its own nodes, and those of what it cuts off
+            assert refinery.tree.count <= most + 2 * Oracle.batch * 7
+        proven(refinery.tree, truth)
+        refinery.tree.fold(3)
+        proven(refinery.tree, truth)
+    again = Refinery(space, Oracle(truth, rng), refinery.tree)
+    assert again.alike <= truth.size - truth.sum()
+    assert again.unlike <= truth.sum()
+
+
 def test_the_population_weighs_boxes_by_the_data() -> None:
     space = space_with((4, 3))
     truth = np.zeros((4, 3), dtype=bool)
