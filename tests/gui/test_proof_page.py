@@ -28,6 +28,7 @@ from fairdesk.events import (
 from fairdesk.gui.method_picker import MethodPicker
 from fairdesk.gui.timing import timed_run
 from fairdesk.gui.workspace.again_dialog import AgainDialog
+from fairdesk.gui.workspace.answering import with_examples
 from fairdesk.gui.workspace.overview_page import PROVE, next_step
 from fairdesk.gui.workspace.proof_bar import alone_of, spaces_of
 from fairdesk.gui.workspace.proof_page import course_of, off, pair_rows, region_rows
@@ -475,6 +476,15 @@ def test_proofs_stand_on_the_overview_and_in_the_table_of_runs(opened, path):
     runs.selectRow(1)
     assert runs.can_go_on
     assert not runs.can_compare
+
+
+def test_examples_that_a_proof_came_upon_are_examples_too(path):
+    with Store.open(path) as store:
+        (record,) = store.runs()
+    assert record.found
+    proof = msgspec.structs.replace(record, spec=RunSpec("certify"))
+    without = msgspec.structs.replace(proof, found=0)
+    assert with_examples((proof, without)) == (proof,)
 
 
 def test_the_next_step_after_an_estimate_is_a_proof(path):

@@ -27,6 +27,11 @@ def answering(runs: Sequence[RunRecord], kind: Answers) -> tuple[RunRecord, ...]
     return tuple(run for run in runs if method_of(run).answers is kind)
 
 
+def with_examples(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
+    """Pick the runs that look for examples, and those of another kind that have some."""
+    return tuple(run for run in runs if run.found or method_of(run).answers is Answers.EXAMPLES)
+
+
 def shares(run: Run) -> tuple[Share, ...]:
     """Give the shares that a run measured, those of nobody left out."""
     return tuple(each for each in run.figures if isinstance(each, Share) and each.people)

@@ -13,7 +13,7 @@ from fairdesk.audit.methods import Answers
 from fairdesk.audit.store import RunState
 from fairdesk.events import Share
 from fairdesk.gui import parts, theme
-from fairdesk.gui.workspace.answering import Run, answering, method_of, proves
+from fairdesk.gui.workspace.answering import Run, method_of, proves, with_examples
 from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.proof_page import off
 from fairdesk.gui.workspace.runs_table import RunsTable
@@ -316,7 +316,7 @@ class OverviewPage(QWidget):
         live = self._session.live
         if live is not None and method_of(live).answers is Answers.EXAMPLES:
             return live
-        searches = answering(self._session.runs, Answers.EXAMPLES)
+        searches = with_examples(self._session.runs)
         return max(reversed(searches), key=lambda run: run.found, default=None)
 
     def _tell_examples(self, run: Run | None) -> None:
@@ -325,7 +325,10 @@ class OverviewPage(QWidget):
             self._shown.said.setText("Nothing yet.")
             self._effort.setText("What a search finds will be said here in one sentence.")
         else:
-            self._shown.said.setText(self._session.headline(run))
+            spec = self._session.spec
+            proof = proves(run)
+            told = words.headline(spec, run) if proof else self._session.headline(run)
+            self._shown.said.setText(told)
             self._effort.setText(f"{words.effort(run)}.")
         several = run is not None and bool(run.found) and len(run.alone) > 1
         if run is not None and several:

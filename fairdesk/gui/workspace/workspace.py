@@ -29,7 +29,7 @@ from fairdesk.gui.keys import shortcut
 from fairdesk.gui.timing import timed_run
 from fairdesk.gui.verdicts import shown
 from fairdesk.gui.workspace.again_dialog import AgainDialog
-from fairdesk.gui.workspace.answering import Run, answering, method_of, proves
+from fairdesk.gui.workspace.answering import Run, answering, method_of, proves, with_examples
 from fairdesk.gui.workspace.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.compare_page import ComparePage
 from fairdesk.gui.workspace.data_page import DataPage
@@ -532,7 +532,7 @@ class Workspace(QWidget):
     def _stand_searches(self) -> None:
         """Say how the steps stand that runs fill."""
         runs, stand = self._session.runs, self.steps.stand
-        examples = answering(runs, Answers.EXAMPLES)
+        examples = with_examples(runs)
         if examples:
             found = sum(run.found for run in examples)
             last = examples[-1].state
