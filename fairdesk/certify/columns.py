@@ -113,12 +113,16 @@ def columns_of(space: Space, anatomy: Anatomy, fed: FedModel, precision: type) -
     everyone = np.zeros((1, len(space.axes)), dtype=np.int64)
     base = space.low[:1] if len(space.low) else everyone
 
+    # trees send what is missing somewhere; sums cannot
+    gaps = isinstance(anatomy.body, Forest)
+
     def given(rows: Rows) -> Float64:
+        if not gaps:
+            # who has what follows from nothing that is known may not be: any value serves
+            rows = np.where(np.isnan(rows), space.domain.low, rows)
         numbers = anatomy.prepare(fed.columns(rows))
         return numbers.astype(precision).astype(np.float64)
 
-    # trees send what is missing somewhere; sums cannot
-    gaps = isinstance(anatomy.body, Forest)
     first = given(space.rows(base))[0]
     constant = np.where([each is None for each in of_column], first, 0.0)
     combined = np.flatnonzero([each == _COMBINED for each in of_column])

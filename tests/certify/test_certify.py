@@ -13,6 +13,7 @@ from fairdesk.certify.certificate import decoded
 from fairdesk.certify.certify import CertifyOptions, search
 from fairdesk.certify.space import space_of
 from fairdesk.data.attributes import Role
+from fairdesk.data.determined import Determined
 from fairdesk.data.domain import Domain
 from fairdesk.events import (
     Certificate,
@@ -58,7 +59,8 @@ def counted(made: Small) -> tuple[int, int]:
     similar = made.domain.similar(space.rows(everywhere(space)))
     rows = similar.reshape(-1, similar.shape[2])
     allowed = made.domain.allowed(rows).reshape(similar.shape[:2])
-    decided = labels(made.fed.predict(rows)).reshape(similar.shape[:2])
+    decided = np.full(allowed.shape, -1)
+    decided[allowed] = labels(made.fed.predict(similar[allowed]))
     sets = [{*own[may_be].tolist()} for own, may_be in zip(decided, allowed, strict=True)]
     return sum(len(each) > 1 for each in sets), sum(len(each) > 0 for each in sets)
 
@@ -104,6 +106,29 @@ def test_all_is_decided_and_right(seed, values, classes, rules):
             assert int(region.people) <= (unlike if region.verdict == "unlike" else total - unlike)
     found = [row for event in told(events, Found) for row in event.rows]
     assert bool(found) == bool(unlike)
+
+
+@pytest.mark.parametrize("by", ["a1", "sex"])
+def test_who_has_what_follows_from_nothing_known_is_nobody(by):
+    attributes = (
+        number("a0", 6),
+        number("a1", 4),
+        number("grade", 3),
+        names("sex", 3, Role.PROTECTED),
+    )
+    follows = Determined("grade", by, ((0.0, 2.0), (2.0, 1.0)))
+    rule = f"grade is determined by {by}"
+    made = small(attributes, (5, 4), np.random.default_rng(3))
+    made = made._replace(
+        domain=Domain(attributes, (rule,), (follows,)), people=np.array([[1.0, 2, 1, 0]])
+    )
+    unlike, total = counted(made)
+    events = list(
+        search(made.ledger, made.people, CertifyOptions(seconds=0), np.random.default_rng(0))
+    )
+    domain = measured(events)[0]
+    assert (int(domain.falsified_people), int(domain.total)) == (unlike, total)
+    assert domain.exact
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -191,7 +191,7 @@ def test_rounding_inside_is_allowed_for(deep):
 def test_what_comes_after_the_last_layer_rounds_too():
     """The logistic function of a tiny logit is one half: not above it."""
     attributes = [number("a", 2), names("sex", 2, role=Role.PROTECTED)]
-    layers = [layer([[0.0], [0.0], [1.0]], [1e-8], Activation("sigmoid"))]
+    layers = [layer([[0.0], [0.0], [1e-6]], [1e-8], Activation("sigmoid"))]
     layers.insert(0, layer(np.eye(3), np.zeros(3), RELU))
     case = Small(fed_with(attributes, layers), None, np.array([[0.0, 0], [1, 1]]))
     case = case._replace(domain=Domain(tuple(attributes)))
