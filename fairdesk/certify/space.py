@@ -20,12 +20,15 @@ from numpy.typing import NDArray
 
 from fairdesk.data.attributes import Attribute
 from fairdesk.data.domain import Domain
+from fairdesk.errors import SpecError
 from fairdesk.events import Condition, Rows
 
 #: ``(n, a)``; places along the axes, or one end of boxes.
 Places = NDArray[np.int64]
 #: The values of an attribute with more are not written down one by one.
 MOST_LISTED = 65_536
+#: Of more points no share is computed: floating point numbers end there.
+MOST_POINTS = 10**290
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +230,11 @@ def space_of(domain: Domain, people: Rows) -> Space:
         Any: real numbers are the finitely many that `Domain.clip` leaves.
     people : Rows
         ``(n, d)``; the data's rows in the domain, for fixed values and for the population.
+
+    Raises
+    ------
+    SpecError
+        When there are more than `MOST_POINTS` people.
     """
     bound = np.union1d(domain.differing, domain.following)
     free = np.setdiff1d(np.arange(len(domain.attributes)), bound)
@@ -236,6 +244,13 @@ def space_of(domain: Domain, people: Rows) -> Space:
     low = np.zeros((1, len(axes)), dtype=np.int64)
     high = np.array([[axis.count - 1 for axis in axes]], dtype=np.int64)
     weights = np.ones(1)
+    if sizes(low, high)[0] > MOST_POINTS:
+        raise SpecError(
+            "Nothing can be proven: the domain is enormous, with more than "
+            f"10^{len(str(MOST_POINTS)) - 1} people.",
+            why="Numbers with fractions have a hundred million values each.",
+            remedy="Give them a step, narrow their ranges, or keep some of them fixed.",
+        )
     pinned = [i for i, axis in enumerate(axes) if axis.position in domain.fixed]
     if pinned and len(people):
         low, high, weights = _pinned(axes, pinned, people, low, high)

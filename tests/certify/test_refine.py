@@ -18,6 +18,7 @@ from fairdesk.certify.space import Places, Space, sizes, space_of
 from fairdesk.data.attributes import Attribute, Role
 from fairdesk.data.domain import Domain
 from fairdesk.data.table import Kind
+from fairdesk.errors import SpecError
 
 Truth = NDArray[np.bool_]
 
@@ -216,6 +217,12 @@ def test_the_population_weighs_boxes_by_the_data() -> None:
     # three of the four people in the data are at the last place of the first axis
     assert refinery.population_unlike == pytest.approx(0.75)
     assert refinery.unlike == 3
+
+
+def test_an_enormous_domain_is_refused() -> None:
+    assert space_with((10**8,) * 36).total == 10 ** (8 * 36)
+    with pytest.raises(SpecError, match="enormous"):
+        space_with((10**8,) * 37)
 
 
 def test_counts_are_exact_beyond_64_bits() -> None:
