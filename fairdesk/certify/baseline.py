@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.certificate import share_down, share_up
-from fairdesk.certify.encoded import Encoded, encode
-from fairdesk.certify.ruling import ruled
-from fairdesk.certify.space import Places, Space, sizes, space_of
+from fairdesk.certify.encoded import Encoded
+from fairdesk.certify.layout import network_over
+from fairdesk.certify.space import Places, Space, sizes
 from fairdesk.certify.telling import Course
 from fairdesk.errors import SpecError
 from fairdesk.events import Proven, Rows
@@ -56,9 +55,7 @@ def network_of(ledger: Ledger, people: Rows, method: str) -> Encoded:
             f"{method} is for networks of dense layers, and this model is made of trees.",
             remedy=remedy,
         )
-    real, _ = ledger.domain.admit(people)
-    encoded = encode(space_of(ledger.domain, real), anatomy, fed)
-    return replace(encoded, space=ruled(encoded.space))
+    return network_over(ledger.domain, people, anatomy, fed)
 
 
 class Tally:

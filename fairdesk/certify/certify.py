@@ -15,6 +15,7 @@ from typing import Annotated, cast
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdesk.certify.aside import look_aside, pairs_counted
 from fairdesk.certify.boxes import KEPT, Tree, Verdict
@@ -278,12 +279,15 @@ class _Proof:
         wanted = self._options.keep - self._kept
         if wanted > 0 and refinery.examples:
             places = np.concatenate(refinery.examples)[:wanted]
-            rows, combination = ledger.domain.admit(refinery.space.rows(places))
-            ledger.check(rows, combination)
-            if found := ledger.take("certify"):
-                self._kept += len(found.rows)
-                yield found
+            yield from self._kept_of(*ledger.domain.admit(refinery.space.rows(places)))
         refinery.examples.clear()
+
+    def _kept_of(self, rows: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
+        """Keep those people as examples whom the model, asked again, treats unlike."""
+        self._ledger.check(rows, combination)
+        if found := self._ledger.take("certify"):
+            self._kept += len(found.rows)
+            yield found
 
     def _more_examples(self) -> Iterator[Event]:
         """Look for examples where people are known to be unlike, but not who."""
@@ -299,10 +303,7 @@ class _Proof:
         rows, combination = ledger.domain.admit(refinery.space.rows(np.unique(drawn, axis=0)))
         unlike = ledger.ask(rows).discriminatory
         wanted = np.flatnonzero(unlike)[: self._options.keep - self._kept]
-        ledger.check(rows[wanted], combination[wanted])
-        if found := ledger.take("certify"):
-            self._kept += len(found.rows)
-            yield found
+        yield from self._kept_of(rows[wanted], combination[wanted])
 
     def _finish(self) -> Iterator[Event]:
         """Say what there is to say at the end, and hand the certificate over."""

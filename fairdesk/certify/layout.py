@@ -78,16 +78,15 @@ def lay_out(domain: Domain, people: Rows, anatomy: Anatomy, fed: FedModel) -> La
     SpecError
         When the model mixes attributes before it decides, or is given what is no number.
     """
-    space = space_of(domain, people)
     encoded = None
     examiner: Examiner
     if isinstance(anatomy.body, Layers):
-        encoded = encode(space, anatomy, fed)
-        encoded = replace(encoded, space=ruled(encoded.space))
+        encoded = network_over(domain, people, anatomy, fed)
         space, columns = encoded.space, encoded.columns
         examiner = _of_layers(encoded, fed)
     else:
-        space = ruled(arranged(space, anatomy, fed))
+        real, _ = domain.admit(people)
+        space = ruled(arranged(space_of(domain, real), anatomy, fed))
         forest = ForestExaminer(space, anatomy, fed)
         columns, examiner = forest.columns, forest
     unused = bool((columns.combinations == columns.combinations[:1]).all())
@@ -98,9 +97,27 @@ def lay_out(domain: Domain, people: Rows, anatomy: Anatomy, fed: FedModel) -> La
     return Layout(space, fed, anatomy, encoded, examiner, unused)
 
 
+def network_over(domain: Domain, people: Rows, anatomy: Anatomy, fed: FedModel) -> Encoded:
+    """Write a network over the space of a domain, divided by its constraints.
+
+    Parameters
+    ----------
+    domain, people, anatomy, fed
+        As of `lay_out`; the body are `Layers`.
+
+    Raises
+    ------
+    SpecError
+        As `lay_out`.
+    """
+    real, _ = domain.admit(people)
+    encoded = encode(space_of(domain, real), anatomy, fed)
+    return replace(encoded, space=ruled(encoded.space))
+
+
 def _of_layers(encoded: Encoded, fed: FedModel) -> Examiner:
     """Give who examines boxes for dense layers: one alone can be counted outright."""
     return LinearExaminer(encoded, fed) if is_linear(encoded) else NetworkExaminer(encoded, fed)
 
 
-__all__ = ["Layout", "lay_out"]
+__all__ = ["Layout", "lay_out", "network_over"]
