@@ -12,7 +12,6 @@ is asked about, or left undecided where they are too many.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -73,50 +72,6 @@ class LinearCount:
 def is_linear(encoded: Encoded) -> bool:
     """Tell whether `LinearExaminer` can count a model: one layer, and one margin."""
     return len(encoded.layers) == 1 and encoded.margins.weights.shape[1] == 1
-
-
-def count_linear(encoded: Encoded, fed: FedModel) -> Iterator[LinearCount]:
-    """Count all points of a space, root by root.
-
-    Parameters
-    ----------
-    encoded : Encoded
-        A model that `is_linear`, over its space.
-    fed : FedModel
-        The model itself, which is asked about points too near to a border.
-
-    Yields
-    ------
-    LinearCount
-        Of all roots so far; population shares are of the whole population. Roots in which nobody
-        may be are left out; those in which it is not clear who may be are undecided.
-    """
-    space, examiner = encoded.space, LinearExaminer(encoded, fed)
-    total = LinearCount(0, 0, 0, 0.0, 0.0, np.empty((0, len(space.axes)), np.int64))
-    for low, high, group, weight, unclear in zip(
-        space.low, space.high, space.groups, space.weights, space.unclear, strict=True
-    ):
-        members = int(space.may_be[group].sum())
-        if not members:
-            continue
-        points = int(np.prod((high - low + 1).astype(object)))
-        if unclear:
-            total = replace(total, undecided=total.undecided + points)
-        else:
-            part = examiner.count(low, high, int(group))
-            mass = float(weight) * float(
-                np.prod([axis.mass(low[i], high[i]) for i, axis in enumerate(space.axes)])
-            )
-            total = LinearCount(
-                total.alike + part.alike,
-                total.unlike + part.unlike,
-                total.undecided + part.undecided,
-                total.population_alike + mass * part.population_alike,
-                total.population_unlike + mass * part.population_unlike,
-                np.concatenate([total.examples, part.examples[:8]]),
-                total.queries + part.queries,
-            )
-        yield total
 
 
 class LinearExaminer:
@@ -483,4 +438,4 @@ def _pairs(
     return own, begin[own] + rows - (many[own] - (end - begin)[own])
 
 
-__all__ = ["LinearCount", "LinearExaminer", "count_linear", "is_linear"]
+__all__ = ["LinearCount", "LinearExaminer", "is_linear"]

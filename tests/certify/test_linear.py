@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 
 from fairdesk.certify import linear
 from fairdesk.certify.encoded import encode
-from fairdesk.certify.linear import LinearExaminer, count_linear, is_linear
+from fairdesk.certify.linear import LinearCount, LinearExaminer, is_linear
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.ruling import ruled
 from fairdesk.certify.space import space_of
@@ -35,6 +35,36 @@ MODELS = {
     "discriminant": LinearDiscriminantAnalysis,
     "support vectors": LinearSVC,
 }
+
+
+def count_linear(encoded, fed):
+    """Count all points of a space, root by root."""
+    space, examiner = encoded.space, LinearExaminer(encoded, fed)
+    total = LinearCount(0, 0, 0, 0.0, 0.0, np.empty((0, len(space.axes)), np.int64))
+    for low, high, group, weight, unclear in zip(
+        space.low, space.high, space.groups, space.weights, space.unclear, strict=True
+    ):
+        members = int(space.may_be[group].sum())
+        if not members:
+            continue
+        points = int(np.prod((high - low + 1).astype(object)))
+        if unclear:
+            total = replace(total, undecided=total.undecided + points)
+        else:
+            part = examiner.count(low, high, int(group))
+            mass = float(weight) * float(
+                np.prod([axis.mass(low[i], high[i]) for i, axis in enumerate(space.axes)])
+            )
+            total = LinearCount(
+                total.alike + part.alike,
+                total.unlike + part.unlike,
+                total.undecided + part.undecided,
+                total.population_alike + mass * part.population_alike,
+                total.population_unlike + mass * part.population_unlike,
+                np.concatenate([total.examples, part.examples[:8]]),
+                total.queries + part.queries,
+            )
+        yield total
 
 
 def fitted(final, frame, label):
