@@ -203,7 +203,7 @@ class _Verification:
         """Give the figures as they stand."""
         told, count = self._verdicts, self._partitions.count
         sentence = (
-            f"Of {count:,} partitions {told['unsat']:,} were proven alike (UNSAT), "
+            f"Of {count:,} partition{'' if count == 1 else 's'} {told['unsat']:,} were proven alike (UNSAT), "
             f"{told['sat']:,} hold a counterexample (SAT), the solver gave up on "
             f"{told['unknown']:,} (UNKNOWN), and {count - self.tally.boxes:,} were not asked about."
         )
