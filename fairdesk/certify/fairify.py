@@ -202,8 +202,9 @@ class _Verification:
     def figures(self) -> tuple[Proven, Proven]:
         """Give the figures as they stand."""
         told, count = self._verdicts, self._partitions.count
+        partitions = "1 partition" if count == 1 else f"{count:,} partitions"
         sentence = (
-            f"Of {count:,} partition{'' if count == 1 else 's'} {told['unsat']:,} were proven alike (UNSAT), "
+            f"Of {partitions} {told['unsat']:,} were proven alike (UNSAT), "
             f"{told['sat']:,} hold a counterexample (SAT), the solver gave up on "
             f"{told['unknown']:,} (UNKNOWN), and {count - self.tally.boxes:,} were not asked about."
         )
