@@ -362,7 +362,7 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
     return " ".join(part for part in (said, near_sentence(spec, run), ending) if part)
 
 
-def effort(run: RunRecord) -> str:
+def effort(run: RunRecord | RunState) -> str:
     """Say what a run spent: what it looked at, rows sent, time."""
     proven = proven_of(run.figures)
     if proven is None:

@@ -326,10 +326,10 @@ class OverviewPage(QWidget):
             self._effort.setText("What a search finds will be said here in one sentence.")
         else:
             spec = self._session.spec
-            proof = proves(run)
-            told = words.headline(spec, run) if proof else self._session.headline(run)
+            # what a proof tried are boxes, and its own headline is what it proved
+            told = words.headline(spec, run) if proves(run) else self._session.headline(run)
             self._shown.said.setText(told)
-            self._effort.setText(f"{words.effort(run)}.")
+            self._effort.setText(f"{figures.effort(run)}.")
         several = run is not None and bool(run.found) and len(run.alone) > 1
         if run is not None and several:
             ranked = sorted(zip(names, run.alone, strict=False), key=lambda each: -each[1])
