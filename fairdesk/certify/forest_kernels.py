@@ -208,7 +208,9 @@ def _walk(  # noqa: PLR0912, PLR0915 - one loop, of which a call would cost half
                         room.touched[room.counts[0]] = question
                         room.counts[0] += 1
                     better = part * woods.spans[left] + (1.0 - part) * woods.spans[right]
-                    room.scores[question] += share * (woods.spans[node] - better) + 1e-300
+                    # a mean of equal numbers may be rounded up
+                    gain = max(woods.spans[node] - better, 0.0)
+                    room.scores[question] += share * gain + 1e-300
                 stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3] = -1, axis, lo, hi
                 top += 1
                 stack[top, 0], stack[top, 1] = right, axis
