@@ -13,7 +13,7 @@ from fairdesk import __version__
 from fairdesk.audit.inspection import Subject
 from fairdesk.audit.methods import METHODS, parse_options
 from fairdesk.audit.question import Limits, read_limits
-from fairdesk.audit.spec import Budget, RunSpec
+from fairdesk.audit.spec import Budget, OptionValue, RunSpec
 from fairdesk.audit.verification import Doubt
 from fairdesk.certify.certificate import SUFFIX
 from fairdesk.errors import SpecError
@@ -358,7 +358,7 @@ def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:
     )
 
 
-def _options(methods: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, int | float]]:
+def _options(methods: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, OptionValue]]:
     """Give each method its options: those said of it, and those that it knows by that name.
 
     Raises

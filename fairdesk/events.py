@@ -267,23 +267,29 @@ class Proven(msgspec.Struct, frozen=True, tag=True):
 
 
 class Condition(msgspec.Struct, frozen=True):
-    """What a box says of one attribute: these values and no others.
+    """What a box, or a rule, says of one attribute: these values and no others.
 
     Attributes
     ----------
     attribute : str
-        Its name.
+        Its name; of a rule about a text, the category of its terms.
     codes : tuple[float, ...]
         Of an attribute with listed values: their codes. Else empty.
     low, high : float, optional
         Of a number: the least and the greatest, inclusive; ``None`` where that end is the
         domain's own. ``None`` where there are ``codes``.
+    below : bool
+        Whether ``high`` itself is left out: neighbouring bins of fractions share an edge.
+    term : str
+        Of a rule about a text: the term that it names. Else empty.
     """
 
     attribute: str
     codes: tuple[float, ...] = ()
     low: float | None = None
     high: float | None = None
+    below: bool = False
+    term: str = ""
 
 
 class Region(msgspec.Struct, frozen=True, tag=True):
@@ -373,7 +379,431 @@ class Refinement(msgspec.Struct, frozen=True, tag=True):
     parts: tuple[Part, ...]
 
 
-Figure = Share | GroupGap | Likeness | Proven | Region | PairShare | Refinement
+#: A rule set: its conditions hold together.
+Conditions = tuple[Condition, ...]
+
+
+class Variant(msgspec.Struct, frozen=True):
+    """A rule set beside another that is broader or narrower by one step.
+
+    Attributes
+    ----------
+    conditions : tuple[Condition, ...]
+        The rule set; none says everybody.
+    score : float
+        Its group fairness score.
+    phi_in : float
+        The rate inside it.
+    support : float
+        The share of the data's rows in it.
+    """
+
+    conditions: Conditions
+    score: float
+    phi_in: float
+    support: float
+
+
+class RuleSet(msgspec.Struct, frozen=True, tag=True):
+    """A group that rules describe, and how it fares beside everybody else (TestSGD).
+
+    Attributes
+    ----------
+    conditions : tuple[Condition, ...]
+        The rules, at most one per protected attribute, in the order of the attributes.
+    outcome : str
+        What is counted: the name of a decision, or ``""`` for the mean score of the favourable
+        one.
+    score : float
+        The group fairness score ``|phi_in - phi_out|``.
+    phi_in, phi_out : float
+        The share of samples with that decision inside the group and outside it; or mean scores.
+    margin : float
+        The paper's: the half widths of both shares' intervals together.
+    confidence : float
+        The paper's, that the score is within the margin: the product of both intervals'.
+    support : float
+        The share of the data's rows in the group.
+    rows : int
+        How many that are.
+    n_in, n_out : int
+        Samples asked about, inside and outside.
+    low, high : float
+        Between what ``phi_in - phi_out`` lies: Newcombe's interval, of all rule sets examined
+        together (95 %).
+    p : float
+        That a difference so great is chance: corrected by Holm for all rule sets examined.
+    data_in, data_out : float, optional
+        The same shares among the data's own rows, nothing perturbed; ``None`` where nobody is.
+    holds_on_data : bool, optional
+        Whether the untouched rows show the difference too: in the same direction, and at least
+        half as great. ``None`` where that cannot be said.
+    leader : int
+        The place, among the run's rule sets about the same outcome, of the one that this is a
+        variant of: it describes nearly the same people. -1 for one that stands for itself.
+    broader, narrower : tuple[Variant, ...]
+        The lattice around it, of rule sets that stand for themselves: one step more general and
+        more specific, the highest scores first.
+    """
+
+    conditions: Conditions
+    outcome: str
+    score: float
+    phi_in: float
+    phi_out: float
+    margin: float
+    confidence: float
+    support: float
+    rows: int
+    n_in: int
+    n_out: int
+    low: float
+    high: float
+    p: float
+    data_in: float | None = None
+    data_out: float | None = None
+    holds_on_data: bool | None = None
+    leader: int = -1
+    broader: tuple[Variant, ...] = ()
+    narrower: tuple[Variant, ...] = ()
+
+
+class Support(msgspec.Struct, frozen=True):
+    """What would be found with another least support (TestSGD, Table 6).
+
+    Attributes
+    ----------
+    theta : float
+        The least support, 0 to 1.
+    rule_sets : int
+        How many rule sets have it.
+    score : float
+        The highest score among them; 0 where there is none.
+    conditions : tuple[Condition, ...]
+        The rule set with that score.
+    """
+
+    theta: float
+    rule_sets: int
+    score: float
+    conditions: Conditions = ()
+
+
+class Mined(msgspec.Struct, frozen=True, tag=True):
+    """What a search for rule sets did, for one outcome; its rule sets follow it.
+
+    Attributes
+    ----------
+    outcome : str
+        As of `RuleSet`.
+    attributes : tuple[str, ...]
+        The protected attributes, or categories of terms, that rules speak of.
+    theta : float
+        The least support asked for.
+    rule_sets : int
+        How many rule sets were examined: all those with that support.
+    candidates : int
+        How many were counted, those without it too.
+    samples : int
+        How many people (or texts) were asked about.
+    margin : float
+        The widest margin of any rule set.
+    seconds : float
+        Wall seconds until here.
+    texts : int
+        Of a search in texts: how many name anybody. Else 0.
+    sweep : tuple[Support, ...]
+        The findings by the support asked for, from ``theta`` upwards.
+    notes : tuple[str, ...]
+        What else the auditor must know, a sentence each.
+    """
+
+    outcome: str
+    attributes: tuple[str, ...]
+    theta: float
+    rule_sets: int
+    candidates: int
+    samples: int
+    margin: float
+    seconds: float
+    texts: int = 0
+    sweep: tuple[Support, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Flip(msgspec.Struct, frozen=True):
+    """A sentence that gets another decision when it names somebody else.
+
+    Attributes
+    ----------
+    row : int
+        Its place in the table, from 0.
+    text, other : str
+        The sentence with the one term and with the other.
+    other_term : str
+        The other term.
+    score, other_score : float
+        The score of the favourable decision for both.
+    decision, other_decision : str
+        The decisions.
+    """
+
+    row: int
+    text: str
+    other: str
+    other_term: str
+    score: float
+    other_score: float
+    decision: str
+    other_decision: str
+
+
+class TermRate(msgspec.Struct, frozen=True, tag=True):
+    """How sentences fare that name one term: the group, and each sentence by itself.
+
+    Attributes
+    ----------
+    category, term : str
+        The term and its category.
+    occurs : int
+        Rows of the data with the term itself.
+    texts : int
+        Sentences asked about with this term in the place of one of its category.
+    rate : float
+        The share of these with the favourable decision.
+    tried : int
+        How many of these sentences were compared with the same ones with other terms.
+    flips : int
+        How many of those get another decision with some other term of the category: individual
+        discriminatory instances, each asked again.
+    examples : tuple[Flip, ...]
+        Some of them, those with the greatest difference of scores first.
+    """
+
+    category: str
+    term: str
+    occurs: int
+    texts: int
+    rate: float
+    tried: int
+    flips: int
+    examples: tuple[Flip, ...] = ()
+
+
+class LinearGroup(msgspec.Struct, frozen=True, tag=True):
+    """A subgroup that a linear threshold function of the protected attributes makes.
+
+    Kearns, Neel, Roth and Wu, "Preventing Fairness Gerrymandering", ICML 2018.
+
+    Attributes
+    ----------
+    features : tuple[str, ...]
+        What is weighed: numbers by their attribute, and names as ``"race = Black"``.
+    weights : tuple[float, ...]
+        Of each, in its own unit; numbers are first made standard (mean 0, deviation 1).
+    bias : float
+        Who has a weighted sum plus this above 0 is in the group.
+    outcome : str
+        The decision that is counted.
+    support : float
+        The share of the held-out people in the group.
+    people : int
+        How many people were held out.
+    phi_in, phi_out : float
+        The rates in the group and outside it, among the held-out people.
+    score : float
+        ``|phi_in - phi_out|``.
+    violation : float
+        What the search maximises: support times the distance of the group's rate from everybody's.
+    low, high : float
+        Newcombe's interval (95 %) of ``phi_in - phi_out``, on held-out people: nobody on whom the
+        group was fitted.
+    """
+
+    features: tuple[str, ...]
+    weights: tuple[float, ...]
+    bias: float
+    outcome: str
+    support: float
+    people: int
+    phi_in: float
+    phi_out: float
+    score: float
+    violation: float
+    low: float
+    high: float
+
+
+class Bin(msgspec.Struct, frozen=True):
+    """People whose scores lie between two ends: what was expected of them and what was true.
+
+    Attributes
+    ----------
+    low, high : float
+        The ends; the upper one is included.
+    people : int
+        How many.
+    expected : float
+        Their mean score of the favourable decision.
+    observed : float
+        The share of them with the favourable label.
+    """
+
+    low: float
+    high: float
+    people: int
+    expected: float
+    observed: float
+
+
+class GroupLine(msgspec.Struct, frozen=True):
+    """One group in a table of groups. ``None`` is undefined: 0/0, or nothing to compare with.
+
+    Attributes
+    ----------
+    values : tuple[str, ...]
+        Its value of each attribute, as the auditor reads it.
+    codes : tuple[float, ...]
+        The same as codes of the domain's ``grouping`` attributes; of numbers the compared value.
+    known : bool
+        Whether all of these are known. Groups that are not are counted, but not compared.
+    people : int
+        ``n``: people in it with a known outcome.
+    share : float
+        Of all people with known groups and outcome.
+    favourable : int
+        ``s``: those with the favourable outcome; of scores, with one above the median of all.
+    rate : float, optional
+        ``s / n``: the selection rate, or scoring rate.
+    low, high : float
+        Wilson's interval (95 %); 0 and 1 of an empty group.
+    excluded : bool
+        Under 2 % of the people: left out of the comparison of rates (6 RCNY 5-301).
+    impact_ratio : float, optional
+        The rate by the highest of those not excluded.
+    below : bool, optional
+        Whether that is under four fifths: a screening line.
+    flips : bool, optional
+        Whether one person more, or fewer, with the favourable outcome would change that.
+    shortfall : float, optional
+        How many more would have it at the rate of all people together.
+    test : str
+        ``"Z"`` or ``"Fisher mid-p"``, against the reference; empty where none was made.
+    z : float, optional
+        Of the pooled two-proportion test.
+    p, holm : float, optional
+        Its two-sided p-value, by itself and corrected for all groups of the table.
+    difference, difference_low, difference_high : float, optional
+        The rate less the reference's, with Newcombe's interval (95 %).
+    smd : float, optional
+        Of scores: the mean less the reference's, in standard deviations of all people.
+    mean_score : float, optional
+        The mean score of the favourable decision.
+    positives, true_positives : int, optional
+        With labels: people with the favourable label, and those of them decided favourably.
+    negatives, false_positives : int, optional
+        Those with another label, and those of them decided favourably.
+    true_positive_rate, false_positive_rate, precision, accuracy : float, optional
+        By these.
+    equal_opportunity, average_odds : float, optional
+        Differences to the reference: of true positive rates, and the mean of those of both rates.
+    calibration : tuple[Bin, ...]
+        With labels and scores.
+    """
+
+    values: tuple[str, ...]
+    codes: tuple[float, ...]
+    known: bool
+    people: int
+    share: float
+    favourable: int
+    rate: float | None
+    low: float
+    high: float
+    excluded: bool = False
+    impact_ratio: float | None = None
+    below: bool | None = None
+    flips: bool | None = None
+    shortfall: float | None = None
+    test: str = ""
+    z: float | None = None
+    p: float | None = None
+    holm: float | None = None
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    smd: float | None = None
+    mean_score: float | None = None
+    positives: int | None = None
+    true_positives: int | None = None
+    negatives: int | None = None
+    false_positives: int | None = None
+    true_positive_rate: float | None = None
+    false_positive_rate: float | None = None
+    precision: float | None = None
+    accuracy: float | None = None
+    equal_opportunity: float | None = None
+    average_odds: float | None = None
+    calibration: tuple[Bin, ...] = ()
+
+
+class GroupTable(msgspec.Struct, frozen=True, tag=True):
+    """How the groups of one protected attribute, or of several together, fare.
+
+    Attributes
+    ----------
+    of : str
+        What was counted: the ``"label"``, the model's ``"decisions"``, or its ``"scores"`` (above
+        the median or not).
+    outcome : str
+        The favourable outcome by name; of ``"scores"`` that of the decision whose score it is.
+    attributes : tuple[str, ...]
+        Whose values make the groups.
+    people : int
+        ``N``: people with known groups and outcome.
+    unknown : int
+        People left out: of unknown group.
+    without : int
+        People left out: without an outcome, or whom the model could not be asked about.
+    favourable : int
+        ``S``: those of the ``people`` with the favourable outcome.
+    reference : int
+        The place of the group with the highest rate, with which others are compared; -1 for none.
+    lines : tuple[GroupLine, ...]
+        In the order of the attributes' values; of several attributes only groups with people.
+    median : float, optional
+        Of ``"scores"``: of the full sample.
+    ties : float, optional
+        Of ``"scores"``: the share of people right at the median, who do not count as above it.
+    """
+
+    of: Literal["label", "decisions", "scores"]
+    outcome: str
+    attributes: tuple[str, ...]
+    people: int
+    unknown: int
+    without: int
+    favourable: int
+    reference: int
+    lines: tuple[GroupLine, ...]
+    median: float | None = None
+    ties: float | None = None
+
+
+Figure = (
+    Share
+    | GroupGap
+    | Likeness
+    | Proven
+    | Region
+    | PairShare
+    | Refinement
+    | Mined
+    | RuleSet
+    | TermRate
+    | LinearGroup
+    | GroupTable
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class Sample(msgspec.Struct, frozen=True):
         The columns that are compared.
     person : str
         What one row is, in the singular.
-    options : dict[str, int | float]
+    options : dict[str, int | float | str]
         Of the search, so that a demonstration takes seconds and its files stay small.
     """
 
@@ -73,7 +73,7 @@ class Sample(msgspec.Struct, frozen=True):
     favourable: str
     protected: tuple[str, ...]
     person: str
-    options: dict[str, int | float]
+    options: dict[str, int | float | str]
 
     @property
     def data_path(self) -> Path:

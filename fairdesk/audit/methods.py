@@ -15,6 +15,7 @@ from fairdesk.certify import certify, fairify, fairquant
 from fairdesk.data.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, Rows
+from fairdesk.groups import fairfictplay, measuring, testsgd, themis_groups
 from fairdesk.individual import (
     adf,
     aequitas,
@@ -28,11 +29,11 @@ from fairdesk.individual import (
     themis,
     uniform,
 )
-from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import Capability, ModelCard
 
-#: ``search(ledger, people, options, rng)``; the options are of the method's own class.
-Search = Callable[[Ledger, Rows, Any, np.random.Generator], Iterator[Event]]
+#: ``search(ledger, people, options, rng)``; the options are of the method's own class. One about
+#: groups works with a `fairdesk.groups.study.Study` instead of a `Ledger`.
+Search = Callable[[Any, Rows, Any, np.random.Generator], Iterator[Event]]
 
 
 class Answers(StrEnum):
@@ -46,10 +47,22 @@ class Answers(StrEnum):
     """How common that is, proven: what holds for everybody in a box of people."""
     DIAGNOSIS = "diagnosis"
     """How well the search itself works on this model."""
+    GROUPS = "groups"
+    """Which groups of people are decided about otherwise than others: rules to read."""
+    RATES = "rates"
+    """How every protected group fares in the data: tables of rates."""
+
+
+#: What is answered about groups of people, not about one person and who they could be.
+ABOUT_GROUPS = (Answers.GROUPS, Answers.RATES)
 
 
 def _any_domain(_domain: Domain) -> str:
     return ""
+
+
+def _no_groups(domain: Domain) -> str:
+    return "" if domain.grouping else "no attribute is protected, so there are no groups to compare"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +97,8 @@ class Method:
     loops : tuple[str, ...]
         Modules of compiled loops that it needs, beside those that every search does: to compile
         them takes a minute or two, once.
+    reads : bool
+        Whether it also compares terms in a text that the model reads.
     """
 
     key: str
@@ -99,6 +114,7 @@ class Method:
     obstacle: Callable[[Domain], str] = _any_domain
     finishes: bool = False
     loops: tuple[str, ...] = ()
+    reads: bool = False
 
 
 _EXAMPLES_CANNOT = "How common it is; nor that there is none where it found none."
@@ -355,6 +371,72 @@ METHODS: dict[str, Method] = {
             search=diagnostic.search,
             answers=Answers.DIAGNOSIS,
         ),
+        Method(
+            key="testsgd",
+            title="TestSGD",
+            sentence="Tries every rule about protected attributes that describes enough people, "
+            "and asks the model about them, each moved a little, until it is known how they fare "
+            "beside all others. In a text it compares sentences that name different people.",
+            paper="Zhang et al., “TestSGD: Interpretable Testing of Neural Networks Against Subtle "
+            "Group Discrimination”, ACM TOSEM 2023",
+            tells="Which groups, also of several attributes together, get a decision most unlike "
+            "everybody else: rules to read, with an error bound, and corrected for how many were "
+            "tried.",
+            cannot="Why a group fares so: the people in it differ from others in more than what is "
+            "protected. Groups smaller than the least support are not looked at.",
+            options=testsgd.TestSgdOptions,
+            search=testsgd.search,
+            answers=Answers.GROUPS,
+            reads=True,
+        ),
+        Method(
+            key="groups",
+            title="Group figures",
+            sentence="Counts how each protected group fares, and each intersection of groups: by "
+            "the outcomes in the data, and by the model’s decisions about the same people.",
+            paper="29 CFR 1607.4(D); 6 RCNY 5-301 (rule of July 2023); ISO/IEC TR 24027:2021",
+            tells="Rates with intervals, impact ratios and the four-fifths screening line, tests, "
+            "shortfalls; with labels also error rates and calibration by group.",
+            cannot="Whether a difference is discrimination in law, or where it comes from; what is "
+            "not in the data.",
+            options=measuring.MeasureOptions,
+            search=measuring.search,
+            answers=Answers.RATES,
+            needs=(),
+            obstacle=_no_groups,
+        ),
+        Method(
+            key="themis-groups",
+            title="THEMIS group scores",
+            sentence="Asks about random people, and compares the favourable rates of the groups "
+            "that each set of protected attributes makes.",
+            paper="Galhotra, Brun and Meliou, “Fairness Testing: Testing Software for "
+            "Discrimination”, ESEC/FSE 2017",
+            tells="For each set of protected attributes the two groups whose rates are farthest "
+            "apart, among invented people, with an interval.",
+            cannot="How real people fare: those asked about are drawn at random from the domain. "
+            "It is here to be compared with: it knows groups of single values only.",
+            options=themis_groups.ThemisGroupsOptions,
+            search=themis_groups.search,
+            answers=Answers.GROUPS,
+            obstacle=_no_groups,
+        ),
+        Method(
+            key="fairfictplay",
+            title="Linear subgroups",
+            sentence="Looks for the subgroup, described by weights of the protected attributes, "
+            "whose rate is farthest from everybody’s, as the auditor of FairFictPlay does.",
+            paper="Kearns, Neel, Roth and Wu, “Preventing Fairness Gerrymandering: Auditing and "
+            "Learning for Subgroup Fairness”, ICML 2018",
+            tells="A subgroup that no single rule describes, with its rate among people who were "
+            "held out.",
+            cannot="That there is no worse one: its oracle is a heuristic. Weights are harder to "
+            "read than rules.",
+            options=fairfictplay.FairFictPlayOptions,
+            search=fairfictplay.search,
+            answers=Answers.GROUPS,
+            obstacle=_no_groups,
+        ),
     )
 }
 
@@ -373,8 +455,10 @@ _LACKS = {
 def why_off(method: Method, card: ModelCard, domain: Domain | None = None) -> str:
     """Say in a sentence why a method is off for a model, or a domain; empty when it is not."""
     lacking = [_LACKS[need] for need in method.needs if need not in card.can]
-    if domain is not None and (obstacle := method.obstacle(domain)):
-        lacking.append(obstacle)
+    if domain is not None:
+        about_groups = method.answers in ABOUT_GROUPS
+        obstacles = ("" if about_groups else domain.obstacle, method.obstacle(domain))
+        lacking += filter(None, obstacles)
     return f"{method.title} is off: {'; '.join(lacking)}." if lacking else ""
 
 
@@ -439,12 +523,14 @@ def parse_options(method: str, raw: AnyMapping[str, object]) -> msgspec.Struct:
 
 
 def limits(kind: object) -> str:
-    """Say which numbers an annotated type takes: ``a whole number from 1 to 1,000``."""
+    """Say what an annotated type takes: ``a whole number from 1 to 1,000``."""
     info = msgspec.inspect.type_info(kind)
     if isinstance(info, msgspec.inspect.Metadata):
         info = info.type
+    if isinstance(info, msgspec.inspect.LiteralType):
+        return " or ".join(f"“{value}”" for value in info.values)
     if not isinstance(info, msgspec.inspect.IntType | msgspec.inspect.FloatType):
-        raise TypeError(f"an option is a number, not {kind}")
+        raise TypeError(f"an option is a number or a word, not {kind}")
     text = "a whole number" if isinstance(info, msgspec.inspect.IntType) else "a number"
     if info.ge is not None:
         text += f" from {info.ge:,}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.data.domain import Domain, Limit, Role, attribute_of
+from fairdesk.data.domain import Attribute, Domain, Limit, Role, attribute_of
 from fairdesk.data.outcomes import canonical
 from fairdesk.data.ruling import ruled
 from fairdesk.data.table import Column, Kind, Table
@@ -126,7 +126,7 @@ def domain_of(
     label : str
         The column with the decision; never an attribute.
     protected : collection of str
-        The columns to compare.
+        The columns to compare. Those that the model is not given tell groups apart only.
     limits : Limits, optional
         What may be asked about; what is left out is as in the data.
     takes_missing : collection of str
@@ -158,28 +158,24 @@ def domain_of(
                 f"The label column “{name}” cannot be protected.",
                 remedy=f"Protect one of the others: {', '.join(names)}.",
             )
-        if name not in used:
-            raise SpecError(
-                f"The model does not use the column “{name}”, so its decision cannot hang on it.",
-                remedy=f"Protect one of the columns that it uses: {', '.join(names)}.",
-            )
-    strangers = [name for name in limits.attributes if name not in names]
+    unseen = [name for name in table.names if name in protected and name not in names]
+    strangers = [name for name in limits.attributes if name not in (*names, *unseen)]
     if strangers:
         raise SpecError(
             f"The domain names “{strangers[0]}”, which is no attribute of this audit.",
             remedy=f"The attributes are: {', '.join(names)}.",
         )
-    columns = [table.column(name) for name in names]
-    attributes = [
-        attribute_of(
-            column,
-            _role(column, protected, limits),
-            limits.attributes.get(column.name),
-            unknown=column.missing > 0 and column.name in takes_missing,
-        )
-        for column in columns
-    ]
-    return ruled(attributes, limits.constraints, table)
+
+    def attribute(name: str, *, unknown: bool) -> Attribute:
+        column = table.column(name)
+        role = _role(column, protected, limits)
+        unknown = column.missing > 0 and unknown
+        return attribute_of(column, role, limits.attributes.get(name), unknown=unknown)
+
+    attributes = [attribute(name, unknown=name in takes_missing) for name in names]
+    # nobody has to be asked about with what a model is not given: unknown is one more group
+    others = [attribute(name, unknown=True) for name in unseen]
+    return ruled(attributes, limits.constraints, table, others)
 
 
 def _role(column: Column, protected: Collection[str], limits: Limits) -> Role:

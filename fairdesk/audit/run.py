@@ -10,11 +10,13 @@ from time import monotonic
 import msgspec
 import numpy as np
 
-from fairdesk.audit.methods import Answers, method_named, parse_options, why_off
+from fairdesk.audit.methods import ABOUT_GROUPS, Answers, method_named, parse_options, why_off
 from fairdesk.audit.records import RunState
 from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.store import Store
-from fairdesk.audit.worker import Worker
+from fairdesk.audit.worker import Searching, Worker
+from fairdesk.data.attributes import encode
+from fairdesk.data.outcomes import favourable_rows
 from fairdesk.errors import FairDeskError, SpecError, StoreError
 from fairdesk.events import Certificate, Found, Measured, Progress, Rows
 
@@ -83,6 +85,12 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
                 f"A search of {limit:g} {what} would ask nobody.",
                 remedy="Give a budget above nought, or none.",
             )
+    _check_rules(run, audit)
+    if run.near is not None and method_named(run.method).answers in ABOUT_GROUPS:
+        raise SpecError(
+            "A method about groups asks about real people, each moved a little.",
+            remedy="Ask without a greatest distance.",
+        )
     if run.near is not None and method_named(run.method).answers is Answers.PROOF:
         raise SpecError(
             "A proof speaks of everybody in the domain, not only of people near the data.",
@@ -93,6 +101,45 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
             f"No distance to a real person is {run.near:g}.",
             remedy="Give a number from 0 (like somebody real) to 1 (unlike in everything).",
         )
+
+
+def _check_rules(run: RunSpec, audit: AuditSpec) -> None:
+    """Refuse bins, texts and terms that do not fit the audit."""
+    method, domain = method_named(run.method), audit.domain
+    numbers = {each.name for each in domain.grouping if not each.values}
+    for name, edges in run.edges.items():
+        if name not in numbers:
+            raise SpecError(
+                f"“{name}” is no protected number, so it has no bins.",
+                remedy=f"Give edges for one of: {', '.join(sorted(numbers)) or 'none there is'}.",
+            )
+        if not np.isfinite(edges).all() or not (np.diff(edges) > 0).all() or not edges:
+            raise SpecError(
+                f"The edges of the bins of “{name}” must be numbers that rise.",
+                remedy="Give them like 25, 40, 60.",
+            )
+    texts = [domain.names[i] for i in domain.texts.tolist()]
+    if run.text and not method.reads:
+        raise SpecError(
+            f"{method.title} does not compare terms in a text.",
+            remedy="Leave the text column out, or choose TestSGD.",
+        )
+    if run.text and run.text not in texts:
+        raise SpecError(
+            f"“{run.text}” is no column of texts that the model reads.",
+            remedy=f"The columns of texts are: {', '.join(texts) or 'none'}.",
+        )
+    if method.answers is Answers.GROUPS and not run.text and not domain.grouping:
+        raise SpecError(
+            "No attribute is protected, so there are no groups to compare.",
+            remedy="Protect a column, or name the column with the texts whose terms are compared.",
+        )
+    for category, terms in run.terms.items():
+        if not terms or any(not term.strip() for term in terms):
+            raise SpecError(
+                f"The category “{category}” has no terms, or an empty one.",
+                remedy="Give each category two terms or more, or leave it out.",
+            )
 
 
 class _Keeper:
@@ -117,18 +164,7 @@ class _Keeper:
 
     def search(self) -> Iterator[RunState]:
         """Search to the end, telling the state at every progress."""
-        audit = self._store.spec
-        self._log(f"was started: {method_named(self._spec.method).title}")
-        people = audit.domain.people(self._store.table())
-        if not len(people):
-            raise SpecError(
-                "No row of the table lies in the audit’s domain, so there is nobody to start from.",
-                why="Every row has a missing value, or one outside the allowed ranges.",
-                remedy="Allow more values in the domain.",
-            )
-        known = self._known(self._spec.continues) if self._spec.continues else None
-        begun = self._begun()
-        search = self._worker.search(audit.mapping, audit.domain, people, self._spec, known, begun)
+        search = self._begin()
         try:
             for event in search:
                 match event:
@@ -147,6 +183,39 @@ class _Keeper:
             self.end("done", _budget_message(self._spec.budget))
         else:
             self.end(search.ending or "stopped")
+
+    def _begin(self) -> Searching:
+        """Start the search."""
+        audit, method = self._store.spec, method_named(self._spec.method)
+        self._log(f"was started: {method.title}")
+        if method.answers in ABOUT_GROUPS:
+            return self._study()
+        people = audit.domain.people(self._store.table())
+        if not len(people):
+            raise SpecError(
+                "No row of the table lies in the audit’s domain, so there is nobody to start from.",
+                why="Every row has a missing value, or one outside the allowed ranges.",
+                remedy="Allow more values in the domain.",
+            )
+        known = self._known(self._spec.continues) if self._spec.continues else None
+        begun = self._begun()
+        return self._worker.search(audit.mapping, audit.domain, people, self._spec, known, begun)
+
+    def _study(self) -> Searching:
+        """Start a method about groups: it is given all rows, and what was decided about them."""
+        audit, table = self._store.spec, self._store.table()
+        told = np.full((len(table.codes), 3), np.nan)
+        told[:, 0] = 0.0
+        told[audit.domain.places(table), 0] = 1.0
+        favourable = {1: (audit.label, audit.favourable)}
+        if audit.predictions:
+            decision = audit.decisions[audit.mapping.favourable_class]
+            favourable[2] = (audit.predictions, decision)
+        for place, (column, wanted) in favourable.items():
+            good, known = favourable_rows(table, column, wanted)
+            told[known, place] = good[known]
+        rows, groups = audit.domain.encode(table), encode(audit.domain.grouping, table)
+        return self._worker.study(audit.mapping, audit.domain, rows, groups, told, self._spec)
 
     def end(self, state: str, message: str = "") -> None:
         """Write down how the run ended; on a full disk at least tell it."""

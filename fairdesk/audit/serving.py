@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 import numpy as np
 
 from fairdesk.audit import wire
-from fairdesk.audit.methods import Answers, method_named, parse_options
+from fairdesk.audit.methods import ABOUT_GROUPS, Answers, Method, method_named, parse_options
 from fairdesk.audit.spec import Budget
 from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
 from fairdesk.events import Certificate, Event, Found, Measured, Progress, Rows, timed
+from fairdesk.groups.study import Study
 from fairdesk.individual.estimate import upper_bound
 from fairdesk.individual.preflight import preflight
 from fairdesk.individual.similar import Ledger
@@ -452,12 +453,14 @@ class Guest:
         self, asked: wire.Search, arrays: Sequence[wire.Array], call: int, send: Send
     ) -> Ending:
         run, domain = asked.run, asked.domain
-        people, known, *proven = arrays
         method = method_named(run.method)
         # compiled loops and libraries are loaded now, unless they were before
         with _signs_of_life(send):
             for module in method.loops:
                 import_module(module)
+        if method.answers in ABOUT_GROUPS:
+            return self._study(asked, method, arrays, call, send)
+        people, known, *proven = arrays
         fits = None
         if run.near is not None:
             from fairdesk.individual.nearest import Nearest  # noqa: PLC0415 - see above
@@ -488,6 +491,37 @@ class Guest:
             else (),
             wind_up=ledger.wind_up if method.finishes else None,
         )
+
+    def _study(
+        self,
+        asked: wire.Search,
+        method: Method,
+        arrays: Sequence[wire.Array],
+        call: int,
+        send: Send,
+    ) -> Ending:
+        """Run a method about groups."""
+        run, mapping = asked.run, asked.mapping
+        rows, groups, told = arrays
+        fed = self._fed(mapping, asked.domain.attributes) if self._opened else None
+        study = Study(
+            domain=asked.domain,
+            rows=rows,
+            groups=groups,
+            inside=told[:, 0] > 0,
+            label=told[:, 1],
+            decided=told[:, 2],
+            model=fed,
+            favourable=mapping.favourable_class,
+            decisions=mapping.decisions(fed.opened.card) if fed else mapping.outcomes,
+            edges=run.edges,
+            text=run.text,
+            terms=run.terms,
+        )
+        options = parse_options(run.method, run.options)
+        rng = np.random.default_rng(run.seed)
+        events = method.search(study, rows[study.inside], options, rng)
+        return drive(events, run.budget, self.controls, call, send)
 
 
 @contextmanager

@@ -93,6 +93,10 @@ class AuditSpec(msgspec.Struct, frozen=True):
         return self.mapping.decisions(self.model)
 
 
+#: What a method's parameter can be: a number, or one of a few words.
+OptionValue = int | float | str
+
+
 class Budget(msgspec.Struct, frozen=True):
     """When a run ends by itself, besides when its method is done. ``None``: no limit.
 
@@ -115,7 +119,7 @@ class RunSpec(msgspec.Struct, frozen=True):
     ----------
     method : str
         A key of `fairdesk.audit.methods.METHODS`.
-    options : dict[str, int | float]
+    options : dict[str, OptionValue]
         The method's parameters by their names in its paper; those left out have their default.
     seed : int
         Of all randomness of the run.
@@ -126,11 +130,22 @@ class RunSpec(msgspec.Struct, frozen=True):
     continues : int
         The run of the same audit that this one goes on with: what that one found is not found
         again. 0 for none.
+    edges : dict[str, tuple[float, ...]]
+        For rules about groups: per protected number the inner edges of its bins, ascending; those
+        left out are divided into bins of equal width.
+    text : str
+        For rules about texts: the column that the model reads. Empty for rules about groups of
+        people.
+    terms : dict[str, tuple[str, ...]]
+        Per category the terms that name somebody; empty for those of the paper.
     """
 
     method: str
-    options: dict[str, int | float] = msgspec.field(default_factory=dict)
+    options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
     seed: int = 0
     budget: Budget = Budget()
     near: float | None = None
     continues: int = 0
+    edges: dict[str, tuple[float, ...]] = msgspec.field(default_factory=dict)
+    text: str = ""
+    terms: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)

@@ -101,7 +101,9 @@ class Search(msgspec.Struct, frozen=True, tag=True):
     """Run a method.
 
     The frame's arrays: the people, those whom it need not find again, and the arrays of the
-    certificate that it goes on with, whose ``names`` and ``header`` these are.
+    certificate that it goes on with, whose ``names`` and ``header`` these are. Of a method about
+    groups: all rows, the same as codes of the grouping attributes, and ``(n, 3)`` whether each lies
+    in the domain, has the favourable label, and the favourable decision in a column of these.
     """
 
     mapping: Mapping

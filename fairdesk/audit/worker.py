@@ -35,16 +35,21 @@ from fairdesk.events import (
     Figure,
     Found,
     GroupGap,
+    GroupTable,
     Likeness,
+    LinearGroup,
     Measured,
+    Mined,
     PairShare,
     Progress,
     Proven,
     Refinement,
     Region,
     Rows,
+    RuleSet,
     Scores,
     Share,
+    TermRate,
 )
 from fairdesk.individual.plausibility import Plausibility
 from fairdesk.individual.why import MOST_VARIANTS, Explanation
@@ -436,6 +441,16 @@ class Worker:
         request = wire.Search(mapping, domain, run, header, names)
         return Searching(self._search(request, (people, known, *begun.arrays.values())))
 
+    def study(
+        self, mapping: Mapping, domain: Domain, rows: Rows, groups: Rows, told: Rows, run: RunSpec
+    ) -> Searching:
+        """Run a method about groups; otherwise as `search`.
+
+        ``rows``, ``groups`` and ``told`` are ``(n, d)``, ``(n, g)`` and ``(n, 3)``, as
+        `fairdesk.audit.wire.Search` has them.
+        """
+        return Searching(self._search(wire.Search(mapping, domain, run), (rows, groups, told)))
+
     def pause(self) -> None:
         """Hold the running search between two events; nothing without one."""
         self._control(wire.Pause())
@@ -771,6 +786,8 @@ def _sound(figure: Figure) -> bool:
             counts = (0, figure.found, figure.tried)
         case Proven() | Region() | PairShare() | Refinement():
             return _is_proof(figure)
+        case Mined() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
+            return _is_of_groups(figure)
     return sorted(counts) == list(counts) and all(
         sorted((0.0, *each, 1.0)) == [0.0, *each, 1.0] for each in shares
     )
@@ -802,6 +819,37 @@ def _is_proof(figure: Proven | Region | PairShare | Refinement) -> bool:
     ) and all(
         not each or (each.isascii() and each.isdecimal() and len(each) < _MOST_DIGITS)
         for each in digits
+    )
+
+
+def _is_of_groups(figure: Mined | RuleSet | TermRate | LinearGroup | GroupTable) -> bool:
+    """Tell whether a figure about groups can be: shares from 0 to 1, parts within their wholes."""
+    shares: list[float] = []
+    counts: list[tuple[int, ...]] = []
+    match figure:
+        case Mined():
+            shares = [figure.theta, *(each.theta for each in figure.sweep)]
+            counts = [(0, figure.rule_sets, figure.candidates), (0, figure.samples)]
+        case RuleSet():
+            shares = [figure.support, figure.confidence, figure.p]
+            # a mean score may be any number
+            shares += [figure.score, figure.phi_in, figure.phi_out] if figure.outcome else []
+            counts = [(0, figure.rows), (0, figure.n_in), (0, figure.n_out)]
+            counts += [(-1, figure.leader)]
+        case TermRate():
+            shares, counts = [figure.rate], [(0, figure.flips, figure.tried), (0, figure.texts)]
+        case LinearGroup():
+            shares = [figure.support, figure.phi_in, figure.phi_out, figure.score]
+            counts = [(0, figure.people)]
+            if len(figure.features) != len(figure.weights):
+                return False
+        case GroupTable():
+            shares = [each for line in figure.lines for each in (line.share, line.low, line.high)]
+            counts = [(0, line.favourable, line.people) for line in figure.lines]
+            counts += [(0, figure.favourable, figure.people), (-1, figure.reference)]
+            counts += [(figure.reference, len(figure.lines) - 1)]
+    return all(0 <= share <= 1 for share in shares) and all(
+        list(each) == sorted(each) for each in counts
     )
 
 

@@ -23,7 +23,7 @@ from fairdesk.data.attributes import (
 )
 from fairdesk.data.constraints import Constraint, Dependence, parse
 from fairdesk.data.determined import Determined, check_order, in_order
-from fairdesk.data.table import Table
+from fairdesk.data.table import Kind, Table
 from fairdesk.errors import SpecError
 from fairdesk.events import Rows
 
@@ -69,52 +69,77 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
     determined : tuple[Determined, ...]
         The attributes that follow others, with what was learned from the data.
         `fairdesk.data.ruling.ruled` makes both from texts.
+    unseen : tuple[Attribute, ...]
+        Protected columns that the model is not given. No decision hangs on them, so no search
+        changes them, and they are no columns of the rows; but they tell groups apart.
     """
 
     attributes: tuple[Attribute, ...]
     constraints: tuple[str, ...] = ()
     determined: tuple[Determined, ...] = ()
+    unseen: tuple[Attribute, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a domain that no search can work on.
+        """Refuse a domain that nothing can be asked about.
 
         Raises
         ------
         SpecError
-            When nothing is protected, a protected attribute has fewer than two values to
-            compare, nothing may vary, there are more than `MOST_COMBINATIONS`, or attributes
-            that follow others are not there or follow in a circle. What the constraints say is
-            not looked at here: `rules` reads them.
+            When nothing is protected and there is no text either, a protected attribute has fewer
+            than two values to compare, or attributes that follow others are not there or follow
+            in a circle. What the constraints say is not looked at here: `rules` reads them. Nor is
+            whether similar sets can be made: see `obstacle`.
         """
         strangers = {name for each in self.determined for name in (each.attribute, each.by)}
         if strangers := strangers.difference(self.names):
             raise SpecError(f"There is no attribute “{min(strangers)}” that could be determined.")
         check_order(self.determined)
-        if not self.protected.size:
+        if not self.grouping and not self.texts.size:
             raise SpecError(
                 "No attribute is protected.",
                 remedy="Mark at least one attribute as protected, for example sex, race or age.",
             )
-        for attribute in self.attributes:
-            if attribute.role is Role.PROTECTED and len(attribute.compared) < 2:
+        for attribute in self.grouping:
+            if len(attribute.compared) < 2:
                 raise SpecError(
                     f"The protected attribute “{attribute.name}” has only one value.",
                     why="Discrimination shows when its value changes and the decision with it.",
                     remedy="Choose another attribute, or allow more values of this one.",
                 )
+
+    @cached_property
+    def obstacle(self) -> str:
+        """Why no person can be compared with the others they could be, a clause; mostly empty."""
+        if not self.protected.size:
+            return (
+                "the model is not given any protected attribute, so its decision cannot hang on one"
+                if self.unseen
+                else "no attribute is protected; mark one, for example sex, race or age"
+            )
         if not self.varying.size:
-            raise SpecError(
-                "Every attribute is protected, fixed, determined by another, or has one value "
-                "only, so nobody can be invented.",
-                remedy="Let at least one attribute with two values or more vary.",
+            return (
+                "every attribute is protected, fixed, determined by another, or has one value "
+                "only, so nobody can be invented; let at least one with two values or more vary"
             )
         if self.combination_count > MOST_COMBINATIONS:
-            raise SpecError(
-                f"The protected values make {self.combination_count:,} combinations; "
-                f"at most {MOST_COMBINATIONS:,} can be compared.",
-                remedy="Protect fewer attributes at once, or group the values of a number "
-                "into bins.",
+            return (
+                f"the protected values make {self.combination_count:,} combinations, and at most "
+                f"{MOST_COMBINATIONS:,} can be compared; protect fewer attributes at once, or "
+                "group the values of a number into bins"
             )
+        return ""
+
+    @cached_property
+    def grouping(self) -> tuple[Attribute, ...]:
+        """The attributes that tell groups apart: the protected ones, then the unseen."""
+        return (*(self.attributes[i] for i in self.protected.tolist()), *self.unseen)
+
+    @cached_property
+    def texts(self) -> NDArray[np.intp]:
+        """Positions of the attributes that are texts which people wrote."""
+        return np.array(
+            [i for i, each in enumerate(self.attributes) if each.kind is Kind.TEXT], dtype=np.intp
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -223,7 +248,20 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def combinations(self) -> Rows:
-        """``(C, p)``; every combination of the compared values of the protected attributes."""
+        """``(C, p)``; every combination of the compared values of the protected attributes.
+
+        Raises
+        ------
+        SpecError
+            When there are more than `MOST_COMBINATIONS`.
+        """
+        if self.combination_count > MOST_COMBINATIONS:
+            raise SpecError(
+                f"The protected values make {self.combination_count:,} combinations; "
+                f"at most {MOST_COMBINATIONS:,} can be compared.",
+                remedy="Protect fewer attributes at once, or group the values of a number "
+                "into bins.",
+            )
         return np.array(
             list(product(*(self.attributes[i].compared for i in self.protected))), dtype=float
         )

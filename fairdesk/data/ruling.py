@@ -82,7 +82,12 @@ def checked(attributes: Sequence[Attribute], table: Table, text: str) -> Checked
     )
 
 
-def ruled(attributes: Sequence[Attribute], texts: Sequence[str], table: Table) -> Domain:
+def ruled(
+    attributes: Sequence[Attribute],
+    texts: Sequence[str],
+    table: Table,
+    unseen: Sequence[Attribute] = (),
+) -> Domain:
     """Make a domain whose people fulfil constraints.
 
     Parameters
@@ -94,11 +99,13 @@ def ruled(attributes: Sequence[Attribute], texts: Sequence[str], table: Table) -
         The constraints; each is kept once, as it is always written.
     table : Table
         The data, from which is learned what follows from what.
+    unseen : sequence of Attribute
+        Protected columns that the model is not given; no constraint speaks of them.
 
     Raises
     ------
     SpecError
-        When a text cannot be read, or no search can work on the domain.
+        When a text cannot be read, or nothing can be asked about the domain.
     """
     said = [parse(text, attributes) for text in texts]
     dependences = [each for each in said if isinstance(each, Dependence)]
@@ -107,7 +114,10 @@ def ruled(attributes: Sequence[Attribute], texts: Sequence[str], table: Table) -
     for each in said:
         parse(each.text, followable)  # may speak of a missing cell that is no value any more
     return Domain(
-        followable, tuple(dict.fromkeys(each.text for each in said)), tuple(determined.values())
+        followable,
+        tuple(dict.fromkeys(each.text for each in said)),
+        tuple(determined.values()),
+        tuple(unseen),
     )
 
 

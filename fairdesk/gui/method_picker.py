@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.methods import METHODS, Answers
+from fairdesk.audit.spec import OptionValue
 from fairdesk.gui import theme
 from fairdesk.gui.parts import Card, Fold, Hairline, Words, clear, heading, in_order, quiet
 from fairdesk.gui.timing import SECONDS
@@ -27,6 +28,8 @@ QUESTIONS = {
     Answers.EXAMPLES: "Find examples",
     Answers.SHARE: "Measure how common",
     Answers.PROOF: "Prove",
+    Answers.GROUPS: "Find groups",
+    Answers.RATES: "Measure groups",
     Answers.DIAGNOSIS: "Try the search itself",
 }
 _KEY = Qt.ItemDataRole.UserRole
@@ -55,7 +58,7 @@ class MethodPicker(QWidget):
         super().__init__()
         self.form: OptionsForm | None = None
         self.items: dict[str, QListWidgetItem] = {}
-        self._options: Mapping[str, dict[str, int | float]] = {}
+        self._options: Mapping[str, dict[str, OptionValue]] = {}
         self._off: Mapping[str, str] = {}
         self._remarks: Mapping[str, str] = {}
         self.list = QListWidget()
@@ -83,7 +86,7 @@ class MethodPicker(QWidget):
     def show_methods(
         self,
         chosen: str,
-        options: Mapping[str, dict[str, int | float]],
+        options: Mapping[str, dict[str, OptionValue]],
         off: Mapping[str, str],
         remarks: Mapping[str, str],
     ) -> None:

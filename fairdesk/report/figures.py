@@ -25,7 +25,7 @@ from fairdesk.events import (
     Region,
     Share,
 )
-from fairdesk.report import words
+from fairdesk.report import about_groups, words
 from fairdesk.report.words import plural
 
 #: Decimals of a proven percentage: at least, and at most so many.
@@ -295,6 +295,7 @@ def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
                     told.append(region_sentence(spec, figure))
             case PairShare():
                 told.append(pair_sentence(spec, figure))
+    told += about_groups.sentences(spec, figures)
     return tuple(told)
 
 
@@ -355,6 +356,8 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
         case Answers.DIAGNOSIS:
             told = sentences(spec, run.figures)
             said = told[0] if told else "Nothing is measured yet."
+        case Answers.GROUPS | Answers.RATES:
+            said = about_groups.headline(spec, run.figures)
         case Answers.EXAMPLES:
             said = words.headline(spec, run, ending_too=False)
             if share is not None:

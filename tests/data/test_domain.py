@@ -125,19 +125,36 @@ def test_roles_are_checked():
         Domain((attribute_of(SEX), attribute_of(AGE)))
     with pytest.raises(SpecError, match="has only one value"):
         Domain((attribute_of(ONE, Role.PROTECTED), attribute_of(AGE)))
-    with pytest.raises(SpecError, match="nobody can be invented"):
-        Domain((attribute_of(SEX, Role.PROTECTED), attribute_of(AGE, Role.FIXED)))
-    with pytest.raises(SpecError, match="one value only"):
-        Domain((attribute_of(SEX, Role.PROTECTED), attribute_of(ONE)))
+
+
+def test_what_keeps_people_from_being_compared():
+    assert Domain((attribute_of(SEX, Role.PROTECTED), attribute_of(AGE))).obstacle == ""
+    fixed = Domain((attribute_of(SEX, Role.PROTECTED), attribute_of(AGE, Role.FIXED)))
+    assert "nobody can be invented" in fixed.obstacle
+    assert (
+        "one value only" in Domain((attribute_of(SEX, Role.PROTECTED), attribute_of(ONE))).obstacle
+    )
+    unseen = Domain((attribute_of(AGE),), unseen=(attribute_of(SEX, Role.PROTECTED),))
+    assert "cannot hang on one" in unseen.obstacle
+    assert [each.name for each in unseen.grouping] == ["sex"]
     many = Column("many", Kind.NOMINAL, tuple(f"v{i}" for i in range(100)), 0, 99)
-    with pytest.raises(SpecError, match="10,000 combinations; at most 5,000"):
-        Domain(
-            (
-                attribute_of(many, Role.PROTECTED),
-                attribute_of(msgspec.structs.replace(many, name="more"), Role.PROTECTED),
-                attribute_of(AGE),
-            )
+    crowd = Domain(
+        (
+            attribute_of(many, Role.PROTECTED),
+            attribute_of(msgspec.structs.replace(many, name="more"), Role.PROTECTED),
+            attribute_of(AGE),
         )
+    )
+    assert "10,000 combinations, and at most 5,000" in crowd.obstacle
+    with pytest.raises(SpecError, match="at most 5,000"):
+        _ = crowd.combinations
+
+
+def test_a_text_needs_no_protected_attribute():
+    text = Column("words", Kind.TEXT, ("one", "two"), 0, 1)
+    domain = Domain((attribute_of(text, Role.FIXED),))
+    assert domain.texts.tolist() == [0]
+    assert "no attribute is protected" in domain.obstacle
 
 
 def test_attributes_are_as_their_columns():

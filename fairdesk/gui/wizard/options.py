@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.audit.spec import OptionValue
 from fairdesk.gui import theme
 from fairdesk.gui.parts import calm, in_order, labelled
 from fairdesk.gui.wizard.numbers import NumberField
@@ -85,7 +86,7 @@ class OptionsForm(QWidget):
 
     set_to = Signal(str, object)
 
-    def __init__(self, options: tuple[Option, ...], values: dict[str, int | float]) -> None:
+    def __init__(self, options: tuple[Option, ...], values: dict[str, OptionValue]) -> None:
         super().__init__()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -95,7 +96,7 @@ class OptionsForm(QWidget):
         grid.setVerticalSpacing(theme.WIDE)
         self.fields: dict[str, QSpinBox | QDoubleSpinBox] = {}
         for position, option in enumerate(options):
-            field = self._field(option, values.get(option.name, option.default))
+            field = self._field(option, float(values.get(option.name, option.default)))
             self.fields[option.name] = field
             hint = f"{option.sentence} Default: {option.default:,}."
             place = labelled(f"{option.title}  ({option.name})", field, hint)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from fairdesk.audit.confinement import Confinement
-from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
+from fairdesk.audit.spec import AuditSpec, Budget, OptionValue, RunSpec
 from fairdesk.data.attributes import UNKNOWN_NAMES
 from fairdesk.data.constraints import Dependence, parse
 from fairdesk.data.domain import (
@@ -170,7 +170,7 @@ class WizardState:
     choices: dict[str, Choice] = field(default_factory=dict)
     constraints: tuple[str, ...] = ()
     method: str = "quick"
-    options: dict[str, dict[str, int | float]] = field(default_factory=dict)
+    options: dict[str, dict[str, OptionValue]] = field(default_factory=dict)
     seed: int = 0
     length: Length = Length.STANDARD
     near: float | None = None

@@ -56,6 +56,8 @@ _PAGES = {
     Answers.SHARE: SHARE,
     Answers.PROOF: PROOF,
     Answers.DIAGNOSIS: COMPARE,
+    Answers.GROUPS: GROUPS,
+    Answers.RATES: GROUPS,
 }
 #: Seconds after which an estimate or a proof ends where nothing else was asked for.
 _SECONDS = 60.0
