@@ -501,7 +501,12 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
                 rows[:, i] = self.clip(rng.uniform(low, high, (n, 1)), np.array([i]))[:, 0]
         if self.stepped.size:
             rows[:, self.stepped] = self.clip(rows[:, self.stepped], self.stepped)
-        rows[:, self.protected] = self.combinations[rng.integers(len(self.combinations), size=n)]
+        if self.combination_count <= MOST_COMBINATIONS:
+            chosen = self.combinations[rng.integers(len(self.combinations), size=n)]
+            rows[:, self.protected] = chosen
+        else:  # each as likely as any other, too
+            for i in self.protected:
+                rows[:, i] = rng.choice(self.attributes[i].compared, n)
         if people is not None and self.fixed.size:
             real = people[rng.integers(len(people), size=n)]
             rows[:, self.fixed] = real[:, self.fixed]

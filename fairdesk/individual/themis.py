@@ -146,34 +146,62 @@ class Groups:
         return (gap.low, gap.high) if gap else (0.0, 1.0)
 
     def gap(self) -> GroupGap | None:
-        """Give the greatest difference of two groups' rates; ``None`` before two were met.
-
-        Each group's interval is so wide that all of them hold together (Bonferroni); the gap is
-        then between the least and the greatest that these allow. Groups of which nobody was met
-        are left out.
-        """
-        met = np.flatnonzero(self._people)
-        if len(met) < 2:
-            return None
-        people, good = self._people[met], self._good[met]
-        rates = good / people
-        each = 1.0 - (1.0 - self._confidence) / len(self._values)
-        low, high = anytime(good, people, each, self._total)
-        best, worst = int(rates.argmax()), int(rates.argmin())
-        if best == worst:  # all rates are equal: any other group is as well off
-            worst = (best + 1) % len(met)
-        return GroupGap(
-            attributes=self._names,
-            people=int(people.sum()),
-            gap=float(rates[best] - rates[worst]),
-            low=max(0.0, float(low.max() - high.min())),
-            high=_farthest(low, high),
-            confidence=self._confidence,
-            best=tuple(self._values[met[best]].tolist()),
-            worst=tuple(self._values[met[worst]].tolist()),
-            best_rate=float(rates[best]),
-            worst_rate=float(rates[worst]),
+        """Give the greatest difference of two groups' rates; ``None`` before two were met."""
+        return greatest_gap(
+            self._names, self._values, self._people, self._good, self._confidence, self._total
         )
+
+
+def greatest_gap(
+    names: tuple[str, ...],
+    values: Rows,
+    people: NDArray[np.int64],
+    good: NDArray[np.int64],
+    confidence: float,
+    total: int | None = None,
+) -> GroupGap | None:
+    """Give the greatest difference of two groups' rates; ``None`` before two were met.
+
+    Each group's interval is so wide that all of them hold together (Bonferroni); the gap is
+    then between the least and the greatest that these allow. Groups of which nobody was met
+    are left out.
+
+    Parameters
+    ----------
+    names : tuple[str, ...]
+        The attributes whose values make the groups.
+    values : Rows
+        ``(g, len(names))``; the codes of each group.
+    people, good : NDArray[np.int64]
+        ``(g,)``; who was asked about, and who of them gets the favourable decision.
+    confidence : float
+        Of the interval.
+    total : int, optional
+        Of how many people in all the sample is drawn, none of them twice; by default they are
+        drawn independently.
+    """
+    met = np.flatnonzero(people)
+    if len(met) < 2:
+        return None
+    met_people, met_good = people[met], good[met]
+    rates = met_good / met_people
+    each = 1.0 - (1.0 - confidence) / len(values)
+    low, high = anytime(met_good, met_people, each, total)
+    best, worst = int(rates.argmax()), int(rates.argmin())
+    if best == worst:  # all rates are equal: any other group is as well off
+        worst = (best + 1) % len(met)
+    return GroupGap(
+        attributes=names,
+        people=int(met_people.sum()),
+        gap=float(rates[best] - rates[worst]),
+        low=max(0.0, float(low.max() - high.min())),
+        high=_farthest(low, high),
+        confidence=confidence,
+        best=tuple(values[met[best]].tolist()),
+        worst=tuple(values[met[worst]].tolist()),
+        best_rate=float(rates[best]),
+        worst_rate=float(rates[worst]),
+    )
 
 
 def _farthest(low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
