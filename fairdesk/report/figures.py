@@ -14,9 +14,7 @@ from typing import Literal
 from fairdesk.audit.methods import Answers, method_named
 from fairdesk.audit.records import RunRecord, RunState
 from fairdesk.audit.spec import AuditSpec
-from fairdesk.data.domain import Attribute
 from fairdesk.events import (
-    Condition,
     Figure,
     GroupGap,
     Likeness,
@@ -26,14 +24,14 @@ from fairdesk.events import (
     Share,
 )
 from fairdesk.report import about_groups, words
-from fairdesk.report.words import plural
+from fairdesk.report.about_groups import gap_sentence
+from fairdesk.report.rules import combination_text, rule_text
+from fairdesk.report.words import digits_of, interval, plural, shown_percent
 
 #: Decimals of a proven percentage: at least, and at most so many.
 _LEAST_DIGITS, _MOST_DIGITS = 2, 6
 #: What is said of a share beside which nothing is proven.
 _STATISTICAL = " This is statistical, not certified: the model cannot be looked into."
-#: Names that a rule lists, before it only counts the others.
-_LISTED = 8
 #: So many regions of each kind are told in sentences.
 MOST_REGIONS = 3
 
@@ -50,25 +48,6 @@ def proven_of(
     """Give what is proven of all protected attributes together, if anything was tried."""
     proven = (each for each in figures if isinstance(each, Proven) and each.of == of)
     return max(proven, key=lambda each: len(each.attributes), default=None)
-
-
-def shown_percent(value: float, digits: int) -> str:
-    """Write a share from 0 to 1: ``3.8 %``; never 0 or 100 for what is not."""
-    return words.percent(value, 1.0, digits) if value else f"0{words.NBSP}%"
-
-
-def interval(low: float, high: float, confidence: float, digits: int) -> str:
-    """Write an interval: ``3.7 to 3.9 %, 95 %``."""
-    ends = f"{100 * low:.{digits}f} to {100 * high:.{digits}f}{words.NBSP}%"
-    return (
-        f"{ends}, {words.percent(confidence, 1.0, 0 if round(100 * confidence, 6) % 1 == 0 else 1)}"
-    )
-
-
-def digits_of(low: float, high: float) -> int:
-    """Choose decimals of a percentage by the width of its interval: two figures of it, 1 to 4."""
-    width = 100 * (high - low)
-    return 1 if width <= 0 else min(max(1, 1 - floor(log10(width))), 4)
 
 
 def share_sentence(spec: AuditSpec, share: Share) -> str:
@@ -103,18 +82,6 @@ def anytime_sentence(share: Share) -> str:
     digits = digits_of(share.anytime_low, share.anytime_high)
     held = interval(share.anytime_low, share.anytime_high, share.confidence, digits)
     return f"For whoever watches and stops when they like, the interval is {held}."
-
-
-def gap_sentence(spec: AuditSpec, gap: GroupGap) -> str:
-    """Say how far two groups of invented people are apart."""
-    digits = digits_of(gap.low, gap.high)
-    return (
-        f"{100 * gap.gap:.{digits}f} percentage points ({100 * gap.low:.{digits}f} to "
-        f"{100 * gap.high:.{digits}f}, {words.percent(gap.confidence, 1.0, 0)}) lie between the "
-        f"favourable rates of {_group(spec, gap, gap.best)} "
-        f"({shown_percent(gap.best_rate, 1)}) and {_group(spec, gap, gap.worst)} "
-        f"({shown_percent(gap.worst_rate, 1)}), among {plural(spec.person)} invented at random."
-    )
 
 
 def likeness_sentence(likeness: Likeness) -> str:
@@ -188,13 +155,6 @@ def estimated_sentence(spec: AuditSpec, proven: Proven) -> str:
     share = shown_percent(estimated.estimate, digits)
     held = interval(estimated.low, estimated.high, estimated.confidence, digits)
     return f"{whom}, an estimated {share} ({held}) are treated unlike: statistical, not certified."
-
-
-def rule_text(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
-    """Write a box of people as a rule: ``“duration” ≥ 25 and “savings” = none``."""
-    attributes = {attribute.name: attribute for attribute in spec.domain.attributes}
-    told = [_condition_text(attributes[each.attribute], each) for each in conditions]
-    return " and ".join(told) if told else "everybody"
 
 
 def about_percent(value: float) -> str:
@@ -466,43 +426,40 @@ def _decimal(number: int, digits: int) -> str:
     return f"{whole}.{rest:0{digits}d}{words.NBSP}%" if digits else f"{whole}{words.NBSP}%"
 
 
-def _condition_text(attribute: Attribute, condition: Condition) -> str:
-    name = f"“{attribute.name}”"
-    if condition.codes:
-        inside = [attribute.text(code) for code in condition.codes]
-        codes = set(condition.codes)
-        outside = [text for code, text in enumerate(attribute.values) if code not in codes]
-        if not 0 < len(outside) < len(inside):
-            return f"{name} = {_alternatives(inside)}"
-        return f"{name} {'≠' if len(outside) == 1 else 'is not'} {_alternatives(outside)}"
-    low, high = condition.low, condition.high
-    if low is None and high is None:
-        return f"{name} is anything"
-    if low is None or high is None:
-        sign, end = ("≤", high) if low is None else ("≥", low)
-        return f"{name} {sign} {attribute.text(0.0 if end is None else end)}"
-    if low == high:
-        return f"{name} = {attribute.text(low)}"
-    return f"{attribute.text(low)} ≤ {name} ≤ {attribute.text(high)}"
-
-
-def _alternatives(names: Sequence[str]) -> str:
-    return words.joined(names, "or") if len(names) <= _LISTED else words.some(names, _LISTED)
-
-
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _group(spec: AuditSpec, gap: GroupGap, codes: tuple[float, ...]) -> str:
-    return combination_text(spec, gap.attributes, codes)
-
-
-def combination_text(spec: AuditSpec, names: tuple[str, ...], codes: tuple[float, ...]) -> str:
-    """Write a combination of protected values: ``sex = female and race = Asian``."""
-    attributes = {attribute.name: attribute for attribute in spec.domain.attributes}
-    values = [
-        f"{words.quoted(name)} = {attributes[name].text(code)}"
-        for name, code in zip(names, codes, strict=True)
-    ]
-    return words.joined(values)
+__all__ = [
+    "MOST_REGIONS",
+    "about_percent",
+    "alone_sentences",
+    "anytime_sentence",
+    "combination_text",
+    "digits_of",
+    "digits_of_proof",
+    "effort",
+    "estimated_sentence",
+    "gap_sentence",
+    "headline",
+    "interval",
+    "least_percent",
+    "likeness_sentence",
+    "near_sentence",
+    "pair_sentence",
+    "percent_down",
+    "percent_up",
+    "proven_fractions",
+    "proven_of",
+    "proven_sentence",
+    "region_sentence",
+    "rule_text",
+    "searches",
+    "sentences",
+    "share_of_domain",
+    "share_sentence",
+    "shown_percent",
+    "standing",
+    "standing_of",
+    "tells_of_people",
+]

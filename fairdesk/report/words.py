@@ -7,6 +7,7 @@ examples: its sentences never speak of a rate among people.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor, log10
 from typing import Protocol
 
 from fairdesk.audit.spec import AuditSpec
@@ -112,6 +113,23 @@ def percent(part: float, whole: float, digits: int = 1) -> str:
         if float(text) == 100:
             return f"above {100 - least:.{digits}f}{NBSP}%"
     return f"{text}{NBSP}%"
+
+
+def shown_percent(value: float, digits: int) -> str:
+    """Write a share from 0 to 1: ``3.8 %``; never 0 or 100 for what is not."""
+    return percent(value, 1.0, digits) if value else f"0{NBSP}%"
+
+
+def interval(low: float, high: float, confidence: float, digits: int) -> str:
+    """Write an interval: ``3.7 to 3.9 %, 95 %``."""
+    ends = f"{100 * low:.{digits}f} to {100 * high:.{digits}f}{NBSP}%"
+    return f"{ends}, {percent(confidence, 1.0, 0 if round(100 * confidence, 6) % 1 == 0 else 1)}"
+
+
+def digits_of(low: float, high: float) -> int:
+    """Choose decimals of a percentage by the width of its interval: two figures of it, 1 to 4."""
+    width = 100 * (high - low)
+    return 1 if width <= 0 else min(max(1, 1 - floor(log10(width))), 4)
 
 
 def duration(seconds: float) -> str:

@@ -1,0 +1,97 @@
+"""How a group, or a box, of people is written: every condition in one way, everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.data.attributes import Attribute
+from fairdesk.events import Condition
+from fairdesk.report import words
+
+#: Names that a rule lists, before it only counts the others.
+_LISTED = 8
+
+
+def rule_text(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
+    """Write a box of people with signs: ``“duration” ≥ 25 and “savings” = none``."""
+    return " and ".join(_each(spec, conditions, signs=True)) or "everybody"
+
+
+def rule_phrase(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
+    """Write a group in words: ``sex = Male, race = Hispanic or Other, age 40 and over``.
+
+    Of a rule about texts the terms by their categories: ``gender: gay, religion: taoist``.
+    ``everybody`` where there is no condition.
+    """
+    return ", ".join(_each(spec, conditions, signs=False)) or "everybody"
+
+
+def combination_text(spec: AuditSpec, names: Sequence[str], codes: Sequence[float]) -> str:
+    """Write a combination of protected values: ``sex = female and race = Asian``."""
+    attributes = _attributes(spec)
+    values = [
+        f"{words.quoted(name)} = {attributes[name].text(code)}"
+        for name, code in zip(names, codes, strict=True)
+    ]
+    return words.joined(values)
+
+
+def _each(spec: AuditSpec, conditions: Sequence[Condition], *, signs: bool) -> list[str]:
+    attributes = _attributes(spec)
+    return [
+        f"{each.attribute}: {each.term}"
+        if each.term
+        else _condition(attributes[each.attribute], each, signs=signs)
+        for each in conditions
+    ]
+
+
+def _attributes(spec: AuditSpec) -> dict[str, Attribute]:
+    domain = spec.domain
+    return {attribute.name: attribute for attribute in (*domain.attributes, *domain.unseen)}
+
+
+def _condition(attribute: Attribute, condition: Condition, *, signs: bool) -> str:
+    name = f"“{attribute.name}”" if signs else words.quoted(attribute.name)
+    low, high = condition.low, condition.high
+    if condition.codes:
+        return f"{name} {_names(attribute, condition.codes)}"
+    if low is None and high is None:
+        return f"{name} is anything"
+    if low == high and low is not None:
+        return f"{name} = {attribute.text(low)}"
+    least = "" if low is None else attribute.text(low)
+    most = "" if high is None else attribute.text(high)
+    if signs:
+        return _with_signs(name, least, most, "<" if condition.below else "≤")
+    return f"{name} {_in_words(attribute, least, most, below=condition.below)}"
+
+
+def _with_signs(name: str, least: str, most: str, sign: str) -> str:
+    if least and most:
+        return f"{least} ≤ {name} {sign} {most}"
+    return f"{name} ≥ {least}" if least else f"{name} {sign} {most}"
+
+
+def _in_words(attribute: Attribute, least: str, most: str, *, below: bool) -> str:
+    whole = attribute.integral
+    if least and most:
+        return f"{least} to {'below ' if below else ''}{most}"
+    if least:
+        return f"{least} {'and over' if whole else 'or more'}"
+    return f"below {most}" if below else f"{most} {'and under' if whole else 'or less'}"
+
+
+def _names(attribute: Attribute, codes: Sequence[float]) -> str:
+    """Say which of the names are meant, or, where these are fewer, which are not."""
+    meant = set(codes)
+    inside = [attribute.text(code) for code in codes]
+    outside = [text for code, text in enumerate(attribute.values) if code not in meant]
+    if not 0 < len(outside) < len(inside):
+        return f"= {_alternatives(inside)}"
+    return f"{'≠' if len(outside) == 1 else 'is not'} {_alternatives(outside)}"
+
+
+def _alternatives(names: Sequence[str]) -> str:
+    return words.joined(names, "or") if len(names) <= _LISTED else words.some(names, _LISTED)
