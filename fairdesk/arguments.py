@@ -12,7 +12,7 @@ import msgspec
 from fairdesk import __version__
 from fairdesk.audit.inspection import Subject
 from fairdesk.audit.methods import METHODS, parse_options
-from fairdesk.audit.question import Limits, read_limits
+from fairdesk.audit.question import Limits, read_limits, read_terms
 from fairdesk.audit.spec import Budget, OptionValue, RunSpec
 from fairdesk.audit.verification import Doubt
 from fairdesk.certify.certificate import SUFFIX
@@ -81,12 +81,14 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_subject(auditing)
     add = auditing.add_argument
+    auditing.set_defaults(refuse=auditing.error)
     add(
         "--protected",
         metavar="COL",
         action="append",
-        required=True,
-        help="a protected column; may be repeated",
+        default=[],
+        help="a protected column; may be repeated. One that the model is not given tells groups "
+        "apart only. May be left out where there is a --text-column",
     )
     add(
         "--domain",
@@ -99,7 +101,8 @@ def parser() -> argparse.ArgumentParser:
         "--method",
         choices=METHODS,
         action="append",
-        help="how to search or measure (default: maft); may be repeated, to compare methods",
+        help="how to search or measure (default: maft, or testsgd with a --text-column; of a "
+        "column of decisions alone: none); may be repeated, to compare methods",
     )
     add(
         "--option",
@@ -110,6 +113,21 @@ def parser() -> argparse.ArgumentParser:
         help="parameters of the method by their names in its paper; may be repeated; of one of "
         "several methods as METHOD.NAME=VALUE. "
         + "; ".join(f"{key}: {', '.join(_names(key))}" for key in METHODS),
+    )
+    add(
+        "--terms",
+        metavar="FILE",
+        type=Path,
+        help='JSON: the terms that are compared in a text, by category, like {"gender": ["gay", '
+        '"straight"], ...}; by default those of the paper',
+    )
+    add(
+        "--bins",
+        metavar="COL=X,X,...",
+        action="append",
+        default=[],
+        help="for rules about groups: the edges at which a protected number is divided, like "
+        "age=25,40,60; may be repeated; by default into bins of equal width",
     )
     add("--seconds", metavar="S", type=float, help="end each method after so many seconds")
     add(
@@ -243,6 +261,13 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
         help="JSON: how the model’s inputs are made, where that is not as proposed; in the form "
         "that “inspect --json” prints as “mapping”",
     )
+    add(
+        "--text-column",
+        metavar="COL",
+        default="",
+        help="the column with the texts that the model reads, where it is not seen as one; in an "
+        "audit then terms in these texts are compared by methods that can",
+    )
     add("--output", metavar="NAME", default="", help="which output decides, of several")
     add(
         "--threshold",
@@ -267,6 +292,18 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Read a command line; a wrong one ends the process with a line that says why."""
+    arguments = parser().parse_args(argv)
+    if arguments.command != "audit":
+        return arguments
+    if not arguments.protected and not arguments.text_column:
+        arguments.refuse("the following arguments are required: --protected, or --text-column")
+    if arguments.terms and not arguments.text_column:
+        arguments.refuse("argument --terms: needs a --text-column")
+    return arguments
+
+
 def _names(method: str) -> tuple[str, ...]:
     return tuple(field.name for field in msgspec.structs.fields(METHODS[method].options))
 
@@ -283,7 +320,7 @@ def question_of(arguments: argparse.Namespace) -> Question:
     Raises
     ------
     SpecError
-        When an option or the domain file is wrong.
+        When an option, edges of bins, or the file of the domain or of terms is wrong.
     """
     if arguments.command == "demo":
         sample = samples()[0]
@@ -341,21 +378,61 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
         threshold=arguments.threshold,
         trusted=arguments.trust_model,
         make_environment=arguments.make_environment,
+        text=arguments.text_column,
     )
 
 
 def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:
-    methods = tuple(dict.fromkeys(arguments.method or ["maft"]))
+    methods = tuple(dict.fromkeys(arguments.method or _usual(arguments)))
     options = _options(methods, arguments.option)
     budget = Budget(arguments.seconds, arguments.rows)
+    edges = _edges(methods, arguments.bins)
+    terms = read_terms(arguments.terms) if arguments.terms else {}
+    runs = []
     for method in methods:
         # one that keeps time itself is told how much there is
-        if arguments.seconds and "seconds" in METHODS[method].options.__struct_fields__:
+        if arguments.seconds and "seconds" in _names(method):
             options[method].setdefault("seconds", arguments.seconds)
-    return tuple(
-        RunSpec(method, options[method], arguments.seed, budget, arguments.near)
-        for method in methods
-    )
+        run = RunSpec(method, options[method], arguments.seed, budget, arguments.near)
+        if "bins" in _names(method):
+            run = msgspec.structs.replace(run, edges=edges)
+        if METHODS[method].reads and arguments.text_column:
+            run = msgspec.structs.replace(run, text=arguments.text_column, terms=terms)
+        runs.append(run)
+    return tuple(runs)
+
+
+def _usual(arguments: argparse.Namespace) -> list[str]:
+    """Name the methods of an audit that names none."""
+    if arguments.predictions:
+        return []
+    return ["testsgd"] if arguments.text_column else ["maft"]
+
+
+def _edges(methods: Sequence[str], texts: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Read the edges of bins by the columns that they divide.
+
+    Raises
+    ------
+    SpecError
+        When they are no numbers, or no method asked for divides anything.
+    """
+    edges = {}
+    for text in texts:
+        name, _, numbers = text.rpartition("=")
+        try:
+            edges[name.strip()] = tuple(float(number) for number in numbers.split(","))
+        except ValueError:
+            raise SpecError(
+                f"The edges of bins “{text}” cannot be read.",
+                remedy="Write them like age=25,40,60.",
+            ) from None
+    if edges and not any("bins" in _names(method) for method in methods):
+        raise SpecError(
+            "No method that is asked for divides numbers into bins.",
+            remedy="Leave out --bins, or ask for testsgd.",
+        )
+    return edges
 
 
 def _options(methods: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, OptionValue]]:
@@ -366,6 +443,11 @@ def _options(methods: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str
     SpecError
         When one has no value, a wrong one, or is no method's.
     """
+    if texts and not methods:
+        raise SpecError(
+            f"The option “{texts[0]}” is of no method: none is asked for.",
+            remedy="Name one with --method.",
+        )
     raw: dict[str, dict[str, str]] = {method: {} for method in methods}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))

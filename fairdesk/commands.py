@@ -15,9 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.arguments import doubt_of, parser, question_of, subject_of
+from fairdesk.arguments import doubt_of, parse, question_of, subject_of
 from fairdesk.audit.inspection import inspect
 from fairdesk.audit.methods import METHODS, parse_options
+from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord, RunState
 from fairdesk.audit.verification import Verified, check_certificate
 from fairdesk.audit.worker import Worker
@@ -27,10 +28,11 @@ from fairdesk.errors import (
     TrustRequiredError,
     WorkerError,
 )
-from fairdesk.events import Proven, Share
+from fairdesk.events import Mined, Proven, RuleSet, Share
 from fairdesk.files import log_folder
 from fairdesk.headless import Outcome, audit
 from fairdesk.report import figures, inspected, words
+from fairdesk.report.rules import rule_phrase
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +59,7 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
     KeyboardInterrupt
         On Ctrl-C, unless a search runs: that is then stopped, and what it found is written.
     """
-    arguments = parser().parse_args(argv)
+    arguments = parse(argv)
     if arguments.command in (None, "open"):
         return open_window(getattr(arguments, "file", None))
     with _log_file() as log_file:
@@ -223,6 +225,7 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         "rejected": run.rejected,
         **({} if share is None else _share_figures(share)),
         **({} if proven is None else _proven_figures(proven)),
+        **_rule_figures(outcome.spec, run),
         "figures": run.figures,
     }
 
@@ -238,6 +241,26 @@ def _proven_figures(proven: Proven) -> dict[str, object]:
     names = ("certified", "falsified", "undecided", "seconds", "boxes", "exact", "margin")
     counts = ("total", "certified_people", "falsified_people")
     return {name: getattr(proven, name) for name in (*names, *counts, "estimated")}
+
+
+def _rule_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
+    """Give the rule sets that a search for groups examined, the highest score first."""
+    mined = [each for each in run.figures if isinstance(each, Mined)]
+    if not mined:
+        return {}
+    names = ("score", "phi_in", "phi_out", "margin", "support", "low", "high", "p", "outcome")
+    return {
+        # every outcome has the same
+        "n_rule_sets": max(each.rule_sets for each in mined),
+        "rule_sets": [
+            {
+                "rule": rule_phrase(spec, each.conditions),
+                **{name: getattr(each, name) for name in (*names, "leader")},
+            }
+            for each in run.figures
+            if isinstance(each, RuleSet)
+        ],
+    }
 
 
 def _verified_figures(verified: Verified) -> dict[str, object]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from fairdesk.audit.inspection import Inspection, Subject, inspect
+from fairdesk.audit.methods import ABOUT_GROUPS, method_named
 from fairdesk.audit.question import Limits, domain_of
 from fairdesk.audit.run import check_run
 from fairdesk.audit.run import run as run_audit
@@ -43,6 +44,8 @@ OUTPUTS = {
     "retraining.csv": write_retraining_csv,
     REPORT: write_pdf,
 }
+#: Why most of it is left out where methods about groups were asked for only.
+_NO_PAIRS = "No pairs of people were looked for, so no table lists any."
 #: What it leaves besides, where a method has proven something; of a second one with its number.
 CERTIFICATE = f"certificate{SUFFIX}"
 
@@ -57,8 +60,7 @@ class Question(msgspec.Struct, frozen=True):
     protected : tuple[str, ...]
         The columns that are compared.
     runs : tuple[RunSpec, ...]
-        The methods, each with its options and its seed, in their order; not run where there is
-        no model to ask.
+        The methods, each with its options and its seed, in their order.
     title, person : str
         As in `fairdesk.audit.spec.AuditSpec`.
     limits : Limits
@@ -83,7 +85,7 @@ class Outcome(msgspec.Struct, frozen=True):
     found : Inspection
         The data and the model, and how far they agree.
     runs : tuple[RunRecord, ...]
-        What each found; none where there is no model to ask.
+        What each found.
     files : dict[str, str]
         Name and place of each file that was written.
     trouble : str
@@ -127,20 +129,18 @@ def audit(
     _make_folder(folder)
     found = inspect(worker, question.subject, lambda _sentence: None)
     spec = _spec(question, found)
-    if not spec.predictions:
-        for run in question.runs:
-            check_run(run, spec)
+    for run in question.runs:
+        check_run(run, spec)
     _make_room(folder)
     with Store.create(folder / AUDIT_FILE, spec, found.table) as store:
         if found.proof is not None:
             store.log(inspected.agreement(found))
-        state = RunState(0, question.runs[0].method, "done")
-        if not spec.predictions:
-            for run in question.runs:
-                for state in run_audit(worker, store, run):
-                    watch(state)
-                if state.state == "stopped":
-                    break
+        state = RunState(0, "", "done")
+        for run in question.runs:
+            for state in run_audit(worker, store, run):
+                watch(state)
+            if state.state == "stopped":
+                break
 
         def doing(phase: str, done: int = 0, total: int = 0) -> None:
             watch(msgspec.structs.replace(state, phase=phase, done=done, total=total))
@@ -186,7 +186,7 @@ def _spec(question: Question, found: Inspection) -> AuditSpec:
         takes_missing=() if found.proof is None else found.proof.takes_missing,
         predictions=subject.predictions,
     )
-    if not subject.predictions:
+    if not subject.predictions and not domain.obstacle:
         check_admits(domain, domain.people(table))
     return AuditSpec(
         title=question.title,
@@ -218,10 +218,14 @@ def _write_outputs(
         Why others have no meaning for this audit.
     """
     files = {AUDIT_FILE: str((folder / AUDIT_FILE).absolute())}
-    troubles, left_out = {}, []
+    about_people = any(
+        method_named(run.spec.method).answers not in ABOUT_GROUPS for run in store.runs()
+    )
+    troubles = {}
+    left_out = [] if about_people or store.spec.predictions else [_NO_PAIRS]
     for name, write in (OUTPUTS | _certificates(store)).items():
-        # where no model was asked there are no findings
-        if store.spec.predictions and name != REPORT:
+        # groups are no pairs of people, nor is there anybody to compare without a model
+        if not about_people and name != REPORT:
             continue
         begin(name)
         try:

@@ -11,8 +11,12 @@ import time
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 import fairdesk
 from fairdesk import cli, commands, headless
@@ -327,6 +331,9 @@ def test_bad_options_are_told(quick, capsys, option, words):
     fails(capsys, quick("--option", option, method="maft"), *words)
 
 
+NAMED = ["audit", "--data", "x", "--model", "y", "--label", "z", "--favourable", "v", "--out", "o"]
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -337,6 +344,8 @@ def test_bad_options_are_told(quick, capsys, option, words):
             ["--model", "--predictions"],
         ),
         (["audit", "--method", "magic"], ["magic", "maft"]),
+        (NAMED, ["--protected", "--text-column"]),
+        ([*NAMED, "--protected", "z", "--terms", "t.json"], ["--terms", "--text-column"]),
         (["fly"], ["fly"]),
         (["demo", "--out", "x", "--seed", "-1"], ["--seed"]),
         (["demo"], ["--out"]),
@@ -727,6 +736,98 @@ def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys):
     told = json.loads(capsys.readouterr().out)
     assert set(told["files"]) == {"audit.fairdesk", "report.pdf"}
     assert told["accuracy"] is None
+
+
+@pytest.fixture
+def mining(quick, monkeypatch):
+    """Make arguments like `quick`, for a method about groups; None leaves one out."""
+    monkeypatch.setitem(METHODS, "mines", fake_guest.MINES)
+
+    def make(*more, **changed):
+        line = quick(*more, **{"method": "mines"} | changed)
+        empty = [i for i, each in enumerate(line) if each == "None"]
+        return [part for i, part in enumerate(line) if not {i, i + 1}.intersection(empty)]
+
+    return make
+
+
+def test_decisions_alone_are_compared_by_groups(mining, people, capsys):
+    line = mining("--predictions", "hired", model=None)
+    assert cli.main([*line, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert set(told["files"]) == {"audit.fairdesk", "report.pdf"}
+    assert (told["state"], told["n_rule_sets"], told["queries"]) == ("done", 1, 0)
+    (found,) = told["rule_sets"]
+    rows = [line.split(",") for line in people.read_text().splitlines()[1:]]
+    alike = [row[3] == "yes" for row in rows if row[1] == rows[0][1]]
+    assert found["rule"] == f"sex = {rows[0][1]}"
+    assert found["phi_in"] == pytest.approx(sum(alike) / len(alike))
+    assert found["score"] == pytest.approx(abs(found["phi_in"] - found["phi_out"]))
+    assert found["support"] == pytest.approx(len(alike) / len(rows))
+    assert {"margin", "low", "high", "p", "outcome", "leader"} < found.keys()
+    fails(capsys, [*line, "--method", "maft"], "MAFT is off", "no model to ask")
+    none = mining("--predictions", "hired", "--option", "bins=3", model=None, method=None)
+    fails(capsys, none, "none is asked for")
+
+
+def test_groups_are_told_apart_also_by_what_the_model_is_not_given(
+    mining, tmp_path, people, capsys
+):
+    first, *rest = people.read_text().splitlines()
+    more = [f"{row},{('red', 'blue')[i % 2]}" for i, row in enumerate(rest)]
+    people.write_text("\n".join([f"{first},colour", *more]), encoding="utf-8")
+    made = [{"input": f"input {i}", "from": each} for i, each in enumerate(rest_of(first), 1)]
+    (tmp_path / "map.json").write_text(json.dumps({"inputs": made}), encoding="utf-8")
+    (tmp_path / "blue.json").write_text('{"colour": ["blue", "red"]}', encoding="utf-8")
+    more = ("--protected", "colour", "--protected", "age", "--map", str(tmp_path / "map.json"))
+    more += ("--domain", str(tmp_path / "blue.json"))
+    assert cli.main(mining(*more, "--bins", "age=30,40.5", "--json")) == 0
+    told = json.loads(capsys.readouterr().out)
+    (mined,) = [each for each in told["figures"] if each["type"] == "Mined"]
+    assert mined["attributes"] == ["age", "sex", "colour"]
+    assert mined["notes"] == ["{'age': (30.0, 40.5)}  {}"]
+    assert told["queries"] == 60
+    assert set(told["files"]) == {"audit.fairdesk", "report.pdf"}
+    assert any("No pairs of people were looked for" in each for each in told["warnings"])
+    fails(capsys, mining(*more, "--bins", "age=30", method="steps"), "into bins", "testsgd")
+    fails(capsys, mining(*more, "--bins", "age=x"), "age=25,40,60")
+    fails(capsys, mining(*more, "--bins", "age=40,30"), "must be numbers that rise")
+    fails(capsys, mining(*more, "--bins", "income=3"), "no protected number")
+    alone = mining(*more[4:], protected="colour", method="steps")
+    fails(capsys, alone, "not given any protected attribute")
+
+
+def rest_of(names):
+    """Give the columns of the small table that its model takes."""
+    return [each for each in names.split(",") if each not in ("hired", "colour")]
+
+
+def test_terms_in_texts_are_compared_where_nothing_is_protected(mining, tmp_path, capsys):
+    said = [f"{('a gay man', 'an old man')[i % 2]} who is number {i % 7}" for i in range(30)]
+    hired = [("no", "yes")[i % 2] for i in range(30)]
+    table = tmp_path / "said.csv"
+    rows = [f"{said[i]},{said[i][::-1]},{20 + i % 9},{hired[i]}" for i in range(30)]
+    table.write_text("\n".join(["said,note,age,hired", *rows]), encoding="utf-8")
+    model = tmp_path / "reads.joblib"
+    joblib.dump(make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(said, hired), model)
+    (tmp_path / "terms.json").write_text('{"gender": ["gay", "old"]}', encoding="utf-8")
+    (tmp_path / "broken.json").write_text('{"gender": "gay"}', encoding="utf-8")
+    (tmp_path / "empty.json").write_text("{}", encoding="utf-8")
+
+    def line(*more, text="said"):
+        changed = {"data": table, "model": model, "protected": None, "text-column": text}
+        return mining(*more, **changed)
+
+    assert cli.main(line("--terms", str(tmp_path / "terms.json"), "--json")) == 0
+    told = json.loads(capsys.readouterr().out)
+    (mined,) = [each for each in told["figures"] if each["type"] == "Mined"]
+    assert mined["notes"] == ["{} said {'gender': ('gay', 'old')}"]
+    fails(capsys, line("--terms", str(tmp_path / "broken.json")), "not what is expected", "JSON")
+    fails(capsys, line("--terms", str(tmp_path / "empty.json")), "has no category")
+    fails(capsys, line("--terms", str(tmp_path / "none.json")), "cannot be read")
+    fails(capsys, line(text="says"), "no column “says”")
+    fails(capsys, line(text="age"), "holds numbers")
+    fails(capsys, line(text="hired"), "is the label")
 
 
 def test_a_label_that_no_decision_means_costs_the_retraining_table_only(

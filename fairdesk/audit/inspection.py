@@ -16,7 +16,7 @@ from fairdesk.audit.worker import Worker
 from fairdesk.data.outcomes import comparison
 from fairdesk.data.reading import retype
 from fairdesk.data.table import Dialect, Kind, Table
-from fairdesk.errors import DataError, ModelError
+from fairdesk.errors import DataError, ModelError, SpecError
 from fairdesk.files import sha256
 from fairdesk.models import mapping_file, predictions
 from fairdesk.models.checking import complete
@@ -56,6 +56,8 @@ class Subject(msgspec.Struct, frozen=True):
         Whether a model file that is a program may run. FairDesk's own samples always may.
     make_environment : bool
         Whether an environment with the versions that the model was saved with may be made.
+    text : str
+        The column with the texts that the model reads, where it need not be found.
     """
 
     data: Path
@@ -71,6 +73,7 @@ class Subject(msgspec.Struct, frozen=True):
     threshold: float | None = None
     trusted: bool = False
     make_environment: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,13 +129,14 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     FairDeskError
         When one of it cannot be done.
     """
-    table = _table(worker, subject)
+    table = _with_text(_table(worker, subject), subject)
     favourable = favourable_text(table, subject.label, subject.favourable)
     if subject.model is None:
         return _without_model(subject, table, favourable)
     contents = worker.look_into(subject.model)
     card = opened(worker, subject, subject.model, contents, say)
     table = _with_what_it_takes(table, card, subject.label)
+    table = _without_other_texts(table, card, subject.text)
     proposal = propose(
         card,
         table,
@@ -167,6 +171,27 @@ def _table(worker: Worker, subject: Subject) -> Table:
             "which was read.",
             remedy=f"Name another with --table: {listing(others)}.",
         )
+    return table
+
+
+def _with_text(table: Table, subject: Subject) -> Table:
+    """Take the column of texts that was named for one, though its texts be few or short."""
+    if not subject.text:
+        return table
+    if subject.text == subject.label or table.column(subject.text).kind.is_number:
+        held = "is the label" if subject.text == subject.label else "holds numbers"
+        raise SpecError(
+            f"The column “{subject.text}” {held}, so it is no column of texts.",
+            remedy="Name the column with the texts that the model reads.",
+        )
+    return retype(table, subject.text, Kind.TEXT)
+
+
+def _without_other_texts(table: Table, card: ModelCard, text: str) -> Table:
+    """Ignore texts besides the one that was named, so that this is what the model reads."""
+    for column in table.columns if text else ():
+        if column.kind is Kind.TEXT and column.name not in (text, *card.inputs):
+            table = retype(table, column.name, Kind.IGNORED)
     return table
 
 

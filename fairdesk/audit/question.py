@@ -23,6 +23,10 @@ Attributes = dict[str, Limit | tuple[int | float | str, ...]]
 _NO_PEOPLE = (Kind.IGNORED, Kind.TEXT)
 
 
+#: How a file of terms is written.
+_TERMS = 'It is JSON, like {"gender": ["gay", "straight"], "age": ["young", "elderly"]}.'
+
+
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What may be asked about, where that is not simply what the data hold.
 
@@ -81,6 +85,32 @@ def _decoded(text: bytes) -> Limits:
             return Limits(msgspec.json.decode(text, type=Attributes))
         except msgspec.ValidationError:
             raise error from None
+
+
+def read_terms(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read terms by category from a JSON file: an object of lists of texts.
+
+    Raises
+    ------
+    SpecError
+        When the file cannot be read, is something else, or has no category.
+    """
+    try:
+        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+        terms = msgspec.json.decode(text, type=dict[str, tuple[str, ...]])
+    except OSError as error:
+        raise SpecError(
+            f"The file of terms “{path}” cannot be read.",
+            why=f"The system says: {error.strerror or error}.",
+            remedy="Check its name.",
+        ) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise SpecError(
+            f"The file of terms “{path}” is not what is expected.", why=f"{error}.", remedy=_TERMS
+        ) from error
+    if not terms:
+        raise SpecError(f"The file of terms “{path}” has no category.", remedy=_TERMS)
+    return terms
 
 
 def favourable_text(table: Table, label: str, wanted: str) -> str:
@@ -163,7 +193,7 @@ def domain_of(
     if strangers:
         raise SpecError(
             f"The domain names “{strangers[0]}”, which is no attribute of this audit.",
-            remedy=f"The attributes are: {', '.join(names)}.",
+            remedy=f"The attributes are: {', '.join((*names, *unseen))}.",
         )
 
     def attribute(name: str, *, unknown: bool) -> Attribute:

@@ -503,7 +503,8 @@ class Guest:
         """Run a method about groups."""
         run, mapping = asked.run, asked.mapping
         rows, groups, told = arrays
-        fed = self._fed(mapping, asked.domain.attributes) if self._opened else None
+        # a model that was opened before is none of an audit of decisions
+        fed = self._fed(mapping, asked.domain.attributes) if mapping.inputs else None
         study = Study(
             domain=asked.domain,
             rows=rows,

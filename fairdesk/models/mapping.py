@@ -246,7 +246,9 @@ class _Proposer:
         """Give the inputs' names, its own or from a list beside it; none where none fit."""
         listed, count = self.card.hints.features, len(self.card.inputs)
         names = input_names(self.card)
-        if not self.card.named and len(listed) != count:
+        texts = sum(column.kind is Kind.TEXT for column in self._offered)
+        only_reads = count == texts == 1 and self._accepts(0) == "text"
+        if not self.card.named and len(listed) != count and not only_reads:
             if listed:
                 self.notes.append(
                     f"A list beside the model names {len(listed)} features, but the model has "

@@ -1,7 +1,8 @@
 """The real guest process with two things faked for speed, so that it loads no library.
 
 A model file that ends in .txt is Python source with a function ``answer(rows, calls)``; and there
-are two methods: “steps” finds three people at every step, “proves” asks about everybody.
+are three methods: “steps” finds three people at every step, “proves” asks about everybody, “mines”
+compares the first person’s value of each protected attribute with all others, by what was decided.
 """
 
 from typing import Annotated
@@ -12,7 +13,7 @@ import numpy as np
 import fairdesk.models.open
 from fairdesk.audit import guest, methods, serving
 from fairdesk.certify import certificate
-from fairdesk.events import Found, Measured, Progress, Proven, timed
+from fairdesk.events import Condition, Found, Measured, Mined, Progress, Proven, RuleSet, timed
 from fairdesk.files import sha256
 from fairdesk.models.model import ModelCard, Takes
 from tests.certify.proofs import honest
@@ -86,6 +87,51 @@ PROVES = methods.Method(
 )
 
 
+class MinesOptions(msgspec.Struct, frozen=True):
+    bins: Annotated[int, msgspec.Meta(ge=2, title="Bins", description="How many.")] = 10
+
+
+def mine(study, people, options, rng):
+    decided = study.label if study.model is None else study.predict(people)[:, 0] > 0.5
+    mined = Mined(
+        outcome=study.decisions[study.favourable],
+        attributes=tuple(each.name for each in study.domain.grouping),
+        theta=0.05,
+        rule_sets=len(study.domain.grouping),
+        candidates=len(study.domain.grouping),
+        samples=len(people),
+        margin=0.04,
+        seconds=0.1,
+        notes=(f"{study.edges} {study.text} {study.terms}",),
+    )
+    found = [mined]
+    for column, each in enumerate(study.domain.grouping):
+        first, *_ = values = study.groups[study.inside, column].tolist()
+        inside = np.array(values) == first
+        ends = (None, None) if each.values else (first, first)
+        rates = float(decided[inside].mean()), float(decided[~inside].mean())
+        found.append(
+            RuleSet(
+                (Condition(each.name, (first,) if each.values else (), *ends),),
+                mined.outcome,
+                *(abs(rates[0] - rates[1]), *rates, 0.04, 0.9),
+                *(float(inside.mean()), int(inside.sum()), 100, 100, -1.0, 1.0, 0.5),
+            )
+        )
+    yield Measured("mining", tuple(found))
+    yield Progress("mining", 1, 1, len(people), 0, study.queries)
+
+
+MINES = methods.Method(
+    *("mines", "Mines", "Mines.", "No paper", "Much.", "Nothing."),
+    MinesOptions,
+    mine,
+    methods.Answers.GROUPS,
+    needs=(),
+    reads=True,
+)
+
+
 class Opened:
     def __init__(self, path):
         space = {}
@@ -114,7 +160,7 @@ def write_source(path, misbehaviour="pass", opening=""):
 
 
 if __name__ == "__main__":
-    methods.METHODS |= {"steps": STEPS, "proves": PROVES}
+    methods.METHODS |= {"steps": STEPS, "proves": PROVES, "mines": MINES}
     serving.WARM_UP = ()
     real = fairdesk.models.open.open_model
     fairdesk.models.open.open_model = lambda path, **named: (
