@@ -1,86 +1,41 @@
-"""How often each group of real people gets the favourable outcome: observed in the data's rows."""
+"""How often each group of real people gets the favourable outcome: observed in the data's rows.
+
+Rate, impact ratio and four fifths: 29 CFR 1607.4(D). Who is too few to be compared: 6 RCNY 5-301.
+The interval: Wilson 1927. NumPy alone: the window counts labels by itself. What needs more is in
+`fairdesk.groups.comparing` and `fairdesk.groups.judging`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import product
+from fractions import Fraction
 from statistics import NormalDist
+from typing import Literal
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
-from fairdesk.data.domain import Attribute, Domain
+from fairdesk.data.attributes import encode
+from fairdesk.data.domain import Domain
 from fairdesk.data.table import Table
-
-Mask = NDArray[np.bool_]
+from fairdesk.events import GroupLine, GroupTable
+from fairdesk.groups.dividing import MOST_GROUPS, Division, Groups, Mask, cross, divide
 
 #: The interval around a rate holds the true one in so many of a hundred samples.
 CONFIDENCE = 0.95
-#: Intersections with more groups than this are not listed: nearly all would be empty.
-MOST_GROUPS = 200
+#: Groups with a smaller share of the people may be left out of impact ratios (6 RCNY 5-301).
+LEAST_SHARE = 0.02
+#: A rate below this share of the highest is worth a look (29 CFR 1607.4(D)): a screening line.
+FOUR_FIFTHS = Fraction(4, 5)
 
 
-class Group(msgspec.Struct, frozen=True):
-    """One group and its outcomes.
-
-    Attributes
-    ----------
-    values : tuple[str, ...]
-        Its value of each attribute.
-    known : bool
-        Whether all of these are known. Groups that are not are counted, but not compared.
-    rows : int
-        People in it whose outcome is known.
-    favourable : int
-        Those of them with the favourable one.
-    rate : float or None
-        ``favourable / rows``, the selection rate; None of an empty group.
-    low, high : float
-        Wilson's interval for it (95 %); 0 and 1 of an empty group.
-    impact_ratio : float or None
-        The rate by that of the group with the highest; None where that is 0 or nobody is in it.
-    """
-
-    values: tuple[str, ...]
-    known: bool
-    rows: int
-    favourable: int
-    rate: float | None
-    low: float
-    high: float
-    impact_ratio: float | None
-
-
-class Outcomes(msgspec.Struct, frozen=True):
-    """The groups that one attribute, or several together, make.
-
-    Attributes
-    ----------
-    attributes : tuple[str, ...]
-        Their names.
-    groups : tuple[Group, ...]
-        In the order of the attributes' values; of several attributes only those with people.
-    left_out : int
-        Rows without an outcome, or with a value that is not among the compared ones.
-    """
-
-    attributes: tuple[str, ...]
-    groups: tuple[Group, ...]
-    left_out: int
-
-
-def outcomes(domain: Domain, table: Table, good: Mask, known: Mask) -> tuple[Outcomes, ...]:
+def outcomes(domain: Domain, table: Table, good: Mask, known: Mask) -> tuple[GroupTable, ...]:
     """Count the outcomes of every protected attribute's groups, and of their intersections.
-
-    Rate, impact ratio: 29 CFR 1607.4(D) and 6 RCNY 5-301. The interval: Wilson 1927.
 
     Parameters
     ----------
     domain : Domain
-        Its protected attributes make the groups. A number's groups are the values compared, each
-        row in the nearest.
+        Its ``grouping`` attributes make the groups, as `fairdesk.groups.dividing.divide` says.
     table : Table
         The data.
     good, known : NDArray[np.bool_]
@@ -88,73 +43,122 @@ def outcomes(domain: Domain, table: Table, good: Mask, known: Mask) -> tuple[Out
 
     Returns
     -------
-    tuple of Outcomes
+    tuple of GroupTable
         One per protected attribute; with several, one more of all together, unless that makes
-        more than `MOST_GROUPS` groups.
+        more than `MOST_GROUPS` groups. Nothing is tested.
     """
-    codes = domain.encode(table)
-    attributes = [domain.attributes[i] for i in domain.protected.tolist()]
-    places = [_groups(domain.attributes[i], codes[:, i]) for i in domain.protected.tolist()]
-    found = [
-        _count((attribute,), (place,), good, known)
-        for attribute, place in zip(attributes, places, strict=True)
+    codes = encode(domain.grouping, table).T
+    divisions = [
+        divide(attribute, each) for attribute, each in zip(domain.grouping, codes, strict=True)
     ]
-    if len(attributes) > 1 and domain.combination_count <= MOST_GROUPS:
-        found.append(_count(attributes, places, good, known))
-    return tuple(found)
+    wanted: list[tuple[Division, ...]] = [(each,) for each in divisions]
+    if len(divisions) > 1 and math.prod(each.size for each in divisions) <= MOST_GROUPS:
+        wanted.append(tuple(divisions))
+    return tuple(
+        counted(cross(each, known), good[known], without=int((~known).sum())) for each in wanted
+    )
 
 
-def _groups(attribute: Attribute, codes: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Give each row's group: the nearest compared value; the number of them where it has none."""
-    group = attribute.nearest_compared(codes)
-    group[np.isnan(codes)] = len(attribute.compared)
-    return group
-
-
-def _count(
-    attributes: Sequence[Attribute],
-    places: Sequence[NDArray[np.intp]],
+def counted(
+    groups: Groups,
     good: Mask,
-    known: Mask,
-) -> Outcomes:
-    sizes = tuple(len(attribute.compared) for attribute in attributes)
-    counted = known.copy()
-    for place, size in zip(places, sizes, strict=True):
-        counted &= place < size
-    where = np.ravel_multi_index([place[counted] for place in places], sizes)
-    rows = np.bincount(where, minlength=int(np.prod(sizes)))
-    favourable = np.bincount(where[good[counted]], minlength=len(rows))
-    texts = list(product(*([a.text(code) for code in a.compared] for a in attributes)))
-    certain = list(product(*(_known(attribute) for attribute in attributes)))
-    rates = [
-        k / n
-        for n, k, known_values in zip(rows, favourable, certain, strict=True)
-        if n and all(known_values)
-    ]
-    highest = max(rates, default=0.0)
-    groups = tuple(
-        _group(values, all(known_values), n, k, highest)
-        for values, known_values, n, k in zip(
-            texts, certain, rows.tolist(), favourable.tolist(), strict=True
+    *,
+    of: Literal["label", "decisions", "scores"] = "label",
+    outcome: str = "",
+    without: int = 0,
+    least_share: float = LEAST_SHARE,
+) -> GroupTable:
+    """Count the favourable outcomes of groups, and compare their rates.
+
+    Parameters
+    ----------
+    groups : Groups
+        The ``k`` people whose outcome is known, by groups.
+    good : NDArray[np.bool_]
+        ``(k,)``; whether theirs is favourable.
+    of, outcome, without
+        As of `GroupTable`.
+    least_share : float
+        Groups with a smaller share of the people of known group are shown, and not compared.
+    """
+    people, favourable = groups.count().tolist(), groups.count(good).tolist()
+    known = groups.known.tolist()
+    everybody = sum(n for n, so in zip(people, known, strict=True) if so)
+    total = sum(s for s, so in zip(favourable, known, strict=True) if so)
+    # exact: two hundredths of 350 people are 7, not a hair more
+    least = Fraction(str(least_share)) * everybody
+    lines = []
+    for values, codes, so, n, s in zip(
+        groups.values, groups.codes, known, people, favourable, strict=True
+    ):
+        low, high = wilson(s, n) if n else (0.0, 1.0)
+        whole = everybody if so else len(good)
+        lines.append(
+            GroupLine(
+                values=values,
+                codes=codes,
+                known=so,
+                people=n,
+                share=n / whole if whole else 0.0,
+                favourable=s,
+                rate=s / n if n else None,
+                low=low,
+                high=high,
+                excluded=so and n < least,
+                shortfall=n * total / everybody - s if so and everybody else None,
+            )
         )
-        if n or len(attributes) == 1
+    return GroupTable(
+        of=of,
+        outcome=outcome,
+        attributes=groups.attributes,
+        people=everybody,
+        unknown=len(good) - everybody,
+        without=without,
+        favourable=total,
+        reference=_highest(lines),
+        lines=_screened(lines),
     )
-    return Outcomes(
-        tuple(attribute.name for attribute in attributes), groups, int((~counted).sum())
+
+
+def _comparable(line: GroupLine) -> bool:
+    return line.known and line.people > 0 and not line.excluded
+
+
+def _highest(lines: Sequence[GroupLine]) -> int:
+    """Find the group with the highest rate, of equals the first; -1 where there is none."""
+    rates = [(line.rate or 0.0) if _comparable(line) else -1.0 for line in lines]
+    return rates.index(max(rates)) if max(rates, default=-1.0) >= 0 else -1
+
+
+def _screened(lines: Sequence[GroupLine]) -> tuple[GroupLine, ...]:
+    """Compare each group's rate with the highest, and look whether one person decides that."""
+    rates = [
+        Fraction(line.favourable, line.people) if _comparable(line) else None for line in lines
+    ]
+    best, second = sorted((Fraction(0), Fraction(0), *filter(None, rates)), reverse=True)[:2]
+    return tuple(
+        line if rate is None or not best else _against(line, rate, second if rate == best else best)
+        for line, rate in zip(lines, rates, strict=True)
     )
 
 
-def _known(attribute: Attribute) -> list[bool]:
-    unknown = len(attribute.values) - 1 if attribute.unknown else None
-    return [code != unknown for code in attribute.compared]
+def _against(line: GroupLine, rate: Fraction, others: Fraction) -> GroupLine:
+    """Compare a group's rate with the highest of the ``others``, or its own if that is higher."""
+    below = _below(rate, others)
+    one = Fraction(1, line.people)
+    near = {_below(each, others) for each in (rate - one, rate + one) if 0 <= each <= 1}
+    return msgspec.structs.replace(
+        line,
+        impact_ratio=float(rate / max(rate, others)),
+        below=below,
+        flips=(not below) in near,
+    )
 
 
-def _group(values: tuple[str, ...], known: bool, n: int, k: int, highest: float) -> Group:  # noqa: FBT001 - private, and always called with all of a group's figures
-    if not n:
-        return Group(values, known, 0, 0, None, 0.0, 1.0, None)
-    low, high = wilson(k, n)
-    ratio = k / n / highest if known and highest else None
-    return Group(values, known, n, k, k / n, low, high, ratio)
+def _below(rate: Fraction, others: Fraction) -> bool | None:
+    highest = max(rate, others)
+    return rate < FOUR_FIFTHS * highest if highest else None
 
 
 def wilson(k: int, n: int) -> tuple[float, float]:

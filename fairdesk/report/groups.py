@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.outcomes import favourable_rows
 from fairdesk.data.table import Table
-from fairdesk.groups.outcomes import Group, Outcomes, outcomes
+from fairdesk.events import GroupLine, GroupTable
+from fairdesk.groups.outcomes import outcomes
 from fairdesk.report import words
 from fairdesk.report.blocks import Block, Grid, Heading, Statement, Text
 from fairdesk.report.material import Material
 
 #: Groups listed per table of the report.
 _SHOWN = 25
-#: A rate below this share of the highest is worth a look (29 CFR 1607.4(D)): a screening line.
-FOUR_FIFTHS = 0.8
 _SCREENING = (
     "Observed in the rows of the data; {} the four-fifths screening line, which is no verdict: "
     "small groups fall below it by chance."
@@ -33,7 +32,7 @@ class Observed:
         What they are, for people.
     column, favourable : str
         The column, and its value that is good for the person.
-    outcomes : tuple[Outcomes, ...]
+    outcomes : tuple[GroupTable, ...]
         Per protected attribute, and of all together.
     """
 
@@ -41,7 +40,7 @@ class Observed:
     sentence: str
     column: str
     favourable: str
-    outcomes: tuple[Outcomes, ...]
+    outcomes: tuple[GroupTable, ...]
 
 
 def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
@@ -75,7 +74,7 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
     return tuple(found)
 
 
-def _count(spec: AuditSpec, table: Table, column: str, favourable: str) -> tuple[Outcomes, ...]:
+def _count(spec: AuditSpec, table: Table, column: str, favourable: str) -> tuple[GroupTable, ...]:
     good, known = favourable_rows(table, column, favourable)
     return outcomes(spec.domain, table, good, known)
 
@@ -83,16 +82,16 @@ def _count(spec: AuditSpec, table: Table, column: str, favourable: str) -> tuple
 def statements(seen: Observed, person: str) -> Iterator[Statement]:
     """Say for each attribute how the group that fares worst does beside the one that fares best."""
     for found in seen.outcomes:
-        groups = [group for group in found.groups if group.impact_ratio is not None]
+        groups = [group for group in found.lines if group.impact_ratio is not None]
         if len(groups) < 2:
             continue
         worst, best = min(groups, key=_ratio), max(groups, key=_ratio)
-        line = "below" if _ratio(worst) < FOUR_FIFTHS else "not below"
+        line = "below" if worst.below else "not below"
         yield Statement(
             f"{_ratio(worst):.2f}",
             f"is the impact ratio by {words.listed(found.attributes)}: of {_people(worst, person)} "
-            f"{words.percent(worst.favourable, worst.rows)} got “{seen.favourable}”, of "
-            f"{_people(best, person)} {words.percent(best.favourable, best.rows)}.",
+            f"{words.percent(worst.favourable, worst.people)} got “{seen.favourable}”, of "
+            f"{_people(best, person)} {words.percent(best.favourable, best.people)}.",
             (_SCREENING.format(line),),
         )
 
@@ -102,36 +101,36 @@ def sentences(seen: Observed, person: str) -> list[str]:
     return [f"{one.number} {one.sentence}" for one in statements(seen, person)]
 
 
-def _ratio(group: Group) -> float:
+def _ratio(group: GroupLine) -> float:
     return group.impact_ratio or 0.0
 
 
-def _people(group: Group, person: str) -> str:
-    return f"{words.counted(group.rows, person)} ({', '.join(group.values)})"
+def _people(group: GroupLine, person: str) -> str:
+    return f"{words.counted(group.people, person)} ({', '.join(group.values)})"
 
 
-def heads(found: Outcomes) -> tuple[str, ...]:
+def heads(found: GroupTable) -> tuple[str, ...]:
     """Name the columns of `cells`."""
     return (*found.attributes, "Rows", "Favourable", "Rate", "95 % interval", "Impact ratio")
 
 
-def cells(group: Group) -> tuple[str, ...]:
+def cells(group: GroupLine) -> tuple[str, ...]:
     """Write a group's figures."""
     return (
         *group.values,
-        words.number(group.rows),
+        words.number(group.people),
         words.number(group.favourable),
-        words.percent(group.favourable, group.rows),
-        f"{100 * group.low:.1f} to {100 * group.high:.1f} %" if group.rows else "–",
+        words.percent(group.favourable, group.people),
+        f"{100 * group.low:.1f} to {100 * group.high:.1f} %" if group.people else "–",
         "–" if group.impact_ratio is None else f"{group.impact_ratio:.2f}",
     )
 
 
-def left_out(found: Outcomes) -> str:
-    """Say how many rows belong to no group; empty when all do."""
-    if not found.left_out:
+def left_out(found: GroupTable) -> str:
+    """Say how many rows have no outcome; empty when all do."""
+    if not found.without:
         return ""
-    return f"{words.number(found.left_out)} rows without a value or outcome are left out"
+    return f"{words.number(found.without)} rows without an outcome are left out"
 
 
 def blocks(material: Material) -> list[Block]:
@@ -143,18 +142,18 @@ def blocks(material: Material) -> list[Block]:
     return made
 
 
-def _grid(found: Outcomes, seen: Observed) -> Grid:
+def _grid(found: GroupTable, seen: Observed) -> Grid:
     caption = (
         f"Observed: “{seen.column}” is “{seen.favourable}”, by {words.listed(found.attributes)}"
     )
-    if len(found.groups) > _SHOWN:
-        caption += f"; the first {_SHOWN} of {len(found.groups)} groups"
+    if len(found.lines) > _SHOWN:
+        caption += f"; the first {_SHOWN} of {len(found.lines)} groups"
     if missing := left_out(found):
         caption += f"; {missing}"
     several = len(found.attributes)
     return Grid(
         header=heads(found),
-        rows=tuple(cells(group) for group in found.groups[:_SHOWN]),
+        rows=tuple(cells(group) for group in found.lines[:_SHOWN]),
         widths=(*[1.6] * several, 0.8, 0.9, 0.8, 1.2, 0.9),
         right=tuple(range(several, several + 5)),
         caption=caption,

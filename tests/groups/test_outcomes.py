@@ -45,32 +45,32 @@ ROWS = [
 
 def test_rates_and_ratios_are_those_of_the_rows(tmp_path):
     by_sex, by_town, together = counted(tmp_path, ROWS)
-    female, male, unknown = by_sex.groups
-    assert (female.values, female.rows, female.favourable) == (("f",), 10, 4)
-    assert (male.rows, male.favourable) == (15, 8)
+    female, male, unknown = by_sex.lines
+    assert (female.values, female.people, female.favourable) == (("f",), 10, 4)
+    assert (male.people, male.favourable) == (15, 8)
     assert female.impact_ratio == pytest.approx(0.4 / (8 / 15))
     assert male.impact_ratio == 1
     # whose group is not known is counted, and neither compared nor the yardstick
-    assert (unknown.rows, unknown.favourable, unknown.known) == (3, 3, False)
+    assert (unknown.people, unknown.favourable, unknown.known) == (3, 3, False)
     assert unknown.impact_ratio is None
-    assert by_sex.left_out == 1
-    assert [group.rows for group in by_town.groups] == [20, 8]
-    assert {group.values for group in together.groups} == {
+    assert by_sex.without == 1
+    assert [group.people for group in by_town.lines] == [20, 8]
+    assert {group.values for group in together.lines} == {
         ("f", "Ä"),
         ("m", "Ä"),
         ("m", "Ö"),
         ("Unknown", "Ö"),
     }
     for found in (by_sex, by_town, together):
-        assert sum(group.rows for group in found.groups) + found.left_out == len(ROWS)
-        for group in found.groups:
+        assert sum(group.people for group in found.lines) + found.without == len(ROWS)
+        for group in found.lines:
             assert group.low <= group.rate <= group.high
 
 
 def test_nobody_favoured_makes_no_ratio(tmp_path):
     rows = [f"{'fm'[n % 2]},Ä,{n},{'yes' if n == 40 else 'no'}" for n in range(41)]
     (by_sex,) = counted(tmp_path, [*rows[:40], "f,Ä,40,yes"], ("sex",))
-    assert by_sex.groups[1].impact_ratio == 0
-    assert by_sex.groups[0].impact_ratio == 1
+    assert by_sex.lines[1].impact_ratio == 0
+    assert by_sex.lines[0].impact_ratio == 1
     good = np.zeros(41, bool)
     assert wilson(int(good.sum()), 41)[0] == 0

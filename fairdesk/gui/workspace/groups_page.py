@@ -54,7 +54,7 @@ class GroupsPage(QWidget):
                 short_table(
                     f"{seen.title}, by {words.listed(each.attributes)}",
                     heads(each),
-                    [cells(group) for group in each.groups],
+                    [cells(group) for group in each.lines],
                     right=range(several, several + 5),
                     wide=several - 1,
                 )
