@@ -215,7 +215,9 @@ class _Keeper:
             good, known = favourable_rows(table, column, wanted)
             told[known, place] = good[known]
         rows, groups = audit.domain.encode(table), encode(audit.domain.grouping, table)
-        return self._worker.study(audit.mapping, audit.domain, rows, groups, told, self._spec)
+        return self._worker.study(
+            audit.mapping, audit.domain, rows, groups, told, self._spec, audit.favourable
+        )
 
     def end(self, state: str, message: str = "") -> None:
         """Write down how the run ended; on a full disk at least tell it."""

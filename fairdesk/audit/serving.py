@@ -518,6 +518,7 @@ class Guest:
             edges=run.edges,
             text=run.text,
             terms=run.terms,
+            favourable_label=asked.label,
         )
         options = parse_options(run.method, run.options)
         rng = np.random.default_rng(run.seed)

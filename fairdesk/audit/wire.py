@@ -103,7 +103,8 @@ class Search(msgspec.Struct, frozen=True, tag=True):
     The frame's arrays: the people, those whom it need not find again, and the arrays of the
     certificate that it goes on with, whose ``names`` and ``header`` these are. Of a method about
     groups: all rows, the same as codes of the grouping attributes, and ``(n, 3)`` whether each lies
-    in the domain, has the favourable label, and the favourable decision in a column of these.
+    in the domain, has the favourable label, and the favourable decision in a column of these;
+    ``label`` is the name of that label.
     """
 
     mapping: Mapping
@@ -111,6 +112,7 @@ class Search(msgspec.Struct, frozen=True, tag=True):
     run: RunSpec
     header: str = ""
     names: tuple[str, ...] = ()
+    label: str = ""
 
 
 class Weigh(msgspec.Struct, frozen=True, tag=True):

@@ -442,14 +442,22 @@ class Worker:
         return Searching(self._search(request, (people, known, *begun.arrays.values())))
 
     def study(
-        self, mapping: Mapping, domain: Domain, rows: Rows, groups: Rows, told: Rows, run: RunSpec
+        self,
+        mapping: Mapping,
+        domain: Domain,
+        rows: Rows,
+        groups: Rows,
+        told: Rows,
+        run: RunSpec,
+        label: str = "",
     ) -> Searching:
         """Run a method about groups; otherwise as `search`.
 
         ``rows``, ``groups`` and ``told`` are ``(n, d)``, ``(n, g)`` and ``(n, 3)``, as
-        `fairdesk.audit.wire.Search` has them.
+        `fairdesk.audit.wire.Search` has them, and ``label`` too.
         """
-        return Searching(self._search(wire.Search(mapping, domain, run), (rows, groups, told)))
+        asked = wire.Search(mapping, domain, run, label=label)
+        return Searching(self._search(asked, (rows, groups, told)))
 
     def pause(self) -> None:
         """Hold the running search between two events; nothing without one."""

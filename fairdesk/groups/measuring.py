@@ -141,7 +141,7 @@ def _measure(study: Study, options: MeasureOptions) -> Iterator[Event]:
     tables = _Tables(study, options.least_share)
     label = _truth(study)
     if label is not None:
-        yield from tables.of(_Sample("label", "", ~np.isnan(label), label == 1))
+        yield from tables.of(_Sample("label", study.favourable_label, ~np.isnan(label), label == 1))
     if study.model is None:
         samples = _recorded(study, options, label)
     else:

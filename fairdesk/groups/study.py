@@ -43,6 +43,8 @@ class Study:
         As there.
     terms : dict[str, tuple[str, ...]]
         As there.
+    favourable_label : str
+        The favourable label's name.
     queries : int
         Rows sent to the model so far.
     """
@@ -59,6 +61,7 @@ class Study:
     edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
     text: str = ""
     terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    favourable_label: str = ""
     queries: int = 0
 
     def predict(self, rows: Rows) -> Scores:
