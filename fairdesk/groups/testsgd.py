@@ -1,15 +1,39 @@
-"""TestSGD: rules that describe groups, and how far their members are decided about otherwise."""
+"""TestSGD: rules that describe groups, and how far their members are decided about otherwise.
+
+Zhang et al., "TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
+Discrimination", ACM TOSEM 2023, Algorithms 1 and 2. What is ours: one pool of samples for all rule
+sets (`fairdesk.groups.tallies`), an interval and p-values that are corrected for how many rule sets
+were tried and how often they were looked at, and the same shares among the untouched rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from time import perf_counter
 from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from fairdesk.events import Event, Rows
+from fairdesk.errors import SpecError
+from fairdesk.events import Event, Figure, Measured, Mined, Progress, Rows, Scores
+from fairdesk.groups.rules import needs_rates, rules_about
+from fairdesk.groups.sampling import Neighbours, drawn, starting
 from fairdesk.groups.study import Study
+from fairdesk.groups.support import MOST, Counts, Frequent, Members, grow
+from fairdesk.groups.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, PARTS, Tallies
+from fairdesk.groups.telling import Told
+from fairdesk.groups.testing import Side
+from fairdesk.individual.sampling import Pace
+from fairdesk.models.model import favourable_scores, labels
+
+#: At most so many of the data's rows are asked about untouched.
+MOST_ROWS = 200_000
+#: The first pool has at most so many times the samples that each side needs.
+_POOL = 40
+#: Figures are told anew after so many seconds.
+_TELL_SECONDS = 0.5
 
 
 class TestSgdOptions(msgspec.Struct, frozen=True):
@@ -88,5 +112,312 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
 def search(
     study: Study, people: Rows, options: TestSgdOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    """Find the rule sets whose members fare most unlike others."""
-    yield from ()
+    """Find the rule sets whose members fare most unlike others.
+
+    Raises
+    ------
+    SpecError
+        When nobody is in the domain, no rule tells people apart, or no rule set has the least
+        support.
+    """
+    yield from _Mining(study, people, options, rng).run()
+
+
+class _Outcomes:
+    """What is counted of each sample: whole numbers made of the model's answers.
+
+    Attributes
+    ----------
+    names : tuple[str, ...]
+        The outcomes: decisions, or ``""`` for a mean score.
+    values : int
+        How many numbers are counted: one for each decision; of a score itself and its square.
+    """
+
+    def __init__(self, study: Study, outcome: Literal["favourable", "each", "score"]) -> None:
+        self._favourable, self._scores = study.favourable, outcome == "score"
+        self._decisions = (
+            list(range(len(study.decisions))) if outcome == "each" else [study.favourable]
+        )
+        self.names = ("",) if self._scores else tuple(study.decisions[i] for i in self._decisions)
+        self.values = 2 if self._scores else len(self.names)
+
+    @property
+    def squares(self) -> int | None:
+        """Which of the numbers is a square."""
+        return 1 if self._scores else None
+
+    def of(self, scores: Scores) -> Counts:
+        """Make the numbers of answers ``(n, k)``: ``(values, n)``."""
+        if self._scores:
+            score = np.clip(favourable_scores(scores, self._favourable), 0.0, 1.0)
+            return np.round(np.stack([score, score**2]) * PARTS).astype(np.int64)
+        return np.equal.outer(self._decisions, labels(scores)).astype(np.int64)
+
+
+class _Mining:
+    """One search, from the rules to the figures."""
+
+    def __init__(
+        self, study: Study, people: Rows, options: TestSgdOptions, rng: np.random.Generator
+    ) -> None:
+        self.study, self.options, self.rng = study, options, rng
+        self.began = perf_counter()
+        self.outcomes = _Outcomes(study, options.outcome)
+        rows, fine = starting(study.domain, people)
+        self.people, self.groups = rows[fine], study.groups[study.inside][fine]
+        self.neighbours = Neighbours(study.domain, rng)
+        self.good = np.full(len(self.people), np.nan)
+        self.notes: list[str] = []
+        self.decided = np.zeros(len(study.decisions), dtype=np.int64)
+        self.tried, self.told, self.enough = 0, 0.0, 0
+
+    def run(self) -> Iterator[Event]:
+        self._check()
+        # a part of the rows does where there are very many; in the order of the file otherwise
+        count, most = len(self.people), MOST_ROWS
+        self.asked = (
+            np.arange(count)
+            if count <= most
+            else np.sort(self.rng.choice(count, most, replace=False))
+        )
+        grouping = self.study.domain.grouping
+        rated = any(needs_rates(each, self.options.subsets) for each in grouping)
+        if rated:
+            yield from self._ask_rows()
+        yield from self._grow()
+        if not rated:
+            yield from self._ask_rows()
+        self.tallies, self.data = (
+            Tallies(self.members, self.frequent.chosen, self.frequent.rows, self.outcomes.values)
+            for _ in range(2)
+        )
+        self.data.add(self.members.place[self.asked], self.untouched)
+        yield from self._sample()
+        yield self._measured()
+        count = len(self.frequent.chosen)
+        yield self._progress("samples", count, count)
+
+    def _check(self) -> None:
+        """Refuse data that tell of nobody."""
+        grouping = self.study.domain.grouping
+        if not len(self.people):
+            raise SpecError(
+                "No row of the table lies in the audit’s domain, so there is nobody to start from.",
+                why="Every row has a missing value, or one outside the allowed ranges.",
+                remedy="Allow more values in the domain.",
+            )
+        if np.isnan(self.groups).all():
+            names = ", ".join(f"“{each.name}”" for each in grouping)
+            raise SpecError(
+                f"Nobody’s group is known: no row has a value of {names}.",
+                why="Rules speak of protected values, and all of them are missing.",
+                remedy="Protect another column, or allow more of its values.",
+            )
+
+    def _ask_rows(self) -> Iterator[Event]:
+        """Ask about the data's rows as they are."""
+        told = []
+        total = len(self.asked)
+        for part in Pace(1).parts(total):
+            rows = self.people[self.asked[part]]
+            told.append(self._predict(rows))
+            yield self._progress("data", min(part.stop, total), total)
+        scores = np.concatenate(told)
+        self.untouched = self.outcomes.of(scores)
+        self.good[self.asked] = labels(scores) == self.study.favourable
+
+    def _grow(self) -> Iterator[Event]:
+        """Make the rules, and grow the rule sets that are frequent."""
+        options, study = self.options, self.study
+        rules = [
+            rules_about(
+                attribute,
+                self.groups[:, i],
+                bins=options.bins,
+                edges=study.edges.get(attribute.name, ()),
+                subsets=options.subsets,
+                favourable=self.good,
+            )
+            for i, attribute in enumerate(study.domain.grouping)
+        ]
+        self.notes += [each.note for each in rules if each.note]
+        if not any(len(each.sets) for each in rules):
+            raise SpecError(
+                "Everybody in the data has the same protected values, so there are no groups to "
+                "compare.",
+                why="A rule must tell some people from others.",
+                remedy="Protect another column, or use data with more than one group.",
+            )
+        self.members = Members(rules)
+        total = len(self.people)
+        least = int(np.ceil(options.theta * total - 1e-9))
+        for event in grow(self.members, max(least, 1), options.together):
+            if isinstance(event, Frequent):
+                self.frequent = event
+            else:
+                yield self._progress("rules", event.kept, event.candidates)
+        if not len(self.frequent.chosen):
+            most = self.frequent.most
+            raise SpecError(
+                f"No group has {100 * options.theta:g} % of the rows or more.",
+                why=f"The largest that a rule describes has {most:,} of {total:,} rows, "
+                f"{100 * most / total:.2g} %.",
+                remedy="Ask for less support, or use wider bins.",
+            )
+        if self.frequent.stopped:
+            self.notes.append(
+                f"Rules about {self.frequent.stopped} attributes together are more than {MOST:,}: "
+                f"only those about fewer were examined, {len(self.frequent.chosen):,}. Ask for "
+                "more support, for fewer bins, or for fewer protected attributes."
+            )
+
+    def _sample(self) -> Iterator[Event]:
+        """Draw samples until every score is known as well as was asked for.
+
+        Whether to go on with a rule set hangs on what was counted, so each look at it has a part
+        of its error only: the k-th one a share of 2^-k, all of it where it was certain beforehand
+        that the first look would be the last. How many samples there are at a look does not hang
+        on what they told: it is twice as many as before on the side with fewer.
+        """
+        tallies, options = self.tallies, self.options
+        count = len(self.frequent.chosen)
+        self.looks, self.certain = np.ones(count, dtype=np.intp), np.zeros(count, dtype=np.bool_)
+        yield from self._pool()
+        wanted = np.full(tallies.n.shape, options.sample_thr)
+        yield from self._fill(wanted)
+        self.certain = tallies.widest <= options.error_thr
+        while (going := np.flatnonzero(self._margins() > options.error_thr)).size:
+            self.looks[going] += 1
+            fewer = np.where(tallies.n[INSIDE, going] <= tallies.n[OUTSIDE, going], INSIDE, OUTSIDE)
+            wanted[fewer, going] = 2 * tallies.n[fewer, going]
+            yield from self._fill(wanted)
+
+    def _pool(self) -> Iterator[Event]:
+        """Draw from everybody, so many that the smallest group has what it needs."""
+        thr = self.options.sample_thr
+        smallest = int(self.tallies.people[INSIDE].min()) / len(self.people)
+        pool = int(min((thr + 3 * np.sqrt(thr)) / smallest, _POOL * thr)) + 1
+        everywhere = np.ones(len(self.members.weight), dtype=np.bool_)
+        done = 0
+        while done < pool:
+            place, values = yield from self._draw(everywhere, min(pool - done, MOST_AT_ONCE))
+            self.tallies.add(place, values)
+            done += len(place)
+            yield from self._tell()
+
+    def _fill(self, wanted: Counts) -> Iterator[Event]:
+        """Draw until each side of each rule set has as many samples as wanted: ``(2, R)``."""
+        tallies = self.tallies
+        while (draw := tallies.next(wanted)) is not None:
+            which = np.flatnonzero((tallies.n < wanted).any(axis=0))
+            self.enough = len(self.frequent.chosen) - len(which)
+            place, values = yield from self._draw(draw.where, draw.count)
+            tallies.add(place, values, draw.where, which)
+            yield from self._tell()
+
+    def _draw(
+        self, where: NDArray[np.bool_], count: int
+    ) -> Generator[Event, None, tuple[NDArray[np.intp], Counts]]:
+        """Make people like those of some combinations, and ask about them.
+
+        Returns
+        -------
+        place : NDArray[np.intp]
+            ``(count,)``; the combination of each.
+        values : Counts
+            ``(values, count)``.
+        """
+        seeds = drawn(self.rng, where, self.members.place, count)
+        values = []
+        for part in Pace(1).parts(count):
+            scores = self._predict(self.neighbours.of(self.people[seeds[part]]))
+            values.append(self.outcomes.of(scores))
+            self.decided += np.bincount(labels(scores), minlength=len(self.decided))
+            self.tried += len(scores)
+            yield self._progress("samples", self.enough, len(self.frequent.chosen))
+        return self.members.place[seeds], np.concatenate(values, axis=1)
+
+    def _predict(self, rows: Rows) -> Scores:
+        return self.study.predict(rows)
+
+    def _margins(self) -> NDArray[np.float64]:
+        """Give each rule set's widest margin of all outcomes: ``(R,)``."""
+        sides = (self._sides(self.tallies, value) for value in range(len(self.outcomes.names)))
+        return np.asarray(np.max([inside.half + outside.half for inside, outside in sides], axis=0))
+
+    def _sides(self, tallies: Tallies, value: int) -> tuple[Side, Side]:
+        return tallies.sides(value, self.outcomes.squares)
+
+    def _tell(self) -> Iterator[Event]:
+        """Tell the figures as they stand, now and then."""
+        if perf_counter() - self.told > _TELL_SECONDS:
+            yield self._measured()
+
+    def _measured(self) -> Measured:
+        """Tell what is known of every rule set of which there are samples on either side."""
+        figures: list[Figure] = []
+        known = np.flatnonzero((self.tallies.n > 0).all(axis=0))
+        notes = (*self._surprises(), *self.notes)
+        for value, name in enumerate(self.outcomes.names):
+            told = self._told(value, name, known)
+            figures.append(
+                Mined(
+                    outcome=name,
+                    attributes=tuple(each.name for each in self.study.domain.grouping),
+                    theta=self.options.theta,
+                    rule_sets=len(self.frequent.chosen),
+                    candidates=self.frequent.candidates,
+                    samples=self.tried,
+                    margin=float(told.margin.max(initial=0.0)),
+                    seconds=perf_counter() - self.began,
+                    sweep=told.sweep(self.options.theta),
+                    notes=notes,
+                )
+            )
+            figures += told.rule_sets(np.random.default_rng(0))
+        self.told = perf_counter()
+        return Measured("samples", tuple(figures))
+
+    def _told(self, value: int, name: str, known: NDArray[np.intp]) -> Told:
+        inside, outside = (side.of(known) for side in self._sides(self.tallies, value))
+        data_in, data_out = (side.of(known) for side in self._sides(self.data, value))
+        return Told(
+            members=self.members,
+            chosen=self.frequent.chosen[known],
+            rows=self.frequent.rows[known],
+            outcome=name,
+            inside=inside,
+            outside=outside,
+            data_in=data_in,
+            data_out=data_out,
+            tests=len(self.frequent.chosen) * len(self.outcomes.names),
+            spent=np.where(self.certain, 1.0, 0.5**self.looks)[known],
+        )
+
+    def _surprises(self) -> Iterator[str]:
+        """Say what is strange about the answers, and about how samples came about."""
+        study, seen = self.study, np.flatnonzero(self.decided)
+        if len(seen) == 1:
+            yield (
+                f"The model decided “{study.decisions[seen[0]]}” about everybody who was asked "
+                "about, so no group fares otherwise than another."
+            )
+        if not self.neighbours.moves:
+            yield (
+                "No attribute but the protected ones may vary, so the samples are rows of the "
+                "data as they are."
+            )
+        if self.neighbours.left:
+            yield (
+                f"{self.neighbours.left:,} samples are rows of the data as they are: whatever was "
+                "tried to move in them broke a constraint."
+            )
+
+    def _progress(self, phase: str, done: int, total: int) -> Progress:
+        return Progress(
+            phase, done, total, self.tried, 0, self.study.queries, rejected=self.neighbours.rejected
+        )
+
+
+__all__ = ["MOST_ROWS", "TestSgdOptions", "search"]

@@ -1,0 +1,124 @@
+"""Rule sets beside each other: variants of one finding, and those one step broader or narrower."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.groups.support import Members, RuleSets, unpacked
+
+#: Two rule sets that divide people so much alike tell of the same finding.
+ALIKE = 0.5
+#: One inside the other with a score so near to the greater one does too.
+NEARLY = 0.9
+#: Beyond so many combinations of cells likeness is measured on so many of them, drawn at random.
+_MOST = 10_000
+#: Rule sets that are compared with the leaders at once.
+_AT_ONCE = 250
+
+
+def leaders(
+    members: Members, chosen: RuleSets, score: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Tell of which earlier rule set each is a variant: ``(K,)``, -1 of one that stands for itself.
+
+    Two rule sets are alike as far as they divide people alike: the Jaccard index of their members,
+    or that of those who are none, whichever is less; or the same of the one's members and the
+    other's non-members, for “men” tell what “women” do. From `ALIKE` on a rule set is a variant
+    of the first such that stands for itself; also where one is inside the other and its score is
+    at least `NEARLY` of that one's.
+
+    Parameters
+    ----------
+    members : Members
+        Who is in which rule set.
+    chosen : RuleSets
+        ``(K, g)``; the leading ones, the highest score first.
+    score : NDArray[np.float64]
+        ``(K,)``.
+    rng : np.random.Generator
+        Draws the combinations on which likeness is measured, where there are very many.
+    """
+    weight, some = members.weight.astype(np.float32), slice(None)
+    if len(weight) > _MOST:
+        some = np.sort(
+            rng.choice(len(weight), _MOST, replace=False, p=members.weight / members.weight.sum())
+        )
+        weight = np.ones(_MOST, dtype=np.float32)
+    leader = np.full(len(chosen), -1, dtype=np.intp)
+    places = np.empty(0, dtype=np.intp)
+    kept = np.empty((0, len(weight)), dtype=np.float32)
+    for start in range(0, len(chosen), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        masks = unpacked(members.bits(chosen[part]), len(members.weight))[:, some]
+        these = masks.astype(np.float32)
+        both = (these * weight) @ np.concatenate([kept, these]).T
+        size = (these * weight).sum(axis=1)
+        sizes = np.concatenate([kept @ weight, size])
+        own = np.arange(start, start + len(these))
+        others = np.concatenate([places, own])
+        standing = others < start
+        for row, i in enumerate(own.tolist()):
+            to = np.flatnonzero(standing)
+            alike = _alike(both[row, to], size[row], sizes[to], float(weight.sum()))
+            nested = both[row, to] >= np.minimum(size[row], sizes[to]) * (1 - 1e-6)
+            same = (alike >= ALIKE) | (nested & (score[i] >= NEARLY * score[others[to]]))
+            if same.any():
+                leader[i] = others[to[same.argmax()]]
+            else:
+                standing[len(places) + row] = True
+        new = own[leader[own] < 0]
+        places = np.concatenate([places, new])
+        kept = np.concatenate([kept, these[new - start]])
+    return leader
+
+
+def _alike(
+    both: NDArray[np.float32], size: float, sizes: NDArray[np.float32], everybody: float
+) -> NDArray[np.float32]:
+    """Tell how much alike a rule set divides people as others do, each way round."""
+
+    def jaccard(both: NDArray[np.float32], sizes: NDArray[np.float32]) -> NDArray[np.float32]:
+        inside = both / np.maximum(size + sizes - both, 1e-9)
+        outside = (everybody - size - sizes + both) / np.maximum(everybody - both, 1e-9)
+        return np.minimum(inside, outside)
+
+    return np.maximum(jaccard(both, sizes), jaccard(size - both, everybody - sizes))
+
+
+def beside(
+    members: Members, chosen: RuleSets, place: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Give the places of the rule sets one step broader than one of them, and one step narrower.
+
+    A step leaves out a rule or puts one to it, or lets a rule hold one cell more or less.
+
+    Parameters
+    ----------
+    members : Members
+        Who is in which rule set.
+    chosen : RuleSets
+        ``(R, g)``.
+    place : int
+        Which.
+    """
+    differs = chosen != chosen[place]
+    near = np.flatnonzero(differs.sum(axis=1) == 1)
+    column = differs[near].argmax(axis=1)
+    broader, narrower = [], []
+    for attribute in range(chosen.shape[1]):
+        there = near[column == attribute]
+        mine, theirs = chosen[place, attribute], chosen[there, attribute]
+        if mine < 0:
+            narrower.append(there)
+            continue
+        occupied = np.unique(members.cells[:, attribute])
+        sets = members.rules[attribute].sets[:, occupied[occupied >= 0]]
+        more = (sets[theirs] & ~sets[mine]).sum(axis=1)
+        fewer = (~sets[theirs] & sets[mine]).sum(axis=1)
+        broader.append(there[(theirs < 0) | ((more == 1) & (fewer == 0))])
+        narrower.append(there[(theirs >= 0) & (more == 0) & (fewer == 1)])
+    return np.concatenate(broader), np.concatenate(narrower)
+
+
+__all__ = ["ALIKE", "NEARLY", "beside", "leaders"]

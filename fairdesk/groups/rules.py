@@ -1,0 +1,253 @@
+"""Rules about one protected attribute: which groups of its values there are (TestSGD, section 3.1).
+
+Zhang et al., "TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
+Discrimination", ACM TOSEM 2023. A rule is a set of *cells* of the attribute: names by themselves,
+numbers in bins. Names make subsets; whatever has an order makes runs of neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.attributes import Attribute
+from fairdesk.data.table import Kind
+from fairdesk.events import Condition, Conditions
+
+Subsets = Literal["all", "single", "ordered"]
+
+#: Names beyond this have too many subsets for all of them to be tried: 1,022 with so many.
+MOST_NAMES = 10
+#: Ordered names beyond this are first put together: their runs would be too many.
+MOST_ORDERED = 50
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All rules about one attribute.
+
+    Attributes
+    ----------
+    attribute : Attribute
+        What they speak of.
+    cells : NDArray[np.intp]
+        ``(n,)``; the cell of each row, -1 where its value is missing: it fulfils no rule.
+    sets : NDArray[np.bool_]
+        ``(r, c)``; which cells each rule holds. No two hold the same people, none holds
+        everybody whose value is known.
+    conditions : tuple[Condition, ...]
+        ``r`` of them: each rule in words.
+    note : str
+        What the auditor must know about how they were chosen; mostly empty.
+    """
+
+    attribute: Attribute
+    cells: NDArray[np.intp]
+    sets: NDArray[np.bool_]
+    conditions: tuple[Condition, ...]
+    note: str = ""
+
+    def describe(self, rule: int) -> Conditions:
+        """Give the condition of a rule; none for -1."""
+        return (self.conditions[rule],) if rule >= 0 else ()
+
+
+def rules_about(
+    attribute: Attribute,
+    codes: NDArray[np.float64],
+    *,
+    bins: int,
+    edges: Sequence[float] = (),
+    subsets: Subsets = "all",
+    favourable: NDArray[np.float64] | None = None,
+) -> Rules:
+    """Make the rules about one attribute.
+
+    Values that no row has are in no rule, and a run begins and ends with a value that some row
+    has: else two rules would describe the same people.
+
+    Parameters
+    ----------
+    attribute : Attribute
+        One of `Domain.grouping`. Its category of missing cells is a name like others; it stands
+        outside the order of ordered names.
+    codes : NDArray[np.float64]
+        ``(n,)``; those of the rows.
+    bins : int
+        Into how many of equal width the range of the rows' numbers is divided; whole numbers
+        with no more different values than that have a cell for each.
+    edges : sequence of float
+        Instead of these, the inner edges of a number's bins, ascending.
+    subsets : str
+        Which subsets of names: ``"all"``; each name and all but it (``"single"``); or
+        (``"ordered"``) those with the highest rates, one after the other, and likewise the
+        lowest. Beyond `MOST_NAMES` names ``"all"`` is the last two together.
+    favourable : NDArray[np.float64], optional
+        ``(n,)``; whether each row gets the favourable decision, NaN where that is not known;
+        needed where names are ordered by it (`needs_rates`).
+    """
+    if not attribute.values:
+        return _runs_of_numbers(attribute, codes, bins, edges)
+    if attribute.kind is Kind.ORDINAL:
+        return _runs_of_names(attribute, codes, bins)
+    return _subsets(attribute, codes, subsets, favourable)
+
+
+def needs_rates(attribute: Attribute, subsets: Subsets) -> bool:
+    """Tell whether an attribute's names may be put in the order of their observed rates."""
+    if not attribute.values or attribute.kind is Kind.ORDINAL or subsets == "single":
+        return False
+    return subsets == "ordered" or len(attribute.values) > MOST_NAMES
+
+
+def _subsets(
+    attribute: Attribute,
+    codes: NDArray[np.float64],
+    subsets: Subsets,
+    favourable: NDArray[np.float64] | None,
+) -> Rules:
+    cells = _cells(codes)
+    count = len(attribute.values)
+    there = np.unique(cells[cells >= 0])
+    k, note = len(there), ""
+    if subsets == "all" and k <= MOST_NAMES:
+        picked = (np.arange(1, 2**k - 1)[:, None] >> np.arange(k)) & 1 > 0
+    else:
+        wanted = {"all": ("single", "ordered")}.get(subsets, (subsets,))
+        parts = [np.empty((0, k), dtype=np.bool_)]
+        if "single" in wanted:
+            parts += [np.eye(k, dtype=np.bool_), ~np.eye(k, dtype=np.bool_)]
+        if "ordered" in wanted:
+            rank = np.argsort(np.argsort(_rates(cells, there, favourable), kind="stable"))
+            parts += [rank < np.arange(1, k)[:, None], rank >= np.arange(1, k)[:, None]]
+        picked = np.unique(np.concatenate(parts), axis=0)
+        size = picked.sum(axis=1)
+        picked = picked[(size > 0) & (size < k)]
+        if subsets == "all":
+            note = (
+                f"“{attribute.name}” has {k:,} names, and all sets of more than {MOST_NAMES} are "
+                "too many to try. Tried were each name, all but it, and those with the highest and "
+                "the lowest rates in the data, one after the other."
+            )
+    sets = np.zeros((len(picked), count), dtype=np.bool_)
+    sets[:, there] = picked
+    return Rules(attribute, cells, sets, _listed(attribute, sets), note)
+
+
+def _rates(
+    cells: NDArray[np.intp], there: NDArray[np.intp], favourable: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Give the observed favourable rate of each value that is there; without any rows 0."""
+    if favourable is None:
+        raise ValueError("names are ordered by rates, which were not given")
+    known = (cells >= 0) & ~np.isnan(favourable)
+    size = there.max(initial=0) + 1
+    rows = np.bincount(cells[known], minlength=size)
+    good = np.bincount(cells[known], favourable[known], minlength=size)
+    return np.asarray((good / np.maximum(rows, 1))[there])
+
+
+def _runs_of_names(attribute: Attribute, codes: NDArray[np.float64], bins: int) -> Rules:
+    named, note = len(attribute.named), ""
+    cell_of = np.arange(len(attribute.values))
+    if named > MOST_ORDERED:
+        cell_of[:named] = np.arange(named) * bins // named
+        cell_of[named:] = bins
+        note = (
+            f"“{attribute.name}” has {named:,} values, and more than {MOST_ORDERED} have too many "
+            f"runs to try. Neighbouring values were put together into {bins} groups."
+        )
+    cells = _cells(codes)
+    cells = np.where(cells >= 0, cell_of[cells], -1)
+    count = cell_of.max() + 1
+    ordered = count - attribute.unknown
+    there = np.unique(cells[cells >= 0])
+    spans = _spans(there[there < ordered])
+    sets = np.zeros((len(spans) + 1, count), dtype=np.bool_)
+    for rule, (first, last) in enumerate(spans):
+        sets[rule, first : last + 1] = True
+    # who is unknown is no neighbour of the last value: a rule by itself
+    sets[-1, ordered:] = True
+    sets = sets[: len(spans) + int((there >= ordered).any())]
+    return Rules(attribute, cells, sets, _listed(attribute, sets[:, cell_of]), note)
+
+
+def _runs_of_numbers(
+    attribute: Attribute, codes: NDArray[np.float64], bins: int, edges: Sequence[float]
+) -> Rules:
+    known = ~np.isnan(codes)
+    starts, ends = _bins(attribute, codes[known], bins, edges)
+    cells = np.full(len(codes), -1, dtype=np.intp)
+    # whoever is below the first edge is in the first bin: it is open
+    cells[known] = np.searchsorted(starts[1:], codes[known], side="right")
+    there = np.unique(cells[known])
+    spans = _spans(there)
+    sets = np.zeros((len(spans), len(starts)), dtype=np.bool_)
+    conditions = []
+    for rule, (first, last) in enumerate(spans):
+        sets[rule, first : last + 1] = True
+        high = None if last == there[-1] else float(ends[last])
+        conditions.append(
+            Condition(
+                attribute.name,
+                low=None if first == there[0] else float(starts[first]),
+                high=high,
+                below=high is not None and attribute.kind is Kind.REAL,
+            )
+        )
+    return Rules(attribute, cells, sets, tuple(conditions))
+
+
+def _bins(
+    attribute: Attribute, codes: NDArray[np.float64], bins: int, edges: Sequence[float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give where each bin starts and ends, ``(c,)``: whole numbers end inclusively."""
+    whole = attribute.kind is Kind.INTEGER
+    low, high = (codes.min(), codes.max()) if codes.size else (0.0, 0.0)
+    if edges:
+        inner = np.array(edges, dtype=np.float64)
+    elif whole and len(values := np.unique(codes)) <= bins:
+        return values, values
+    else:
+        # whole numbers fill their range to the next one; all of a bin's width must count
+        inner = low + (high + whole - low) * np.arange(1, bins) / bins
+        inner = np.unique(inner if whole else _rounded(inner, high - low))
+    if whole:
+        inner = np.unique(np.ceil(inner))
+    starts = np.concatenate([[low], inner])
+    return starts, np.append(inner - whole, high)
+
+
+def _rounded(edges: NDArray[np.float64], span: float) -> NDArray[np.float64]:
+    """Round edges to a ten-thousandth of the range or finer: they are to be read."""
+    return np.round(edges, int(4 - np.floor(np.log10(span)))) if span > 0 else edges
+
+
+def _spans(there: NDArray[np.intp]) -> list[tuple[int, int]]:
+    """List the runs from one cell that is there to another: first and last, without all of them."""
+    cells = there.tolist()
+    return [
+        (first, last)
+        for i, first in enumerate(cells)
+        for last in cells[i:]
+        if (first, last) != (cells[0], cells[-1])
+    ]
+
+
+def _cells(codes: NDArray[np.float64]) -> NDArray[np.intp]:
+    return np.where(np.isnan(codes), -1, codes).astype(np.intp)
+
+
+def _listed(attribute: Attribute, sets: NDArray[np.bool_]) -> tuple[Condition, ...]:
+    """Write rules about listed values, ``(r, values)``, as conditions."""
+    return tuple(
+        Condition(attribute.name, codes=tuple(np.flatnonzero(each).astype(float).tolist()))
+        for each in sets
+    )
+
+
+__all__ = ["MOST_NAMES", "Rules", "Subsets", "needs_rates", "rules_about"]

@@ -1,0 +1,202 @@
+"""What samples say of rule sets, as an auditor reads it: the greatest differences first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.events import Conditions, RuleSet, Support, Variant
+from fairdesk.groups.lattice import beside, leaders
+from fairdesk.groups.support import Counts, Members, RuleSets
+from fairdesk.groups.testing import ALPHA, Side, Z, holm, interval, p_values
+
+#: So many rule sets are told of at most, of so many leading ones that are looked through.
+_TOLD, _LOOKED_AT = 1_000, 5_000
+#: Of one finding so many variants are told at most.
+_VARIANTS = 50
+#: So many leaders are told with what is one step broader and narrower, so many of each.
+_AROUND, _BESIDE = 30, 8
+#: Supports at which findings are told too.
+_SWEEP = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
+#: Of what untouched rows must show of a difference, to hold.
+_HOLDS = 0.5
+
+
+def paper_confidence() -> float:
+    """Give the paper's confidence in a score: the product of both intervals'."""
+    # slow to import, needed where something was sampled
+    from scipy.special import ndtr  # noqa: PLC0415
+
+    return float((2 * ndtr(Z) - 1) ** 2)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is known of all rule sets for one outcome.
+
+    Attributes
+    ----------
+    members : Members
+        Who is in which rule set.
+    chosen : RuleSets
+        ``(R, g)``; those of which there is a sample on either side.
+    rows : Counts
+        ``(R,)``; the data's rows in each.
+    outcome : str
+        As of `fairdesk.events.RuleSet`.
+    inside, outside : Side
+        ``(R,)``; the samples.
+    data_in, data_out : Side
+        ``(R,)``; the untouched rows; sides may be empty.
+    tests : int
+        How many tests there are in all: rule sets examined, times outcomes.
+    spent : NDArray[np.float64]
+        ``(R,)``; which share of its error each test may make now: less than all of it where
+        somebody looked before.
+    """
+
+    members: Members
+    chosen: RuleSets
+    rows: Counts
+    outcome: str
+    inside: Side
+    outside: Side
+    data_in: Side
+    data_out: Side
+    tests: int
+    spent: NDArray[np.float64]
+
+    @property
+    def score(self) -> NDArray[np.float64]:
+        """The group fairness scores: ``(R,)``."""
+        return np.abs(self.inside.mean - self.outside.mean)
+
+    @property
+    def margin(self) -> NDArray[np.float64]:
+        """The paper's margins: ``(R,)``."""
+        return self.inside.half + self.outside.half
+
+    def conditions(self, place: int) -> Conditions:
+        """Write a rule set in words."""
+        rules = zip(self.members.rules, self.chosen[place].tolist(), strict=True)
+        return tuple(each.conditions[rule] for each, rule in rules if rule >= 0)
+
+    def ranked(self) -> NDArray[np.intp]:
+        """Give the places of all rule sets, the highest score first; of equals the plainer."""
+        rules = (self.chosen >= 0).sum(axis=1)
+        return np.lexsort((-self.rows, rules, -self.score))
+
+    def sweep(self, theta: float) -> tuple[Support, ...]:
+        """Tell what would be found with a greater support."""
+        support, order = self.rows / self.members.weight.sum(), self.ranked()
+        found = []
+        for least in (theta, *(each for each in _SWEEP if each > theta)):
+            there = order[support[order] >= least - 1e-12]
+            if len(there):
+                best = int(there[0])
+                score = float(self.score[best])
+                found.append(Support(least, len(there), score, self.conditions(best)))
+            else:
+                found.append(Support(least, 0, 0.0))
+        return tuple(found)
+
+    def rule_sets(self, rng: np.random.Generator) -> tuple[RuleSet, ...]:
+        """Tell of the leading rule sets, and which of them are variants of another."""
+        order = self.ranked()[:_LOOKED_AT]
+        leader = leaders(self.members, self.chosen[order], self.score[order], rng)
+        told = np.array(list(_few(leader)), dtype=np.intp)
+        position = np.full(len(order), -1)
+        position[told] = np.arange(len(told))
+        low, high = interval(self.inside, self.outside, ALPHA * self.spent / self.tests)
+        p = holm(np.minimum(p_values(self.inside, self.outside) / self.spent, 1.0), self.tests)
+        figures, around = [], 0
+        for place in told.tolist():
+            each = int(order[place])
+            ahead = -1 if leader[place] < 0 else int(position[leader[place]])
+            broader = narrower = ()
+            if ahead < 0 and around < _AROUND:
+                around += 1
+                broader, narrower = map(self._variants, beside(self.members, self.chosen, each))
+            figures.append(
+                self._rule_set(each, (low[each], high[each]), p[each], ahead, broader, narrower)
+            )
+        return tuple(figures)
+
+    def _rule_set(
+        self,
+        place: int,
+        ends: tuple[float, float],
+        p: float,
+        leader: int,
+        broader: tuple[Variant, ...],
+        narrower: tuple[Variant, ...],
+    ) -> RuleSet:
+        inside, outside = float(self.inside.mean[place]), float(self.outside.mean[place])
+        rows = int(self.rows[place])
+        data_in, data_out = (
+            float(side.total[place] / side.n[place]) if side.n[place] else None
+            for side in (self.data_in, self.data_out)
+        )
+        return RuleSet(
+            conditions=self.conditions(place),
+            outcome=self.outcome,
+            score=abs(inside - outside),
+            phi_in=inside,
+            phi_out=outside,
+            margin=float(self.margin[place]),
+            confidence=paper_confidence(),
+            support=rows / int(self.members.weight.sum()),
+            rows=rows,
+            n_in=int(self.inside.n[place]),
+            n_out=int(self.outside.n[place]),
+            low=float(ends[0]),
+            high=float(ends[1]),
+            p=float(p),
+            data_in=data_in,
+            data_out=data_out,
+            holds_on_data=_holds(inside - outside, data_in, data_out),
+            leader=leader,
+            broader=broader,
+            narrower=narrower,
+        )
+
+    def _variants(self, places: NDArray[np.intp]) -> tuple[Variant, ...]:
+        best = places[np.argsort(-self.score[places], kind="stable")][:_BESIDE]
+        total = int(self.members.weight.sum())
+        return tuple(
+            Variant(
+                self.conditions(place),
+                float(self.score[place]),
+                float(self.inside.mean[place]),
+                int(self.rows[place]) / total,
+            )
+            for place in best.tolist()
+        )
+
+
+def _few(leader: NDArray[np.intp]) -> Iterator[int]:
+    """Give the places of which is told: leaders, and of each some of its variants."""
+    variants = np.zeros(len(leader), dtype=np.intp)
+    told = 0
+    for place, ahead in enumerate(leader.tolist()):
+        if told == _TOLD:
+            return
+        if ahead >= 0:
+            variants[ahead] += 1
+            if variants[ahead] > _VARIANTS:
+                continue
+        told += 1
+        yield place
+
+
+def _holds(gap: float, data_in: float | None, data_out: float | None) -> bool | None:
+    """Tell whether the untouched rows show a difference too."""
+    if data_in is None or data_out is None or gap == 0:
+        return None
+    return (data_in - data_out) / gap >= _HOLDS
+
+
+__all__ = ["Told", "paper_confidence"]
