@@ -1,0 +1,384 @@
+"""How fast TestSGD is beside its plain version and its paper, and what others find in the models.
+
+    python -m tests.benchmarks.testsgd [--case census] [--rows 2000] [--plain 10]
+
+Each case is measured in a process of its own, on one thread: a neural network of scikit-learn
+behind an encoder, fitted here on the public data, with all columns but those that would tell the
+outcome or the group by another name; and one network by others. The plain version scores some of
+the rule sets, drawn at random, and counts the support of some; what it would take for all is
+extrapolated. It asks the same model in the same process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from fairdesk.data.attributes import encode
+from fairdesk.data.domain import Domain, Role, attribute_of
+from fairdesk.data.outcomes import favourable_rows
+from fairdesk.data.reading import read_table
+from fairdesk.events import (
+    Condition,
+    Event,
+    Figure,
+    GroupGap,
+    LinearGroup,
+    Measured,
+    Mined,
+    RuleSet,
+)
+from fairdesk.groups import fairfictplay, testsgd, themis_groups
+from fairdesk.groups.study import Study
+from fairdesk.models.feeding import FedModel
+from fairdesk.models.mapping import match
+from fairdesk.models.open import open_model
+from tests.benchmarks import plain_testsgd
+from tests.benchmarks.measuring import DATA
+
+
+class Case(NamedTuple):
+    """Data, what is fitted to them, and what the paper says of its own model of such data.
+
+    Its figures are of 2023, of networks that were not published, on another machine.
+    """
+
+    data: str
+    label: str
+    favourable: str
+    protected: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+    #: A model by others; none is fitted.
+    model: str = ""
+    paper_rule_sets: int = 0
+    paper_seconds: int = 0
+    paper_worst: str = ""
+
+
+CRIME = (
+    *("racepctblack", "racePctWhite", "racePctAsian", "racePctHisp", "agePct12t21"),
+    *("agePct12t29", "agePct16t24", "agePct65up", "MalePctDivorce", "FemalePctDiv"),
+)
+_CENSUS = {
+    "paper_rule_sets": 880,
+    "paper_seconds": 869,
+    "paper_worst": "male, 40 <= age < 80, White or Asian-Pac: 29.9 / 9.7",
+}
+CASES = {
+    "census": Case(
+        *("adult.csv", "income", ">50K", ("sex", "race", "age")),
+        ("fnlwgt", "split", "education_num"),
+        **_CENSUS,
+    ),
+    "census, network": Case(
+        *("../encoded/eidig_census.csv", "income", "1", ("sex", "race", "age")),
+        model="eidig_adult.h5",
+        **_CENSUS,
+    ),
+    "compas": Case(
+        *("compas_two_year.csv", "two_year_recid", "0", ("race", "sex", "age")),
+        (
+            *("age_cat", "c_charge_desc", "days_b_screening_arrest", "c_days_from_compas"),
+            *("decile_score", "score_text", "v_decile_score", "v_score_text"),
+            *("is_recid", "is_violent_recid"),
+        ),
+        paper_rule_sets=1_590,
+        paper_seconds=909,
+        paper_worst="male, age >= 40, Hispanic or other: 20.7 / 83.1",
+    ),
+    "crime": Case(
+        *("communities_crime.csv", "class", "0", CRIME),
+        ("state", "communityname", "fold", "ViolentCrimesPerPop", "Black"),
+        paper_rule_sets=13_282,
+        paper_seconds=29_150,
+        paper_worst="FemalePctDiv >= 0.4, racePctWhite <= 0.8: 60.7 apart",
+    ),
+    "german": Case(
+        *("german_credit.csv", "credit_risk", "good", ("age", "sex")),
+        ("personal_status_sex",),
+        paper_rule_sets=53,
+        paper_seconds=105,
+    ),
+    "bank": Case(
+        *("bank_marketing.csv", "y", "yes", ("age",)),
+        ("duration",),
+        paper_rule_sets=34,
+        paper_seconds=142,
+        paper_worst="10 <= age < 90: 38.2 apart",
+    ),
+    "law school": Case(
+        *("law_school_lsac.csv", "pass_bar", "passed", ("race", "sex")),
+        paper_rule_sets=17,
+        paper_seconds=18,
+        paper_worst="male, Asian or Black: 15.0 apart",
+    ),
+}
+
+
+def prepare(name: str, folder: Path, rows: int) -> float | None:
+    """Write a case's data, and the model that is fitted to them; give its accuracy."""
+    import pandas as pd
+
+    case = CASES[name]
+    data = pd.read_csv(DATA / "tabular" / case.data, na_values="?").drop(columns=[*case.dropped])
+    if len(data) > rows:
+        data = data.sample(rows, random_state=0)
+    words = [each for each in data if not pd.api.types.is_numeric_dtype(data[each])]
+    data = data.fillna(dict.fromkeys(words, "not told")).dropna()
+    data.to_csv(folder / "data.csv", index=False)
+    if case.model:
+        return None
+    return _fit(data, case.label, words, folder / "model.pkl")
+
+
+def _fit(data: Any, label: str, words: Sequence[str], path: Path) -> float:
+    import pickle
+
+    from sklearn.compose import make_column_transformer
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    inputs, outcome = data.drop(columns=label), data[label]
+    encoder = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), [each for each in words if each != label]),
+        (StandardScaler(), [each for each in inputs if each not in words]),
+    )
+    network = MLPClassifier((32, 16, 8), max_iter=12, early_stopping=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = make_pipeline(encoder, network).fit(inputs, outcome)
+    path.write_bytes(pickle.dumps(fitted))
+    return float(fitted.score(inputs, outcome))
+
+
+def opened(name: str, folder: Path) -> Study:
+    """Open what was prepared, as the app does."""
+    case = CASES[name]
+    table = read_table(folder / "data.csv")
+    model = open_model(DATA / "models" / case.model if case.model else folder / "model.pkl")
+    mapping = match(model.card, table, case.label, case.favourable)
+    domain = Domain(
+        tuple(
+            attribute_of(
+                table.column(each), Role.PROTECTED if each in case.protected else Role.VARIES
+            )
+            for each in dict.fromkeys(each.attribute for each in mapping.inputs)
+        )
+    )
+    inside = np.zeros(len(table.codes), dtype=np.bool_)
+    inside[domain.places(table)] = True
+    good, known = favourable_rows(table, case.label, case.favourable)
+    return Study(
+        domain=domain,
+        rows=domain.encode(table),
+        groups=encode(domain.grouping, table),
+        inside=inside,
+        label=np.where(known, good, np.nan),
+        decided=np.full(len(inside), np.nan),
+        model=FedModel(model, mapping, domain.attributes),
+        favourable=mapping.favourable_class,
+        decisions=mapping.decisions(model.card),
+    )
+
+
+class Run(NamedTuple):
+    """What a method told in the end, and what that took."""
+
+    figures: tuple[Figure, ...]
+    queries: int
+    seconds: float
+
+
+def run(search: Callable[..., Any], study: Study, options: Any) -> Run:
+    """Drive a method to its end."""
+    study.queries, last, started = 0, None, perf_counter()
+    events: Sequence[Event] = search(
+        study, study.rows[study.inside], options, np.random.default_rng(0)
+    )
+    for event in events:
+        last = event if isinstance(event, Measured) else last
+    assert last is not None
+    return Run(last.figures, study.queries, perf_counter() - started)
+
+
+def measure(name: str, folder: Path, plain: int) -> tuple[list[str], list[list[str]]]:
+    """Measure a case; give its line of the first table and its lines of the second."""
+    with threadpool_limits(limits=1):
+        study = opened(name, folder)
+        study.predict(study.rows[study.inside][:1_000])  # compiled loops are loaded
+        ours = run(testsgd.search, study, testsgd.TestSgdOptions())
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 10)
+        mined, *rule_sets = ours.figures
+        assert isinstance(mined, Mined)
+        sets = [each for each in rule_sets if isinstance(each, RuleSet)]
+        case = CASES[name]
+        cells = [
+            name,
+            f"{mined.rule_sets:,}",
+            f"{mined.candidates:,}",
+            f"{mined.samples:,}",
+            f"{ours.queries:,}",
+            f"{mined.margin:.3f}",
+            f"{ours.seconds:.2f}",
+            f"{peak:,.0f}",
+            f"{case.paper_rule_sets:,}",
+            f"{case.paper_seconds:,}",
+            *(_beside_plain(study, mined, sets, ours.seconds, plain) if plain else [""] * 3),
+        ]
+        return cells, [*_worst(name, study, sets, ours), *_others(name, study)]
+
+
+def _beside_plain(
+    study: Study, mined: Mined, sets: Sequence[RuleSet], seconds: float, plain: int
+) -> list[str]:
+    """Score some rule sets plainly, and count some; extrapolate to all."""
+    options, rng = testsgd.TestSgdOptions(), np.random.default_rng(1)
+    chosen = rng.choice(len(sets), min(plain, len(sets)), replace=False).tolist()
+    started, within = perf_counter(), 0
+    for each in (sets[i] for i in chosen):
+        told = plain_testsgd.score(study, each.conditions, options, rng)
+        off = (told.phi_in - told.phi_out) - (each.phi_in - each.phi_out)
+        within += abs(off) <= told.margin + each.margin
+    scoring = (perf_counter() - started) / len(chosen)
+    frame, started = plain_testsgd.frame_of(study), perf_counter()
+    counted = [
+        plain_testsgd.holds(frame, each).mean()
+        for each in islice(plain_testsgd.candidates(study, options), 500)
+    ]
+    counting = (perf_counter() - started) / len(counted)
+    counting *= plain_testsgd.candidate_count(study, options) / mined.rule_sets
+    return [
+        f"{counting + scoring:.4f}",
+        f"{(counting + scoring) * mined.rule_sets / seconds:,.0f}",
+        f"{within} of {len(chosen)}",
+    ]
+
+
+def _worst(name: str, study: Study, sets: Sequence[RuleSet], ours: Run) -> list[list[str]]:
+    lines = []
+    if sets:
+        each = sets[0]
+        group = ", ".join(_condition(study.domain, one) for one in each.conditions)
+        apart = f"{100 * each.low:.1f} to {100 * each.high:.1f}"
+        lines.append(
+            [name, "TestSGD", group, *_rates(each.phi_in, each.phi_out), apart, *_cost(ours)]
+        )
+    if CASES[name].paper_worst:
+        lines.append([name, "the paper", CASES[name].paper_worst, *[""] * 6])
+    return lines
+
+
+def _others(name: str, study: Study) -> list[list[str]]:
+    """Ask the same model by THEMIS and by the auditor of FairFictPlay; tell their worst group."""
+    lines = []
+    told = run(themis_groups.search, study, themis_groups.ThemisGroupsOptions(most=200_000))
+    gaps = [each for each in told.figures if isinstance(each, GroupGap)]
+    worst = max(gaps, key=lambda each: each.gap)
+    low = ", ".join(_values(study.domain, worst.attributes, worst.worst))
+    high = ", ".join(_values(study.domain, worst.attributes, worst.best))
+    apart = f"{100 * worst.low:.1f} to {100 * worst.high:.1f}"
+    rates = _rates(worst.worst_rate, worst.best_rate)
+    lines.append([name, "THEMIS", f"{low} against {high}", *rates, apart, *_cost(told)])
+    told = run(fairfictplay.search, study, fairfictplay.FairFictPlayOptions())
+    linear = [each for each in told.figures if isinstance(each, LinearGroup)]
+    if linear:
+        group = linear[0]
+        weighed = sorted(
+            zip(group.weights, group.features, strict=True), key=lambda each: -abs(each[0])
+        )[:4]
+        formula = " ".join(f"{weight:+.2f} ({feature})" for weight, feature in weighed)
+        apart = f"{100 * group.low:.1f} to {100 * group.high:.1f}"
+        text = f"{formula} ... {group.bias:+.2f} > 0: {group.support:.0%} of people"
+        rates = _rates(group.phi_in, group.phi_out)
+        lines.append([name, "FairFictPlay", text, *rates, apart, *_cost(told)])
+    return lines
+
+
+def _condition(domain: Domain, condition: Condition) -> str:
+    attribute = next(each for each in domain.grouping if each.name == condition.attribute)
+    if condition.codes:
+        return f"{attribute.name} = {' or '.join(map(attribute.text, condition.codes))}"
+    low = "" if condition.low is None else f"{attribute.text(condition.low)} <= "
+    sign = "<" if condition.below else "<="
+    high = "" if condition.high is None else f" {sign} {attribute.text(condition.high)}"
+    return f"{low}{attribute.name}{high}"
+
+
+def _values(domain: Domain, names: Sequence[str], codes: Sequence[float]) -> list[str]:
+    by_name = {each.name: each for each in domain.attributes}
+    return [f"{name} = {by_name[name].text(code)}" for name, code in zip(names, codes, strict=True)]
+
+
+def _rates(inside: float, outside: float) -> list[str]:
+    return [f"{100 * inside:.1f}", f"{100 * outside:.1f}", f"{100 * abs(inside - outside):.1f}"]
+
+
+def _cost(told: Run) -> list[str]:
+    return [f"{told.queries:,}", f"{told.seconds:.2f}"]
+
+
+HEAD = (
+    *("", "rule sets", "candidates", "samples", "model rows", "margin", "seconds", "peak MB"),
+    *("paper: sets", "seconds", "plain s/set", "x plain", "scores alike"),
+)
+FOUND = (
+    *("", "method", "group", "rate, %", "others, %", "apart", "interval", "model rows", "seconds"),
+)
+
+
+def show(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table: the first columns to the left, numbers to the right."""
+    table = [head, *lines]
+    widths = [max(len(line[i]) for line in table) for i in range(len(head))]
+    for line in table:
+        cells = (
+            cell.rjust(width) if head[i] not in ("", "method", "group") else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        print("  ".join(cells).rstrip(), flush=True)
+
+
+def main() -> None:
+    """Prepare and measure every case in processes of their own; print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--case", action="append", choices=CASES)
+    parser.add_argument("--rows", type=int, default=sys.maxsize, help="of the data, at most")
+    parser.add_argument("--plain", type=int, default=20, help="rule sets that it scores; 0: none")
+    arguments = parser.parse_args()
+    lines, found = [], []
+    for name in arguments.case or CASES:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            ProcessPoolExecutor(
+                1, multiprocessing.get_context("spawn"), max_tasks_per_child=1
+            ) as fresh,
+        ):
+            accuracy = fresh.submit(prepare, name, Path(folder), arguments.rows).result()
+            if accuracy is not None:
+                print(f"{name}: a network that is right about {accuracy:.1%}", flush=True)
+            line, more = fresh.submit(measure, name, Path(folder), arguments.plain).result()
+        lines.append(line)
+        found += more
+    print()
+    show(HEAD, lines)
+    print()
+    show(FOUND, found)
+
+
+if __name__ == "__main__":
+    main()
