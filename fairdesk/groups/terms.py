@@ -1,0 +1,78 @@
+"""The terms that name somebody in a text, by category."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from fairdesk.errors import SpecError
+
+#: The 48 identity terms of TestSGD (Zhang et al., TOSEM 2023, Table 1). Words of one term may
+#: stand apart or be joined by a hyphen in a text.
+TERMS: dict[str, tuple[str, ...]] = {
+    "gender": (
+        *("lesbian", "gay", "bisexual", "transgender", "trans", "queer", "lgbt", "lgbtq"),
+        *("homosexual", "straight", "heterosexual", "male", "female", "nonbinary"),
+    ),
+    "race": (
+        *("african", "african american", "black", "white", "european", "hispanic", "latino"),
+        *("latina", "latinx", "mexican", "canadian", "american", "asian", "indian"),
+        *("middle eastern", "chinese", "japanese"),
+    ),
+    "religion": (
+        *("christian", "muslim", "jewish", "buddhist", "catholic", "protestant", "sikh"),
+        *("taoist", "atheist"),
+    ),
+    "age": (
+        *("old", "older", "young", "younger", "teenage", "millennial", "middle aged"),
+        *("elderly",),
+    ),
+}
+
+_BETWEEN_WORDS = re.compile(r"[\s\-\u2010\u2011]+")
+
+
+def words(term: str) -> tuple[str, ...]:
+    """Give the words of a term, or of what was found of it in a text, whatever their case."""
+    return tuple(each for each in _BETWEEN_WORDS.split(term.casefold()) if each)
+
+
+def lists_of_terms(own: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Give the terms to compare: the auditor's own, or the paper's where there are none.
+
+    Parameters
+    ----------
+    own : mapping of str to sequence of str
+        Per category its terms, as somebody typed them; a term that a category names twice is
+        taken once.
+
+    Raises
+    ------
+    SpecError
+        When a category has one term only, or two categories share one.
+    """
+    if not own:
+        return TERMS
+    lists: dict[str, tuple[str, ...]] = {}
+    owner: dict[tuple[str, ...], str] = {}
+    for category, typed in own.items():
+        terms = {words(term): " ".join(term.split()) for term in reversed(typed) if words(term)}
+        if len(terms) < 2:
+            raise SpecError(
+                f"The category “{category}” has fewer than two terms.",
+                why="A sentence is compared with the same one that names somebody else.",
+                remedy="Give it another term, or leave the category out.",
+            )
+        for term, written in terms.items():
+            if owner.setdefault(term, category) != category:
+                raise SpecError(
+                    f"The term “{written}” stands in the categories “{owner[term]}” and "
+                    f"“{category}”.",
+                    why="It would not be known which terms can take its place in a sentence.",
+                    remedy="Take it out of one of the two.",
+                )
+        lists[category] = tuple(reversed(terms.values()))
+    return lists
+
+
+__all__ = ["TERMS", "lists_of_terms", "words"]
