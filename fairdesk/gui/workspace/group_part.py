@@ -1,0 +1,323 @@
+"""One table of groups with its sentence, its pictures, its error rates, and its calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QVBoxLayout, QWidget
+
+from fairdesk.events import GroupLine, GroupTable
+from fairdesk.gui import group_marks, parts, theme
+from fairdesk.gui.chart import Drawing, Line, LineChart, Mark
+from fairdesk.gui.forest_plot import Forest, ForestPlot
+from fairdesk.gui.heat_map import Heat, HeatMap
+from fairdesk.gui.workspace.rule_table import Cell, RuleTable
+from fairdesk.gui.workspace.session import Session
+from fairdesk.gui.workspace.statement import Statement
+from fairdesk.report import words
+from fairdesk.report.about_groups import Column, columns, table_sentences, table_title
+
+#: The columns of the tables that Local Law 144 asks for; they come first.
+LAW = ("people", "rate", "impact")
+#: What else can be shown of each group, by what it is called.
+MORE = {
+    "Share and count": ("share", "favourable"),
+    "Interval of the rate": ("interval",),
+    "Four-fifths screening": ("screened",),
+    "Shortfall": ("shortfall",),
+    "Difference with its interval": ("difference",),
+    "Test, p and corrected p": ("test", "p", "holm"),
+    "Mean score and SMD": ("mean", "smd"),
+}
+#: The columns of the second table, with labels.
+ERRORS = ("tpr", "fpr", "precision", "accuracy", "equal", "odds")
+#: By what number of a group a column is sorted.
+_SORTED_BY = {
+    "interval": "low",
+    "impact": "impact_ratio",
+    "screened": "impact_ratio",
+    "test": "z",
+    "mean": "mean_score",
+    "tpr": "true_positive_rate",
+    "fpr": "false_positive_rate",
+    "equal": "equal_opportunity",
+    "odds": "average_odds",
+}
+#: A table of more rows than this scrolls by itself.
+_ROWS = 16
+#: A name in a table is at most so many letters wide before it wraps.
+_LETTERS = 26
+#: So many groups are drawn by their calibration.
+_CALIBRATED = 5
+
+
+class FigureTable(RuleTable):
+    """The figures of groups: cells are walked with the arrow keys, columns sort.
+
+    Signals
+    -------
+    chosen : int, Column
+        A figure is chosen: the group's place in the table, and the column.
+    """
+
+    chosen = Signal(int, object)
+
+    def __init__(self, name: str, table: GroupTable, shown: Sequence[Column]) -> None:
+        self._columns = tuple(shown)
+        super().__init__(name, [column.head for column in shown], len(table.attributes))
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setAccessibleDescription(
+            "Arrow keys walk the figures; how each came is told below. A click on a header sorts; "
+            "Ctrl+C copies."
+        )
+        self.show_groups(table)
+        self.currentCellChanged.connect(self._tell)
+        self.cellClicked.connect(self._tell)
+
+    def show_groups(self, table: GroupTable) -> None:
+        """Show the groups of a table with the same columns."""
+        with QSignalBlocker(self):
+            self.show_rows(
+                [self._cells(table, line, place) for place, line in enumerate(table.lines)]
+            )
+
+    def mark(self, place: int, column: Column) -> None:
+        """Go to a figure, without telling of it."""
+        row = next((row for row in range(self.rowCount()) if self._place(row) == place), None)
+        if row is not None:
+            with QSignalBlocker(self):
+                self.setCurrentCell(row, self._columns.index(column))
+
+    def _cells(self, table: GroupTable, line: GroupLine, place: int) -> list[Cell]:
+        """Write a group: by its values it is sorted as in the table, by a figure as that is."""
+        cells = [Cell(column.text(table, line), -place) for column in self._columns]
+        for at, column in enumerate(self._columns[self._wide :], self._wide):
+            value = getattr(line, _SORTED_BY.get(column.key, column.key))
+            # what is undefined comes last of all
+            cells[at] = Cell(cells[at].text, float("-inf") if value is None else float(value))
+        return cells
+
+    def _place(self, row: int) -> int:
+        """Give the place in the table of the group in a row, which may be sorted."""
+        item = self.item(row, 0)
+        return -1 if item is None else int(-item.data(Qt.ItemDataRole.UserRole))
+
+    def _tell(self, row: int, column: int, *_before: int) -> None:
+        if 0 <= row < self.rowCount() and 0 <= column < len(self._columns):
+            self.chosen.emit(self._place(row), self._columns[column])
+
+    def _fit(self) -> None:
+        """Give numbers their room and words the rest; where that is too little, scroll."""
+        super()._fit()
+        head = self.horizontalHeader()
+        numbers = sum(head.sectionSize(place) for place in range(self._wide, self.columnCount()))
+        least = [
+            min(self.sizeHintForColumn(place), _LETTERS * self.fontMetrics().averageCharWidth())
+            + theme.WIDE
+            for place in range(self._wide)
+        ]
+        tight = numbers + sum(least) > self.viewport().width()
+        for place, wide in enumerate(least):
+            mode = QHeaderView.ResizeMode.Fixed if tight else QHeaderView.ResizeMode.Stretch
+            head.setSectionResizeMode(place, mode)
+            if tight:
+                head.resizeSection(place, wide)
+        if tight:
+            self.resizeRowsToContents()
+            for row in range(self.rowCount()):
+                self.setRowHeight(row, self.rowHeight(row) + theme.TIGHT)
+        rows = sum(self.rowHeight(row) for row in range(min(self.rowCount(), _ROWS)))
+        bar = self.horizontalScrollBar().sizeHint().height() if tight else 0
+        edges = 2 * self.frameWidth() + 2
+        self.setFixedHeight(rows + head.sizeHint().height() + edges + bar)
+
+
+def calibration(table: GroupTable) -> Drawing:
+    """Draw what was true of people by what was expected, a line per group; the largest groups."""
+    drawn = sorted(
+        (line for line in table.lines if line.calibration and line.known),
+        key=lambda line: -line.people,
+    )[:_CALIBRATED]
+    whole = np.array([0.0, 100.0])
+    lines = [Line("as expected", whole, whole, "undecided", dashed=True)]
+    for number, line in enumerate(drawn):
+        told = sorted(line.calibration, key=lambda each: each.expected)
+        lines.append(
+            Line(
+                group_marks.name(line),
+                np.array([100 * each.expected for each in told]),
+                np.array([100 * each.observed for each in told]),
+                f"series {number}",
+                mark=Mark.POINTS,
+            )
+        )
+    return Drawing(
+        title="Calibration by group, observed",
+        x_title="mean score of the favourable decision, %",
+        y_title="with the favourable label",
+        lines=tuple(lines) if drawn else (),
+        x_digits=1,
+        y_digits=1,
+        y_unit=f"{words.NBSP}%",
+        y_high=100.0,
+    )
+
+
+class TablePart(QWidget):
+    """A table of groups, and everything drawn of it.
+
+    Parameters
+    ----------
+    session : Session
+        Whose question it is.
+    table : GroupTable
+        The figures.
+    more : collection of str
+        Which of `MORE` is shown.
+
+    Signals
+    -------
+    chosen : GroupTable, GroupLine, Column
+        A figure is chosen: of which group, and which column.
+    """
+
+    chosen = Signal(object, object, object)
+
+    def __init__(self, session: Session, table: GroupTable, more: Collection[str]) -> None:
+        super().__init__()
+        self._session, self._table = session, table
+        self.name = table_title(session.spec, table)
+        self.said = Statement()
+        self.forest = ForestPlot()
+        self.heat = HeatMap() if len(table.attributes) == 2 else None
+        self.errors: FigureTable | None = None
+        self._fold: parts.Fold | None = None
+        self.curves: LineChart | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.GAP)
+        self._column.addWidget(parts.heading(self.name))
+        self._column.addWidget(self.said)
+        self._at = self._column.count()
+        self.figures = self._put_table(more)
+        for picture in (self.heat, self.forest):
+            if picture is not None:
+                picture.said.connect(session.said)
+                picture.failed.connect(session.failed)
+                picture.chosen.connect(self._choose_rate)
+                self._column.addWidget(picture)
+        self._add_errors()
+        self._add_calibration()
+        self._show()
+
+    @property
+    def table(self) -> GroupTable:
+        """What is shown."""
+        return self._table
+
+    def show_table(self, table: GroupTable) -> None:
+        """Show the same groups counted anew."""
+        if table != self._table:
+            self._table = table
+            self.figures.show_groups(table)
+            if self.errors is not None:
+                self.errors.show_groups(table)
+            if self.curves is not None:
+                self.curves.draw(calibration(table))
+            self._show()
+
+    def show_more(self, more: Collection[str]) -> None:
+        """Show other columns."""
+        before = self.figures
+        self.figures = self._put_table(more)
+        self._column.removeWidget(before)
+        before.hide()
+        before.deleteLater()
+
+    def forget(self) -> None:
+        """Choose nothing."""
+        for picture in (self.heat, self.forest):
+            if picture is not None:
+                picture.choose(None)
+        for table in (self.figures, self.errors):
+            if table is not None:
+                table.clearSelection()
+
+    def _show(self) -> None:
+        spec, table = self._session.spec, self._table
+        first, *others = table_sentences(spec, table)
+        self.said.say("□ Observed", first, " ".join(others))
+        self.forest.draw(Forest(table, self.name, spec.person))
+        if self.heat is not None:
+            self.heat.draw(Heat(table, self.name, spec.person))
+
+    def _put_table(self, more: Collection[str]) -> FigureTable:
+        keys = [*LAW, *(key for name, found in MORE.items() if name in more for key in found)]
+        made = self._make_table(self.name, keys)
+        self._column.insertWidget(self._at, made)
+        return made
+
+    def _make_table(self, name: str, keys: Sequence[str]) -> FigureTable:
+        values = columns(self._table)[: len(self._table.attributes)]
+        there = {column.key: column for column in _figures(self._table)}
+        shown = (*values, *(there[key] for key in keys if key in there))
+        made = FigureTable(name, self._table, shown)
+        made.chosen.connect(self._choose)
+        return made
+
+    def _add_errors(self) -> None:
+        if all(line.positives is None for line in self._table.lines):
+            return
+        fold = parts.Fold("Error rates by group")
+        self.errors = self._make_table(f"{self.name}: error rates", ERRORS)
+        fold.body.addWidget(
+            parts.quiet(
+                "Decisions beside labels (observed): a label may carry the same bias as a decision."
+            )
+        )
+        fold.body.addWidget(self.errors)
+        self._column.addWidget(fold)
+
+    def _add_calibration(self) -> None:
+        drawing = calibration(self._table)
+        if drawing.empty:
+            return
+        fold = parts.Fold("Calibration by group")
+        self.curves = LineChart()
+        self.curves.setMinimumHeight(260)
+        self.curves.said.connect(self._session.said)
+        self.curves.failed.connect(self._session.failed)
+        self.curves.draw(drawing)
+        drawn = len(drawing.lines) - 1
+        there = sum(bool(line.calibration) and line.known for line in self._table.lines)
+        which = f" The {drawn} largest of {there} groups." if drawn < there else ""
+        fold.body.addWidget(
+            parts.quiet(
+                "Of people with about the same score, how many have the favourable label "
+                f"(observed); a model that is calibrated stays near the dashed line.{which}"
+            )
+        )
+        fold.body.addWidget(self.curves)
+        self._column.addWidget(fold)
+
+    def _choose_rate(self, place: int) -> None:
+        rate = next(each for each in _figures(self._table) if each.key == "rate")
+        self.figures.mark(place, rate)
+        self._choose(place, rate)
+
+    def _choose(self, place: int, column: Column) -> None:
+        self.forest.choose(place)
+        if self.heat is not None:
+            self.heat.choose(place)
+        self.chosen.emit(self._table, self._table.lines[place], column)
+
+
+def _figures(table: GroupTable) -> tuple[Column, ...]:
+    """Give the columns of figures, which come after those of the groups' values."""
+    return columns(table)[len(table.attributes) :]
