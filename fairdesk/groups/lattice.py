@@ -57,14 +57,14 @@ def leaders(
         sizes = np.concatenate([kept @ weight, size])
         own = np.arange(start, start + len(these))
         others = np.concatenate([places, own])
+        nested = both >= np.minimum(size[:, None], sizes) * (1 - 1e-6)
+        near = score[own][:, None] >= NEARLY * score[others]
+        same = (_alike(both, size[:, None], sizes, weight.sum()) >= ALIKE) | (nested & near)
         standing = others < start
         for row, i in enumerate(own.tolist()):
-            to = np.flatnonzero(standing)
-            alike = _alike(both[row, to], size[row], sizes[to], float(weight.sum()))
-            nested = both[row, to] >= np.minimum(size[row], sizes[to]) * (1 - 1e-6)
-            same = (alike >= ALIKE) | (nested & (score[i] >= NEARLY * score[others[to]]))
-            if same.any():
-                leader[i] = others[to[same.argmax()]]
+            of = np.flatnonzero(same[row] & standing)
+            if of.size:
+                leader[i] = others[of[0]]
             else:
                 standing[len(places) + row] = True
         new = own[leader[own] < 0]
@@ -74,7 +74,10 @@ def leaders(
 
 
 def _alike(
-    both: NDArray[np.float32], size: float, sizes: NDArray[np.float32], everybody: float
+    both: NDArray[np.float32],
+    size: NDArray[np.float32],
+    sizes: NDArray[np.float32],
+    everybody: np.float32,
 ) -> NDArray[np.float32]:
     """Tell how much alike a rule set divides people as others do, each way round."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,12 +70,12 @@ class Told:
     tests: int
     spent: NDArray[np.float64]
 
-    @property
+    @cached_property
     def score(self) -> NDArray[np.float64]:
         """The group fairness scores: ``(R,)``."""
         return np.abs(self.inside.mean - self.outside.mean)
 
-    @property
+    @cached_property
     def margin(self) -> NDArray[np.float64]:
         """The paper's margins: ``(R,)``."""
         return self.inside.half + self.outside.half
@@ -103,9 +104,18 @@ class Told:
                 found.append(Support(least, 0, 0.0))
         return tuple(found)
 
-    def rule_sets(self, rng: np.random.Generator) -> tuple[RuleSet, ...]:
-        """Tell of the leading rule sets, and which of them are variants of another."""
-        order = self.ranked()[:_LOOKED_AT]
+    def rule_sets(self, rng: np.random.Generator, *, last: bool) -> tuple[RuleSet, ...]:
+        """Tell of the leading rule sets, and which of them are variants of another.
+
+        Parameters
+        ----------
+        rng : np.random.Generator
+            For `leaders`.
+        last : bool
+            Whether these are the last figures: else fewer are looked through, and what is around
+            them is left out.
+        """
+        order = self.ranked()[: _LOOKED_AT if last else _TOLD]
         leader = leaders(self.members, self.chosen[order], self.score[order], rng)
         told = np.array(list(_few(leader)), dtype=np.intp)
         position = np.full(len(order), -1)
@@ -117,7 +127,7 @@ class Told:
             each = int(order[place])
             ahead = -1 if leader[place] < 0 else int(position[leader[place]])
             broader = narrower = ()
-            if ahead < 0 and around < _AROUND:
+            if last and ahead < 0 and around < _AROUND:
                 around += 1
                 broader, narrower = map(self._variants, beside(self.members, self.chosen, each))
             figures.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,12 +41,12 @@ class Side:
         squares = None if self.squares is None else self.squares[places]
         return Side(self.n[places], self.total[places], squares)
 
-    @property
+    @cached_property
     def mean(self) -> Numbers:
         """The share, or mean score: ``(R,)``."""
         return self.total / self.n
 
-    @property
+    @cached_property
     def deviation(self) -> Numbers:
         """The standard deviation of one sample: ``(R,)``.
 
@@ -60,7 +61,7 @@ class Side:
         share = 2 / (self.n + 4)
         return np.where(deviation > 0, deviation, np.sqrt(share * (1 - share)))
 
-    @property
+    @cached_property
     def half(self) -> Numbers:
         """The paper's half width, ``z * sqrt(p (1 - p) / n)``: ``(R,)``."""
         return Z * self.deviation / np.sqrt(self.n)

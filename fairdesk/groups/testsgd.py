@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, Figure, Measured, Mined, Progress, Rows, Scores
+from fairdesk.groups import text_rules
 from fairdesk.groups.rules import needs_rates, rules_about
 from fairdesk.groups.sampling import Neighbours, drawn, starting
 from fairdesk.groups.study import Study
@@ -120,6 +121,9 @@ def search(
         When nobody is in the domain, no rule tells people apart, or no rule set has the least
         support.
     """
+    if study.text:
+        yield from text_rules.search(study, options, rng)
+        return
     yield from _Mining(study, people, options, rng).run()
 
 
@@ -194,7 +198,7 @@ class _Mining:
         )
         self.data.add(self.members.place[self.asked], self.untouched)
         yield from self._sample()
-        yield self._measured()
+        yield self._measured(last=True)
         count = len(self.frequent.chosen)
         yield self._progress("samples", count, count)
 
@@ -354,7 +358,7 @@ class _Mining:
         if perf_counter() - self.told > _TELL_SECONDS:
             yield self._measured()
 
-    def _measured(self) -> Measured:
+    def _measured(self, *, last: bool = False) -> Measured:
         """Tell what is known of every rule set of which there are samples on either side."""
         figures: list[Figure] = []
         known = np.flatnonzero((self.tallies.n > 0).all(axis=0))
@@ -375,7 +379,7 @@ class _Mining:
                     notes=notes,
                 )
             )
-            figures += told.rule_sets(np.random.default_rng(0))
+            figures += told.rule_sets(np.random.default_rng(0), last=last)
         self.told = perf_counter()
         return Measured("samples", tuple(figures))
 
