@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import msgspec
+
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import (
     Figure,
@@ -26,10 +28,6 @@ from fairdesk.report import words
 from fairdesk.report.rules import combination_text, rule_phrase
 from fairdesk.report.words import NBSP, digits_of, plural
 
-#: A rate below this share of the highest is worth a look (29 CFR 1607.4(D)): a screening line.
-FOUR_FIFTHS = 0.8
-#: Groups under this share of the people may be left out of the comparison (6 RCNY 5-301).
-LEAST_SHARE = 0.02
 #: A difference that chance makes more often than this is told as one that it may have made.
 CHANCE = 0.05
 #: So many rule sets, and so many terms, are told in sentences.
@@ -142,6 +140,30 @@ def variants(rule_sets: Sequence[RuleSet], leader: RuleSet) -> tuple[RuleSet, ..
     """Give those that describe nearly the same people as one that stands for itself."""
     place = rule_sets.index(leader)
     return tuple(each for each in rule_sets if each.leader == place)
+
+
+def both_rates(rule_set: RuleSet) -> tuple[str, str]:
+    """Write the rates inside and outside."""
+    return _rate(rule_set, rule_set.phi_in), _rate(rule_set, rule_set.phi_out)
+
+
+def difference_text(rule_set: RuleSet) -> str:
+    """Write the difference with its interval: ``−62.4 (−66.1 to −58.0)``, in points or of score."""
+    scale, digits = (100, 1) if rule_set.outcome else (1, 3)
+    apart, low, high = (
+        signed(scale * each, digits)
+        for each in (rule_set.phi_in - rule_set.phi_out, rule_set.low, rule_set.high)
+    )
+    return f"{apart} ({low} to {high})"
+
+
+def untouched_text(rule_set: RuleSet) -> str:
+    """Write both rates among the untouched rows, and whether these show the difference too."""
+    inside, outside = rule_set.data_in, rule_set.data_out
+    if inside is None or outside is None:
+        return "cannot tell"
+    shown = {None: "cannot tell", True: "shown", False: "not shown"}[rule_set.holds_on_data]
+    return f"{shown}: {_rate(rule_set, inside)}, {_rate(rule_set, outside)}"
 
 
 def p_text(p: float | None) -> str:
@@ -296,8 +318,8 @@ def linear_sentence(spec: AuditSpec, group: LinearGroup) -> str:
 def weights_text(group: LinearGroup) -> str:
     """Write a weighted sum, the heaviest first: ``sex = Male +1.20, age −0.31, and −0.10``."""
     pairs = sorted(zip(group.features, group.weights, strict=True), key=lambda pair: -abs(pair[1]))
-    told = [f"{name} {_signed(weight)}" for name, weight in pairs]
-    return f"{words.some(told, _WEIGHTS)}, and {_signed(group.bias)} for everybody"
+    told = [f"{name} {signed(weight)}" for name, weight in pairs]
+    return f"{words.some(told, _WEIGHTS)}, and {signed(group.bias)} for everybody"
 
 
 def gap_sentence(spec: AuditSpec, gap: GroupGap) -> str:
@@ -313,7 +335,8 @@ def gap_sentence(spec: AuditSpec, gap: GroupGap) -> str:
     )
 
 
-def _signed(value: float, digits: int = 2) -> str:
+def signed(value: float, digits: int = 2) -> str:
+    """Write a number with its sign: ``+1.20``, ``−0.31``."""
     return f"{'−' if value < 0 else '+'}{abs(value):.{digits}f}"
 
 
@@ -385,9 +408,14 @@ def formula(spec: AuditSpec, table: GroupTable, line: GroupLine, name: str) -> s
     str
         Empty for what is no number.
     """
-    del spec
+    table = msgspec.structs.replace(table, outcome=outcome_of(spec, table))
     found = next((column for column in columns(table) if column.head == name), None)
     return found.formula(table, line) if found else ""
+
+
+def outcome_of(spec: AuditSpec, table: GroupTable) -> str:
+    """Name what a table counts; of a label that is the favourable value."""
+    return table.outcome or spec.favourable
 
 
 def table_title(spec: AuditSpec, table: GroupTable) -> str:
@@ -395,12 +423,12 @@ def table_title(spec: AuditSpec, table: GroupTable) -> str:
     by = words.listed(table.attributes)
     match table.of:
         case "label":
-            return f"Label “{table.outcome}”, by {by}"
+            return f"Label “{outcome_of(spec, table)}”, by {by}"
         case "decisions":
             whose = "Decision" if spec.predictions else "Model’s decision"
-            return f"{whose} “{table.outcome}”, by {by}"
+            return f"{whose} “{outcome_of(spec, table)}”, by {by}"
         case "scores":
-            return f"Scores for “{table.outcome}” above the median, by {by}"
+            return f"Scores for “{outcome_of(spec, table)}” above the median, by {by}"
 
 
 def table_sentences(spec: AuditSpec, table: GroupTable) -> tuple[str, ...]:
@@ -459,10 +487,10 @@ def _worst(spec: AuditSpec, table: GroupTable) -> str:
 def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
     match table.of:
         case "label":
-            return f"the label “{table.outcome}”"
+            return f"the label “{outcome_of(spec, table)}”"
         case "decisions":
             whose = "the decision" if spec.predictions else "the model’s decision"
-            return f"{whose} “{table.outcome}”"
+            return f"{whose} “{outcome_of(spec, table)}”"
         case "scores":
             return "scores above the median"
 
@@ -528,11 +556,11 @@ def _small(table: GroupTable) -> str:
     small = [line for line in table.lines if line.excluded]
     if not small:
         return ""
-    verb = "is" if len(small) == 1 else "are"
+    groups, are = ("group", "is") if len(small) == 1 else ("groups", "are")
     return (
-        f"{words.number(len(small))} {'group' if len(small) == 1 else 'groups'} under "
-        f"{100 * LEAST_SHARE:.0f}{NBSP}% of the people {verb} counted, but left out of the impact "
-        "ratios (6 RCNY 5-301)."
+        f"{words.number(len(small))} {groups} of too small a share of the people (under "
+        f"2{NBSP}% unless the run’s settings say otherwise; 6 RCNY 5-301) {are} counted, but left "
+        "out of the impact ratios."
     )
 
 
@@ -545,7 +573,7 @@ def _percent_cell(value: float | None) -> str:
 
 
 def _points_of(value: float | None) -> str:
-    return UNDEFINED if value is None else f"{_signed(100 * value, 1)} points"
+    return UNDEFINED if value is None else f"{signed(100 * value, 1)} points"
 
 
 def _number_cell(value: float | None, digits: int) -> str:
@@ -575,7 +603,7 @@ def _impact(table: GroupTable, line: GroupLine) -> str:
         return f"{line.impact_ratio:.2f}"
     if not line.known:
         return "not compared"
-    return f"under {100 * LEAST_SHARE:.0f}{NBSP}%" if line.excluded else UNDEFINED
+    return "too few" if line.excluded else UNDEFINED
 
 
 def _screened(table: GroupTable, line: GroupLine) -> str:
@@ -602,8 +630,8 @@ def _difference_cell(line: GroupLine) -> str:
         return UNDEFINED
     if line.difference_low is None or line.difference_high is None:
         return _points_of(line.difference)
-    ends = f"{_signed(100 * line.difference_low, 1)} to {_signed(100 * line.difference_high, 1)}"
-    return f"{_signed(100 * line.difference, 1)} ({ends})"
+    ends = f"{signed(100 * line.difference_low, 1)} to {signed(100 * line.difference_high, 1)}"
+    return f"{signed(100 * line.difference, 1)} ({ends})"
 
 
 def _no_formula(_: GroupTable, __: GroupLine) -> str:
@@ -623,13 +651,14 @@ def _divided(
 
 
 def _share_formula(table: GroupTable, line: GroupLine) -> str:
+    known = table.people if line.known else table.people + table.unknown
     return _divided(
         "Share",
-        "people in the group / people with known groups and outcome",
+        f"people in the group / people with {'known groups and' if line.known else 'an'} outcome",
         line.people,
-        table.people,
+        known,
         words.percent(line.share, 1.0),
-        "nobody has both",
+        "there is nobody",
     )
 
 
@@ -673,7 +702,7 @@ def _impact_formula(table: GroupTable, line: GroupLine) -> str:
     if line.impact_ratio is None or best is None:
         why = "nobody has the favourable outcome"
         if line.excluded:
-            why = f"the group is under {100 * LEAST_SHARE:.0f}{NBSP}% of the people"
+            why = "the group is too small a share of the people to be compared"
         elif not line.people:
             why = "nobody is in the group"
         return f"{shown}: undefined, for {why}."
@@ -856,7 +885,7 @@ def _sum(first: int | None, second: int | None) -> int | None:
 
 _COUNTS = (
     Column("people", "People", lambda _, line: words.number(line.people), _people_formula),
-    Column("share", "Share", lambda t, line: words.percent(line.people, t.people), _share_formula),
+    Column("share", "Share", lambda _, line: words.percent(line.share, 1.0), _share_formula),
     Column(
         "favourable",
         "Favourable",
@@ -975,11 +1004,47 @@ def sentences(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[str, ...]:
     return tuple(told)
 
 
+def looked_at(figures: Iterable[Figure]) -> str:
+    """Say in a few words what a run about groups looked at; empty of other runs."""
+    figures = tuple(figures)
+    mined = [each for each in figures if isinstance(each, Mined)]
+    if mined:
+        # every outcome has the same rule sets
+        return f"{_rule_sets(max(each.rule_sets for each in mined))} examined"
+    tables = sum(isinstance(each, GroupTable) for each in figures)
+    if tables:
+        return f"{words.number(tables)} {'table' if tables == 1 else 'tables'} of groups counted"
+    gaps = sum(isinstance(each, GroupGap) for each in figures)
+    if gaps:
+        return f"{words.number(gaps)} {'set' if gaps == 1 else 'sets'} of attributes compared"
+    return ""
+
+
+def best_so_far(figures: Iterable[Figure]) -> str:
+    """Say in a few words how far the widest groups are apart; empty where nothing is known."""
+    figures = tuple(figures)
+    scored = [(each.score, bool(each.outcome)) for each in figures if isinstance(each, RuleSet)]
+    scored += [(each.gap, True) for each in figures if isinstance(each, GroupGap)]
+    scored += [(each.score, True) for each in figures if isinstance(each, LinearGroup)]
+    if scored:
+        score, of_rates = max(scored)
+        return f"widest {100 * score:.1f} points" if of_rates else f"widest {score:.3f} of score"
+    ratios = [
+        line.impact_ratio
+        for each in figures
+        if isinstance(each, GroupTable)
+        for line in each.lines
+        if line.impact_ratio is not None
+    ]
+    return f"lowest impact ratio {min(ratios):.2f}" if ratios else ""
+
+
 def _worst_table(spec: AuditSpec, tables: Sequence[GroupTable]) -> str:
     """Say the lowest impact ratio of single attributes, by decisions rather than by labels."""
     order = ("decisions", "label", "scores")
     kind = min((table.of for table in tables), key=order.index)
-    counted = [table for table in tables if table.of == kind]
+    of_kind = [table for table in tables if table.of == kind]
+    counted = [table for table in of_kind if table.outcome == favourable(spec)] or of_kind
     single = [table for table in counted if len(table.attributes) == 1] or counted
 
     def ratio(table: GroupTable) -> float:

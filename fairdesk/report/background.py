@@ -23,31 +23,72 @@ _LONGEST_FILE = 4_000
 
 def limits(material: Material) -> Section:
     """Say what this audit cannot tell."""
-    people, person = material.people, material.spec.person
-    if material.spec.predictions:
-        return Section("Limits", _limits_of_all(), fresh=True)
     return Section(
         "Limits",
         (
-            Text(
-                lead="Examples, no rate.",
-                text="The search goes where it expects to find. How many real "
-                f"{people} are treated differently cannot be read from its counts.",
-            ),
-            Text(
-                lead="Nothing found is no proof.",
-                text="A search that finds nothing has not shown that there "
-                "is nothing; it tells how much was tried.",
-            ),
-            Text(
-                lead=f"Invented {people}.",
-                text="The pairs are combinations of values that each occur in the "
-                "data or lie in the allowed range. Some combinations may hardly occur in life; the "
-                f"distance to the nearest real {person} helps to judge that.",
-            ),
+            *(_limits_of_searches(material) if "results" in material.chapters else ()),
+            *(_limits_of_rules() if material.subtle else ()),
+            *(_limits_of_rates() if material.measured is not None else ()),
             *_limits_of_all(),
         ),
         fresh=True,
+    )
+
+
+def _limits_of_searches(material: Material) -> tuple[Text, ...]:
+    people, person = material.people, material.spec.person
+    return (
+        Text(
+            lead="Examples, no rate.",
+            text="The search goes where it expects to find. How many real "
+            f"{people} are treated differently cannot be read from its counts.",
+        ),
+        Text(
+            lead="Nothing found is no proof.",
+            text="A search that finds nothing has not shown that there "
+            "is nothing; it tells how much was tried.",
+        ),
+        Text(
+            lead=f"Invented {people}.",
+            text="The pairs are combinations of values that each occur in the "
+            "data or lie in the allowed range. Some combinations may hardly occur in life; the "
+            f"distance to the nearest real {person} helps to judge that.",
+        ),
+    )
+
+
+def _limits_of_rules() -> tuple[Text, ...]:
+    return (
+        Text(
+            lead="Groups by rules.",
+            text="Only groups that a rule about protected attributes describes, and that hold the "
+            "least share of the data asked for, were looked at. That others fare alike is not "
+            "shown. The bins of a number are a choice: other edges make other groups.",
+        ),
+        Text(
+            lead="Samples near the data.",
+            text="Rates of rule sets are those of samples: rows of the data, moved a little. Where "
+            "the untouched rows do not show a difference, the moving may have made it. Intervals "
+            "tell what chance does to the samples, not whether the data stand for the people whom "
+            "the system will decide on.",
+        ),
+        Text(
+            lead="Which, not why.",
+            text="People in a group differ from others in more than what is protected. A "
+            "difference of rates does not say that the protected attributes made it; pairs of "
+            "people who are alike in all else can.",
+        ),
+    )
+
+
+def _limits_of_rates() -> tuple[Text, ...]:
+    return (
+        Text(
+            lead="Rates of groups.",
+            text="A ratio of rates is no verdict: small groups differ by chance, large ones in "
+            "more than what is protected, and a ratio near 1 does not show that each person is "
+            "decided about alike. People of unknown group are counted and not compared.",
+        ),
     )
 
 
@@ -74,8 +115,8 @@ def _limits_of_all() -> tuple[Text, ...]:
 
 def formulas(material: Material) -> Section:
     """Define each quantity: formula, what is counted, which way is which, where it comes from."""
-    if material.spec.predictions:
-        return Section("Quantities and formulas", _of_groups(), fresh=True)
+    if "results" not in material.chapters:
+        return Section("Quantities and formulas", _of_all_groups(material), fresh=True)
     galhotra = (
         "Galhotra, Brun, Meliou: Fairness testing: testing software for discrimination, "
         "ESEC/FSE 2017."
@@ -146,7 +187,7 @@ def formulas(material: Material) -> Section:
                 "rows of the data is shown. Gower: A general coefficient of similarity and some of "
                 "its properties, Biometrics 27 (1971).",
             ),
-            *_of_groups(),
+            *_of_all_groups(material),
         ),
     )
 
@@ -160,6 +201,15 @@ _CERTIFIED = Formula(
     "left is undecided. Kim, Wang, Wang: FairQuant: certifying and quantifying fairness of deep "
     "neural networks, ICSE 2025.",
 )
+
+
+def _of_all_groups(material: Material) -> tuple[Formula, ...]:
+    return (
+        *_of_groups(),
+        *(_of_comparisons() if material.measured is not None else ()),
+        *(_of_errors() if "errors" in material.chapters else ()),
+        *(_of_rules() if material.subtle else ()),
+    )
 
 
 def _of_groups() -> tuple[Formula, ...]:
@@ -178,6 +228,87 @@ def _of_groups() -> tuple[Formula, ...]:
             "1 for the group that fares best; lower is worse for g. People whose group is unknown "
             "are counted and not compared. Below 0.8 is the four-fifths screening line "
             "(29 CFR 1607.4(D)), which is no verdict.",
+        ),
+    )
+
+
+def _of_comparisons() -> tuple[Formula, ...]:
+    return (
+        Formula(
+            "shortfall",
+            "Shortfall",
+            "the shortfall of g is n of g times the rate of all people, less s of g",
+            "How many more of group g would have the favourable outcome at the rate of all people "
+            "together. Below nought it has more than that.",
+        ),
+        Formula(
+            "ztest",
+            "Test of two rates",
+            "Z is the difference of both rates divided by its standard error with the pooled rate",
+            "Against the group with the highest rate. Where an expected count is below 5, Fisher’s "
+            "exact test with the mid-p value stands in its place. The corrected p-value is Holm’s "
+            "for all groups of the table (Holm: A simple sequentially rejective multiple test "
+            "procedure, Scandinavian Journal of Statistics 6, 1979).",
+        ),
+        Formula(
+            "smd",
+            "Standardised mean difference (SMD)",
+            "SMD is the mean score of g less that of the reference, divided by the standard "
+            "deviation of all scores",
+            "Of scores, where the model gives them. s is the standard deviation of all people. "
+            "The scoring rate is the share with a score strictly above the median of all.",
+        ),
+    )
+
+
+def _of_errors() -> tuple[Formula, ...]:
+    return (
+        Formula(
+            "errors",
+            "True and false positive rate",
+            "TPR is true positives by positives, FPR false positives by negatives",
+            "Positives are people with the favourable label. Precision is TP by TP + FP, accuracy "
+            "the share decided as labelled. ISO/IEC TR 24027:2021.",
+        ),
+        Formula(
+            "odds",
+            "Equal opportunity and average odds",
+            "EOD is the difference of true positive rates; AOD the mean of the differences of "
+            "both rates",
+            "To the reference, the group with the highest rate of favourable decisions: 0 where "
+            "both groups are treated alike by that measure. 0/0 is undefined.",
+        ),
+    )
+
+
+def _of_rules() -> tuple[Formula, ...]:
+    return (
+        Formula(
+            "score",
+            "Group fairness score",
+            "the score of R is the absolute difference of the share with the decision l among "
+            "those whom R describes and among all others",
+            "R is a rule set: conditions on protected attributes that hold together. Both shares "
+            "are estimated from samples: people of the data with one attribute that is not "
+            "protected moved a little. Zhang et al.: TestSGD: interpretable testing of neural "
+            "networks against subtle group discrimination, ACM TOSEM 2023.",
+        ),
+        Formula(
+            "margin",
+            "The paper’s margin",
+            "the margin is z times the standard error of both shares, added",
+            "With the product of both confidences, for one rule set by itself. It says nothing of "
+            "the many that were examined, of which the widest is shown.",
+        ),
+        Formula(
+            "newcombe",
+            "The interval for all rule sets together",
+            "the ends are the difference less and plus the roots of the squared distances to the "
+            "ends of both Wilson intervals",
+            "Of the difference of both shares, with 0.05 divided among all rule sets examined "
+            "(Bonferroni): with 95 % confidence all of these intervals hold at once. Newcombe: "
+            "Interval estimation for the difference between independent proportions, Statistics "
+            "in Medicine 17 (1998). p-values are corrected by Holm for the same number.",
         ),
     )
 
@@ -249,7 +380,8 @@ def _to_repeat(material: Material) -> list[Block]:
     blocks: list[Block] = [Heading("To repeat it"), *map(Code, asked)]
     beyond = [sentence for run in runs for sentence in evidence.beyond_command(spec, run.spec)]
     blocks += [Text(sentence) for sentence in dict.fromkeys(beyond)]
-    for name, held in (("mapping.json", mapping), ("domain.json", domain)):
+    terms = {evidence.terms_name(run.spec): evidence.terms_file(run.spec) for run in runs}
+    for name, held in (("mapping.json", mapping), ("domain.json", domain), *terms.items()):
         blocks += _file(name, held)
     return blocks
 
@@ -258,6 +390,6 @@ def _file(name: str, held: str) -> list[Block]:
     if not held:
         return []
     if len(held) > _LONGEST_FILE:
-        key = "map_file" if name == "mapping.json" else "domain_file"
+        key = {"mapping.json": "map_file", "domain.json": "domain_file"}.get(name, "runs")
         return [Text(f"with a file {name}: it is long, and stands in the manifest as “{key}”.")]
     return [Text(f"with a file {name} that holds:"), Code(held)]

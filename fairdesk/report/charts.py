@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.groups.outcomes import FOUR_FIFTHS
 from fairdesk.report import words
 
 #: The width of every chart: the text width of the report's page.
@@ -298,6 +299,200 @@ def proof_chart(bars: Sequence[ProofBar]) -> Picture:
     return _drawing(y + 14, parts, f"Bars of what is proven. {'. '.join(told)}.")
 
 
+class Rate(NamedTuple):
+    """A group's rate.
+
+    Attributes
+    ----------
+    name : str
+        Which group.
+    people : int
+        How many are in it.
+    rate, low, high : float
+        Its rate and interval, 0 to 1.
+    """
+
+    name: str
+    people: int
+    rate: float
+    low: float
+    high: float
+
+
+def forest_chart(groups: Sequence[Rate], *, reference: float | None, x_title: str) -> Picture:
+    """Draw rates with their intervals, a line each, beside the highest one and four fifths of it.
+
+    Parameters
+    ----------
+    groups : sequence of Rate
+        At least one, in the order to be drawn.
+    reference : float, optional
+        The rate that others are compared with; its line, and the band down to four fifths of it,
+        are drawn. ``None`` where nothing is compared.
+    x_title : str
+        What the axis counts.
+    """
+    values = [f"{words.percent(each.rate, 1.0)} of {words.number(each.people)}" for each in groups]
+    names = [textwrap.wrap(each.name, 34) or [""] for each in groups]
+    left = 14 + max(_extent(line) for lines in names for line in lines)
+    right = WIDTH - 14 - max(map(_extent, values))
+    x_ticks = ticks(100 * max(*(each.high for each in groups), reference or 0.0), 5, 0.01)
+    heights = [max(15.0, len(lines) * (_SIZE + 2) + 4) for lines in names]
+    top, bottom = 22.0, 22.0 + sum(heights)
+    frame = _Frame(left, right, top, bottom, x_ticks[-1], 1.0)
+    parts: list[str] = []
+    if reference:
+        best, fifths = (frame.x(100 * float(share) * reference) for share in (1.0, FOUR_FIFTHS))
+        parts.append(
+            f'<rect x="{fifths:.1f}" y="{top:.1f}" width="{best - fifths:.1f}" '
+            f'height="{bottom - top:.1f}" fill="{COLOURS[4]}" fill-opacity="0.25"/>'
+        )
+        parts.append(_stroke(f"M{best:.1f} {top - 4:.1f}V{bottom:.1f}", _QUIET, 0.8, "4 2"))
+        parts.append(_stroke(f"M{fifths:.1f} {top - 4:.1f}V{bottom:.1f}", _QUIET, 0.8, "1 2"))
+        parts.append(_text(best + 3, top - 8, "highest", colour=_QUIET))
+        parts.append(_text(fifths - 3, top - 8, "four fifths", colour=_QUIET, anchor="end"))
+    decimals = max(0, -math.floor(math.log10(x_ticks[1])))
+    parts += _lying_axis(frame, [(t, f"{t:.{decimals}f}{words.NBSP}%") for t in x_ticks], x_title)
+    y = top
+    for each, lines, value, height in zip(groups, names, values, heights, strict=True):
+        middle = y + height / 2
+        for i, line in enumerate(lines):
+            at = middle + 3 + (i - (len(lines) - 1) / 2) * (_SIZE + 2)
+            parts.append(_text(left - 8, at, line, anchor="end"))
+        low, high, x = (frame.x(100 * share) for share in (each.low, each.high, each.rate))
+        colour = COLOURS[1] if reference and each.rate < FOUR_FIFTHS * reference else COLOURS[0]
+        parts.append(_stroke(f"M{low:.1f} {middle:.1f}H{high:.1f}", colour, 1.4))
+        parts += [_stroke(f"M{end:.1f} {middle - 3:.1f}v6", colour, 1.0) for end in (low, high)]
+        # told apart by more than the colour
+        mark = _dot if colour == COLOURS[0] else _frame_mark
+        parts.append(mark(x, middle, colour))
+        parts.append(_text(right + 10, middle + 3, value))
+        y += height
+    said = "; ".join(
+        f"{each.name}: {value}, {100 * each.low:.1f} to {100 * each.high:.1f} %"
+        for each, value in zip(groups, values, strict=True)
+    )
+    return _drawing(bottom + 36, parts, f"Rates by group, {x_title}. {said}.")
+
+
+class Apart(NamedTuple):
+    """Two rates that differ.
+
+    Attributes
+    ----------
+    name : str
+        The group.
+    inside, outside : float
+        The rates in it and outside it, 0 to 1.
+    value : str
+        The difference, as it is to be written.
+    """
+
+    name: str
+    inside: float
+    outside: float
+    value: str
+
+
+def apart_chart(pairs: Sequence[Apart], *, x_title: str) -> Picture:
+    """Draw for each group its rate, and that of everybody else, on one line.
+
+    Parameters
+    ----------
+    pairs : sequence of Apart
+        At least one, in the order to be drawn.
+    x_title : str
+        What the axis counts.
+    """
+    right = WIDTH - 14 - max(_extent(each.value) for each in pairs)
+    x_ticks = ticks(100 * max(max(each.inside, each.outside) for each in pairs), 6, 0.01)
+    names = [textwrap.wrap(each.name, int(right / (_SIZE * _CHARACTER))) or [""] for each in pairs]
+    heights = [len(lines) * (_SIZE + 2) + 18.0 for lines in names]
+    top = 20.0
+    frame = _Frame(6.0, right, top, top + sum(heights), x_ticks[-1], 1.0)
+    decimals = max(0, -math.floor(math.log10(x_ticks[1])))
+    parts = [
+        _dot(5, 6, COLOURS[0]),
+        _text(13, 9, "in the group"),
+        _frame_mark(85, 6, COLOURS[1]),
+        _text(93, 9, "everybody else"),
+        *_lying_axis(frame, [(t, f"{t:.{decimals}f}{words.NBSP}%") for t in x_ticks], x_title),
+    ]
+    y = top
+    for each, lines, height in zip(pairs, names, heights, strict=True):
+        for i, line in enumerate(lines):
+            parts.append(_text(0, y + _SIZE + 1 + i * (_SIZE + 2), line))
+        at = y + height - 9
+        inside, outside = frame.x(100 * each.inside), frame.x(100 * each.outside)
+        parts.append(_stroke(f"M{inside:.1f} {at:.1f}H{outside:.1f}", _QUIET, 1.0))
+        parts.append(_frame_mark(outside, at, COLOURS[1]))
+        parts.append(_dot(inside, at, COLOURS[0]))
+        parts.append(_text(right + 10, at + 3, each.value))
+        y += height
+    said = "; ".join(
+        f"{each.name}: {words.percent(each.inside, 1.0)} against {words.percent(each.outside, 1.0)}"
+        for each in pairs
+    )
+    return _drawing(frame.bottom + 36, parts, f"{x_title} in groups and outside them. {said}.")
+
+
+class HeatCell(NamedTuple):
+    """A cell of a heat map: its rate, ``None`` where nobody is, and how many people."""
+
+    rate: float | None
+    people: int
+
+
+def heat_map(
+    rows: Sequence[str], columns: Sequence[str], cells: Sequence[Sequence[HeatCell]], *, title: str
+) -> Picture:
+    """Draw the rates of all combinations of two attributes' values, with how many people each.
+
+    Parameters
+    ----------
+    rows, columns : sequence of str
+        The values of both attributes; at least one each.
+    cells : sequence of sequence of HeatCell
+        One row of cells for each of ``rows``.
+    title : str
+        What the rates are of.
+    """
+    left = min(150.0, 10 + max(map(_extent, rows)))
+    wide = (WIDTH - left) / len(columns)
+    fits = max(3, int(wide / (_SIZE * _CHARACTER)) - 1)
+    heads = [textwrap.wrap(name, fits) or [""] for name in columns]
+    top, tall = 8 + (_SIZE + 2) * max(map(len, heads)), 28.0
+    highest = max((cell.rate or 0.0 for line in cells for cell in line), default=0.0) or 1.0
+    parts: list[str] = []
+    told: list[str] = []
+    for j, lines in enumerate(heads):
+        for i, text in enumerate(lines):
+            y = top - 6 - (len(lines) - 1 - i) * (_SIZE + 2)
+            parts.append(_text(left + (j + 0.5) * wide, y, text, anchor="middle", weight="bold"))
+    for i, (name, line) in enumerate(zip(rows, cells, strict=True)):
+        y = top + i * tall
+        held = textwrap.shorten(name, int((left - 8) / (_SIZE * _CHARACTER)), placeholder="…")
+        parts.append(_text(left - 8, y + tall / 2 + 3, held, anchor="end", weight="bold"))
+        for j, cell in enumerate(line):
+            x = left + j * wide
+            share = 0.0 if cell.rate is None else cell.rate / highest
+            parts.append(
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{tall}" '
+                f'fill="{COLOURS[0]}" fill-opacity="{0.75 * share:.2f}" stroke="white" '
+                'stroke-width="1.5"/>'
+            )
+            rate = "nobody" if cell.rate is None else words.percent(cell.rate, 1.0)
+            colour = "#ffffff" if share > 0.7 else _INK
+            parts.append(
+                _text(x + wide / 2, y + 12, rate, anchor="middle", colour=colour, weight="bold")
+            )
+            if cell.rate is not None:
+                number = f"n = {words.number(cell.people)}"
+                parts.append(_text(x + wide / 2, y + 23, number, anchor="middle", colour=colour))
+            told.append(f"{name}, {columns[j]}: {rate} of {words.number(cell.people)}")
+    return _drawing(top + tall * len(rows) + 4, parts, f"{title}. {'; '.join(told)}.")
+
+
 def _floor(share: float) -> str:
     """Write a share, in hundredths of a percent; never more than it is."""
     return f"{math.floor(share * 10_000 + 1e-9) / 100:.2f}{words.NBSP}%"
@@ -353,6 +548,30 @@ def _axes(
     parts.append(_stroke(f"M{frame.left:.1f} {frame.bottom:.1f}H{frame.right:.1f}", _QUIET, 0.8))
     middle = (frame.left + frame.right) / 2
     parts.append(_text(middle, frame.bottom + 28, x_title, colour=_QUIET, anchor="middle"))
+    return parts
+
+
+def _dot(x: float, y: float, colour: str) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="{colour}"/>'
+
+
+def _frame_mark(x: float, y: float, colour: str) -> str:
+    return (
+        f'<rect x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6" fill="white" '
+        f'stroke="{colour}" stroke-width="1.4"/>'
+    )
+
+
+def _lying_axis(frame: _Frame, x_ticks: Sequence[tuple[float, str]], x_title: str) -> list[str]:
+    """Draw an axis that lies below, its values with their texts and upright lines."""
+    parts = []
+    for value, text in x_ticks:
+        x = frame.x(value)
+        parts.append(_stroke(f"M{x:.1f} {frame.top:.1f}V{frame.bottom:.1f}", _LINE, 0.6))
+        parts.append(_text(x, frame.bottom + 13, text, anchor="middle"))
+    parts.append(_stroke(f"M{frame.left:.1f} {frame.bottom:.1f}H{frame.right:.1f}", _QUIET, 0.8))
+    middle = (frame.left + frame.right) / 2
+    parts.append(_text(middle, frame.bottom + 27, x_title, colour=_QUIET, anchor="middle"))
     return parts
 
 

@@ -14,7 +14,7 @@ from fairdesk.audit.store import Store
 from fairdesk.report import evidence, words
 from fairdesk.report.blocks import Fact, Report
 from fairdesk.report.gathering import gather
-from fairdesk.report.material import Material
+from fairdesk.report.material import Material, about_groups
 from fairdesk.report.sections import sections
 from fairdesk.report.writing import replacing
 
@@ -91,17 +91,32 @@ def make_report(store: Store) -> tuple[Report, datetime]:
     report = Report(
         title=title,
         header=title if len(title) <= _HEADER else title[: _HEADER - 1].rstrip() + "…",
-        kind="Audit of group outcomes"
-        if spec.predictions
-        else "Audit for individual discrimination",
+        kind=_kind(material),
         status="Draft",
         identity=evidence.identity(spec),
         cover=_cover(spec, moment),
-        promise=words.OBSERVED if spec.predictions else words.EXAMPLES,
+        promise=_promise(material),
         sections=sections(material),
         manifest=evidence.manifest(material),
     )
     return report, moment
+
+
+def _kind(material: Material) -> str:
+    """Say what the document is."""
+    if material.spec.predictions:
+        return "Audit of group outcomes"
+    groups = any(about_groups(run) for run in material.runs)
+    if groups and "results" in material.chapters:
+        return "Audit for individual and group discrimination"
+    return f"Audit for {'group' if groups else 'individual'} discrimination"
+
+
+def _promise(material: Material) -> str:
+    """Say what the document can show, and what not."""
+    if "results" in material.chapters:
+        return words.EXAMPLES
+    return words.ESTIMATED_GROUPS if material.subtle else words.OBSERVED
 
 
 def printable(value: object) -> object:
@@ -122,9 +137,16 @@ def _cover(spec: AuditSpec, moment: datetime) -> tuple[Fact, ...]:
         if spec.predictions
         else Fact("Model", f"{model} ({spec.model.format})"),
         Fact("Data", f"{source}, {words.counted(spec.data.rows, spec.person)}"),
-        Fact("Compared by", words.listed(words.protected_names(spec.domain))),
+        Fact("Compared by", _compared_by(spec)),
         Fact("Date", evidence.date_text(moment)),
         Fact("Status", "Draft: not signed off"),
         Fact("Audit", evidence.identity(spec)),
         Fact("Made with", f"FairDesk {spec.versions.get('FairDesk', '')}".strip()),
     )
+
+
+def _compared_by(spec: AuditSpec) -> str:
+    """Name what tells people apart: protected attributes, and terms in a text."""
+    domain = spec.domain
+    texts = [f"terms in {words.quoted(domain.names[i])}" for i in domain.texts.tolist()]
+    return words.joined([*map(words.quoted, words.grouping_names(domain)), *texts])

@@ -20,7 +20,7 @@ from fairdesk.models.decision import VALUES
 from fairdesk.models.mapping import propose
 from fairdesk.report.decisions import good_answers
 from fairdesk.report.material import Material
-from fairdesk.report.words import protected_names
+from fairdesk.report.words import grouping_names
 
 #: In English whatever the system's language is.
 _MONTHS = (
@@ -133,7 +133,7 @@ def command(spec: AuditSpec, run: RunSpec | None, *, mapped: bool = False) -> st
     spec : AuditSpec
         The question.
     run : RunSpec, optional
-        The search; none where there is no model to ask.
+        The search; none where nothing was run.
     mapped : bool
         Whether `map_file` has something to say.
     """
@@ -152,7 +152,7 @@ def command(spec: AuditSpec, run: RunSpec | None, *, mapped: bool = False) -> st
         *(_flag("model-favourable", answer) for answer in good_answers(spec.model, spec.mapping)),
         *([_flag("threshold", f"{limit!r}")] if limit is not None else []),
         *(["--map mapping.json"] if mapped else []),
-        *(_flag("protected", name) for name in protected_names(spec.domain)),
+        *(_flag("protected", name) for name in grouping_names(spec.domain)),
         *(["--domain domain.json"] if domain_file(spec) else []),
         *(_searching(run) if run is not None else []),
         "--out repeated",
@@ -166,8 +166,25 @@ def _searching(run: RunSpec) -> list[str]:
     return [
         f"--method {run.method}",
         *(f"--option {name}={value}" for name, value in sorted(run.options.items())),
+        *(
+            _flag("bins", f"{name}={','.join(repr(edge) for edge in edges)}")
+            for name, edges in run.edges.items()
+        ),
+        *([_flag("text-column", run.text)] if run.text else []),
+        *([f"--terms {terms_name(run)}"] if run.terms else []),
         f"--seed {run.seed}",
     ]
+
+
+def terms_name(run: RunSpec) -> str:
+    """Name the file of a run's terms: the same for the same terms."""
+    digits = hashlib.sha256(terms_file(run).encode()).hexdigest()[:8]
+    return f"terms-{digits}.json"
+
+
+def terms_file(run: RunSpec) -> str:
+    """Give the JSON of ``--terms``; empty where they are those of the paper."""
+    return msgspec.json.encode(run.terms).decode() if run.terms else ""
 
 
 def _flag(name: str, text: str) -> str:
@@ -177,8 +194,10 @@ def _flag(name: str, text: str) -> str:
 
 
 def commands(spec: AuditSpec, runs: Sequence[RunRecord], *, mapped: bool) -> list[str]:
-    """Write the command line of each run; without a model to ask, the one that makes the audit."""
-    asked: list[RunSpec | None] = [None] if spec.predictions else [run.spec for run in runs]
+    """Write the command line of each run; of decisions alone at least one that makes the audit."""
+    asked: list[RunSpec | None] = [run.spec for run in runs]
+    if spec.predictions and not asked:
+        asked = [None]
     return [command(spec, run, mapped=mapped) for run in asked]
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import floor, log10
 from typing import Literal
 
-from fairdesk.audit.methods import Answers, method_named
+from fairdesk.audit.methods import ABOUT_GROUPS, Answers, method_named
 from fairdesk.audit.records import RunRecord, RunState
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import (
@@ -32,6 +32,13 @@ from fairdesk.report.words import digits_of, interval, plural, shown_percent
 _LEAST_DIGITS, _MOST_DIGITS = 2, 6
 #: What is said of a share beside which nothing is proven.
 _STATISTICAL = " This is statistical, not certified: the model cannot be looked into."
+#: What a phase of a search for groups counts, where that is neither rule sets nor people.
+_STEPS = {
+    "data": "rows asked about",
+    "rules": "rule sets frequent",
+    "fitting": "subgroups looked for",
+    "reading": "texts read",
+}
 #: So many regions of each kind are told in sentences.
 MOST_REGIONS = 3
 
@@ -328,21 +335,42 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
 def effort(run: RunRecord | RunState) -> str:
     """Say what a run spent: what it looked at, rows sent, time."""
     proven = proven_of(run.figures)
-    if proven is None:
-        return words.effort(run)
-    boxes = "1 box" if proven.boxes == 1 else f"{words.number(proven.boxes)} boxes"
-    return (
-        f"{boxes} of people looked at, {words.number(run.queries)} rows sent to the model, "
-        f"{words.duration(run.elapsed)}"
-    )
+    spent = f"{words.number(run.queries)} rows sent to the model, {words.duration(run.elapsed)}"
+    if proven is not None:
+        boxes = "1 box" if proven.boxes == 1 else f"{words.number(proven.boxes)} boxes"
+        return f"{boxes} of people looked at, {spent}"
+    if looked := about_groups.looked_at(run.figures):
+        return f"{looked}, {spent}"
+    return words.effort(run)
 
 
 def standing(run: RunRecord | RunState) -> str:
     """Say in a few words how a run stands: what it found, or what it has proven."""
     proven = proven_of(run.figures)
-    if proven is None:
-        return f"{words.number(run.found)} found in {words.number(run.tried)} tried"
-    return standing_of(proven)
+    if proven is not None:
+        return standing_of(proven)
+    method = run.method if isinstance(run, RunState) else run.spec.method
+    if method_named(method).answers in ABOUT_GROUPS:
+        return _standing_of_groups(run)
+    return f"{words.number(run.found)} found in {words.number(run.tried)} tried"
+
+
+def _steps(run: RunState) -> str:
+    """Name what a running search for groups counts."""
+    if run.phase in _STEPS:
+        return _STEPS[run.phase]
+    reads = method_named(run.method).reads
+    return "rule sets" if reads else "asked about"
+
+
+def _standing_of_groups(run: RunRecord | RunState) -> str:
+    """Say how many rule sets were examined, or people asked, and how far the widest are apart."""
+    looked = about_groups.looked_at(run.figures)
+    if isinstance(run, RunState) and run.state in ("running", "paused") and run.total:
+        looked = f"{words.number(run.done)} of {words.number(run.total)} {_steps(run)}"
+    best = about_groups.best_so_far(run.figures)
+    looked = looked or f"{words.number(run.tried)} asked about"
+    return ", ".join(filter(None, (looked, best)))
 
 
 def standing_of(proven: Proven) -> str:

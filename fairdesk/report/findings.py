@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.store import Pair, RunRecord
 from fairdesk.data.domain import Attribute
 from fairdesk.data.nearest import nearest
@@ -27,7 +28,7 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.decisions import class_texts
 from fairdesk.report.gathering import difference
-from fairdesk.report.material import CERTIFICATION_SECTION, Material, proves
+from fairdesk.report.material import Material, proves
 
 _NO_VERDICT = (
     "This report states what was asked, what was tried and what was found. It gives no verdict on "
@@ -41,10 +42,8 @@ _CHANGES_SHOWN = 20
 def summary(material: Material) -> Section:
     """Say what was found, one sentence per finding with its number first; or how much was tried."""
     spec = material.spec
-    if spec.predictions:
-        return _summary_of_decisions(material)
     blocks: list[Block] = []
-    told = [run for run in material.runs if figures.tells_of_people(run)]
+    told = [run for run in material.runs if _is_told(material, run)]
     for run in told:
         where = f"{material.run_name(run)}: {figures.effort(run)}; section {material.place(run)}."
         if proves(run):
@@ -52,9 +51,12 @@ def summary(material: Material) -> Section:
             continue
         first, _, rest = figures.headline(spec, run).partition(" ")
         blocks.append(Statement(first, rest, (*figures.alone_sentences(spec, run), where)))
-    if not told:
+    if spec.predictions:
+        blocks += _without_model(material)
+    elif not told:
         blocks.append(Text("No search has been run yet, so nothing can be said."))
-    elif not any(run.found or proves(run) for run in told):
+    searched = [run for run in material.searches if figures.tells_of_people(run)]
+    if searched and not material.proofs and not any(run.found for run in searched):
         blocks.append(
             Text(
                 "Nothing was found within what was tried. Discrimination that the search did not "
@@ -65,17 +67,28 @@ def summary(material: Material) -> Section:
     if material.gathered.shown:
         widest = max(material.gathered.shown, key=difference)
         blocks.append(Text(_widest_sentence(material, widest)))
-    blocks.append(Callout("Examples, not a rate.", words.EXAMPLES))
+    blocks += _what_it_shows(material)
     blocks.append(Text(_NO_VERDICT))
     return Section("Summary", tuple(blocks), fresh=True)
 
 
-def _summary_of_decisions(material: Material) -> Section:
+def _is_told(material: Material, run: RunRecord) -> bool:
+    """Whether the summary speaks of a run: of runs that measure groups only of the latest."""
+    if METHODS[run.spec.method].answers is Answers.RATES:
+        return run is material.measured
+    return figures.tells_of_people(run)
+
+
+def _without_model(material: Material) -> list[Block]:
     """Say how the groups fared, where the model's decisions are known and not the model."""
-    decided = groups.observed(material.spec, material.table)[0]
-    blocks: list[Block] = [*groups.statements(decided, material.spec.person)]
-    if not blocks:
-        blocks.append(Text("No two groups can be compared: fewer than two have people in them."))
+    blocks: list[Block] = []
+    if material.measured is None:
+        decided = groups.observed(material.spec, material.table)[0]
+        blocks += groups.statements(decided, material.spec.person)
+        if not blocks:
+            blocks.append(
+                Text("No two groups can be compared: fewer than two have people in them.")
+            )
     blocks.append(
         Callout(
             "No model was asked.",
@@ -84,8 +97,19 @@ def _summary_of_decisions(material: Material) -> Section:
             "for individual discrimination is off.",
         )
     )
-    blocks.append(Text(_NO_VERDICT))
-    return Section("Summary", tuple(blocks), fresh=True)
+    return blocks
+
+
+def _what_it_shows(material: Material) -> list[Block]:
+    """Say what kinds of statement the summary makes: examples, estimates, observations."""
+    blocks: list[Block] = []
+    if "results" in material.chapters:
+        blocks.append(Callout("Examples, not a rate.", words.EXAMPLES))
+    if material.subtle:
+        blocks.append(Callout("Estimated.", words.ESTIMATED_GROUPS))
+    if material.measured is not None:
+        blocks.append(Callout("Observed.", words.OBSERVED))
+    return blocks
 
 
 def _widest_sentence(material: Material, pair: Pair) -> str:
@@ -125,7 +149,8 @@ def results(material: Material) -> Section:
     if not material.searches:
         nothing = "No search has been run yet."
         if material.proofs:
-            nothing = f"No search was made; section {CERTIFICATION_SECTION} says what is proven."
+            place = material.number("certification")
+            nothing = f"No search was made; section {place} says what is proven."
         blocks.append(Text(nothing))
     marks = material.gathered.marks
     if marks["flagged"] or marks["dismissed"]:

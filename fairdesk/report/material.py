@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.methods import METHODS, Answers
+from fairdesk.audit.methods import ABOUT_GROUPS, METHODS, Answers
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import LogEntry, RunRecord
 from fairdesk.data.table import Table
+from fairdesk.events import GroupTable
 from fairdesk.report import words
 from fairdesk.report.gathering import Gathered
-
-#: The numbers of the report's sections with the results of searches, and of proofs.
-RESULTS_SECTION, CERTIFICATION_SECTION = 6, 7
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,54 @@ class Material:
     @property
     def proofs(self) -> list[RunRecord]:
         """The runs that prove."""
-        return [run for run in self.runs if proves(run)]
+        return self._answering(Answers.PROOF)
+
+    @property
+    def subtle(self) -> list[RunRecord]:
+        """The runs that look for groups which are decided about otherwise."""
+        return self._answering(Answers.GROUPS)
 
     @property
     def searches(self) -> list[RunRecord]:
-        """All other runs."""
-        return [run for run in self.runs if not proves(run)]
+        """The runs about single people that prove nothing."""
+        return [run for run in self.runs if not proves(run) and not about_groups(run)]
+
+    @cached_property
+    def measured(self) -> RunRecord | None:
+        """The latest run that measured how the groups fare, if one did."""
+        rated = [run for run in self._answering(Answers.RATES) if group_tables(run)]
+        return rated[-1] if rated else None
+
+    @cached_property
+    def group_tables(self) -> tuple[GroupTable, ...]:
+        """What that run measured."""
+        return () if self.measured is None else group_tables(self.measured)
+
+    @cached_property
+    def chapters(self) -> tuple[str, ...]:
+        """The keys of the report's sections, in their order; see `fairdesk.report.sections`."""
+        one_by_one = not self.spec.predictions and (
+            bool(self.searches) or bool(self.proofs) or not self.runs
+        )
+        errors = any(
+            line.positives is not None for each in self.group_tables for line in each.lines
+        )
+        there = {
+            "model": not self.spec.predictions,
+            "decisions": bool(self.spec.predictions),
+            "compared": not self.spec.predictions,
+            "method": not self.spec.predictions or bool(self.runs),
+            "errors": errors,
+            "results": one_by_one,
+            "subtle": bool(self.subtle),
+            "certification": bool(self.proofs),
+            "pairs": one_by_one,
+        }
+        return tuple(key for key in CHAPTERS if there.get(key, True))
+
+    def number(self, chapter: str) -> int:
+        """Give the number of a section."""
+        return self.chapters.index(chapter) + 1
 
     def run_name(self, run: RunRecord) -> str:
         """Name a run by its method; numbered where there are several runs."""
@@ -67,11 +109,36 @@ class Material:
 
     def place(self, run: RunRecord) -> str:
         """Give the number of the section with a run's results."""
-        if proves(run):
-            return f"{CERTIFICATION_SECTION}.{self.proofs.index(run) + 1}"
-        return f"{RESULTS_SECTION}.{self.searches.index(run) + 1}"
+        if METHODS[run.spec.method].answers is Answers.RATES:
+            return str(self.number("outcomes"))
+        for chapter, runs in (("certification", self.proofs), ("subtle", self.subtle)):
+            if run in runs:
+                return f"{self.number(chapter)}.{runs.index(run) + 1}"
+        return f"{self.number('results')}.{self.searches.index(run) + 1}"
+
+    def _answering(self, answers: Answers) -> list[RunRecord]:
+        return [run for run in self.runs if METHODS[run.spec.method].answers is answers]
+
+
+#: All sections that a report can have, in their order.
+CHAPTERS = (
+    *("summary", "data", "model", "decisions", "compared", "method"),
+    *("outcomes", "errors", "results", "subtle", "certification", "pairs"),
+    *("limits", "formulas", "evidence"),
+)
 
 
 def proves(run: RunRecord) -> bool:
     """Whether a run proves something, and does not search."""
     return METHODS[run.spec.method].answers is Answers.PROOF
+
+
+def about_groups(run: RunRecord) -> bool:
+    """Whether a run is about groups of people, and not about one person after the other."""
+    return METHODS[run.spec.method].answers in ABOUT_GROUPS
+
+
+def group_tables(run: RunRecord) -> tuple[GroupTable, ...]:
+    """Give the tables of groups that a run measured."""
+    figures: Iterable[object] = run.figures
+    return tuple(each for each in figures if isinstance(each, GroupTable))

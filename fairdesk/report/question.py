@@ -16,7 +16,7 @@ from fairdesk.data.outcomes import favourable_rows
 from fairdesk.data.ruling import checked
 from fairdesk.data.table import Column, Dialect
 from fairdesk.models.decision import VALUES
-from fairdesk.report import groups, words
+from fairdesk.report import words
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -291,9 +291,46 @@ def compared(material: Material) -> Section:
     """Say who is compared with whom, and what the search may change."""
     spec = material.spec
     domain = spec.domain
-    if spec.predictions:
-        return Section("Who is compared", tuple(groups.blocks(material)), fresh=True)
-    blocks: list[Block] = [
+    blocks: list[Block] = []
+    if not domain.obstacle:
+        blocks += _one_by_one(material)
+    unseen = [attribute.name for attribute in domain.unseen]
+    if unseen:
+        is_are = "is" if len(unseen) == 1 else "are"
+        blocks.append(
+            Text(
+                f"{words.listed(unseen)} {is_are} protected, but no input of the model: no "
+                "decision can hang on what the model is not given, so no single person is compared "
+                "by it. Groups are."
+            )
+        )
+    texts = [domain.names[i] for i in domain.texts.tolist()]
+    if texts:
+        blocks.append(
+            Text(
+                f"{words.listed(texts)} holds texts that people wrote. Nobody is compared by them; "
+                "what a text says of somebody’s group is, by the terms in it."
+            )
+        )
+    if domain.obstacle:
+        blocks.append(Text(f"No single person is compared: {domain.obstacle}."))
+    return Section(
+        "Who is compared",
+        (
+            *blocks,
+            *_what_may_change(domain),
+            *_unknown(material),
+            *_constraints(material),
+        ),
+        fresh=True,
+    )
+
+
+def _one_by_one(material: Material) -> list[Block]:
+    """Say with whom a person is compared."""
+    spec = material.spec
+    domain = spec.domain
+    return [
         Text(
             f"Every {spec.person} that the search invents is asked about once for each of the "
             f"{words.number(domain.combination_count)} combinations of the protected values below. "
@@ -307,6 +344,11 @@ def compared(material: Material) -> Section:
             ),
             widths=(1, 3),
         ),
+    ]
+
+
+def _what_may_change(domain: Domain) -> list[Block]:
+    return [
         Heading("What the search may change"),
         Grid(
             header=("Attribute", "Role", "Allowed values"),
@@ -317,11 +359,7 @@ def compared(material: Material) -> Section:
             ),
             widths=(1.1, 0.8, 2.2),
         ),
-        *_unknown(material),
-        *_constraints(material),
-        *groups.blocks(material),
     ]
-    return Section("Who is compared", tuple(blocks), fresh=True)
 
 
 def _what_stays(domain: Domain) -> str:
@@ -433,6 +471,7 @@ def method(material: Material) -> Section:
             ("seed", str(run.spec.seed), "the start of all randomness; the same gives the same"),
             ("budget", " or ".join(limits) or "none", "when the run ends by itself"),
             *option_rows(run),
+            *_group_rows(run),
         ]
         blocks.append(
             Grid(
@@ -446,6 +485,30 @@ def method(material: Material) -> Section:
     return Section("Method and settings", tuple(blocks), fresh=True)
 
 
+def _group_rows(run: RunRecord) -> list[tuple[str, str, str]]:
+    """Give what a run about groups was told beside its options: edges of bins, texts, terms."""
+    rows = [
+        (
+            f"edges of {words.quoted(name)}",
+            ", ".join(f"{edge:g}" for edge in edges),
+            "where the bins of this number meet, instead of bins of equal width",
+        )
+        for name, edges in run.spec.edges.items()
+    ]
+    if run.spec.text:
+        rows.append(("text", run.spec.text, "the column of texts in which terms are compared"))
+        listed = [
+            (
+                f"terms of {words.quoted(category)}",
+                words.number(len(terms)),
+                f"what names somebody: {', '.join(terms)}",
+            )
+            for category, terms in run.spec.terms.items()
+        ]
+        rows += listed or [("terms", "as in the paper", "what names somebody, by category")]
+    return rows
+
+
 def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     """Give each option of a run: its name in the paper, its value, its plain sentence."""
     options = parse_options(run.spec.method, run.spec.options)
@@ -454,5 +517,6 @@ def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:
         value: Any = getattr(options, field.name)
         metas = [one for one in get_args(field.type) if isinstance(one, msgspec.Meta)]
         told = [text for meta in metas for text in (meta.title, meta.description) if text]
-        rows.append((field.name, f"{value:,}", ". ".join(text.rstrip(".") for text in told)))
+        shown = value if isinstance(value, str) else f"{value:,}"
+        rows.append((field.name, shown, ". ".join(text.rstrip(".") for text in told)))
     return rows

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from fairdesk.report import background, certification, findings, question
+from collections.abc import Callable
+
+from fairdesk.report import background, certification, findings, outcomes, question, subtle
 from fairdesk.report.blocks import Section
 from fairdesk.report.material import Material
 
+_MAKERS: dict[str, Callable[[Material], Section]] = {
+    "summary": findings.summary,
+    "data": question.data,
+    "model": question.model,
+    "decisions": question.decisions,
+    "compared": question.compared,
+    "method": question.method,
+    "outcomes": outcomes.outcomes,
+    "errors": outcomes.errors,
+    "results": findings.results,
+    "subtle": subtle.subtle,
+    "certification": certification.certification,
+    "pairs": findings.pairs,
+    "limits": background.limits,
+    "formulas": background.formulas,
+    "evidence": background.appendix,
+}
+
 
 def sections(material: Material) -> tuple[Section, ...]:
-    """Make the whole report's sections, in their order; no search's where no model was asked."""
-    if material.spec.predictions:
-        return (
-            findings.summary(material),
-            question.data(material),
-            question.decisions(material),
-            question.compared(material),
-            background.limits(material),
-            background.formulas(material),
-            background.appendix(material),
-        )
-    return (
-        findings.summary(material),
-        question.data(material),
-        question.model(material),
-        question.compared(material),
-        question.method(material),
-        findings.results(material),
-        *([certification.certification(material)] if material.proofs else []),
-        findings.pairs(material),
-        background.limits(material),
-        background.formulas(material),
-        background.appendix(material),
-    )
+    """Make the whole report's sections: those of which there is anything to say."""
+    return tuple(_MAKERS[chapter](material) for chapter in material.chapters)

@@ -27,6 +27,12 @@ OBSERVED = (
     "What is observed in the data describes the people in them. It shows how groups fared, not "
     "why, and not how one person would have fared otherwise."
 )
+#: What searches for groups show, and what not.
+ESTIMATED_GROUPS = (
+    "What is said of groups that a search came upon is estimated from samples near the rows of the "
+    "data, within the intervals told. It shows which groups are decided about otherwise, not why: "
+    "people in a group differ from others in more than what is protected."
+)
 #: Between a number and its unit: no line break.
 NBSP = "\u00a0"
 #: Endings with a plural of their own, the longer ones first.
@@ -202,6 +208,11 @@ def joined(texts: Sequence[str], last: str = "and") -> str:
 def protected_names(domain: Domain) -> tuple[str, ...]:
     """Give the names of the protected attributes, in the domain's order."""
     return tuple(domain.attributes[position].name for position in domain.protected)
+
+
+def grouping_names(domain: Domain) -> tuple[str, ...]:
+    """Give the names of what tells groups apart, also of what the model is not given."""
+    return tuple(attribute.name for attribute in domain.grouping)
 
 
 def when_changes(domain: Domain) -> str:

@@ -339,10 +339,10 @@ def test_a_group_that_is_small_or_unknown_is_not_compared(spec):
     heads = about_groups.heads(table)
     place = heads.index("Impact ratio")
     shown = [plain(about_groups.cells(line, table)[place]) for line in table.lines]
-    assert shown == ["1.00", "under 2 %", "not compared"]
+    assert shown == ["1.00", "too few", "not compared"]
     told = about_groups.table_sentences(spec, table)
     assert told[0].startswith("No two groups by sex can be compared")
-    assert any("1 group under 2" in each for each in told)
+    assert any("1 group of too small a share" in each for each in told)
 
 
 def test_each_figure_shows_its_formula_with_its_numbers(spec):

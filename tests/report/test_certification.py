@@ -113,8 +113,8 @@ def text(tmp_path_factory):
 @pytest.mark.parametrize(
     "held",
     [
-        "7 Certification",
-        "8 Examples",
+        "8 Certification",
+        "9 Examples",
         "At least 89.93 % of all possible applicants are treated alike, whatever their sex and job",
         "at least 6.90 % are not: proven. 3.17 % is undecided.",
         "Of the remaining 3.17 %, an estimated 41.0 % (40.0 to 42.0 %, 95 %) are treated unlike",
@@ -138,7 +138,7 @@ def text(tmp_path_factory):
         "Stopped by the auditor",
         "statistical, not certified, and never part of the proven shares",
         "Certified share",
-        "section 7.1",
+        "section 8.1",
     ],
 )
 def test_the_section_holds(text, held):
@@ -152,13 +152,13 @@ def test_pairs_that_carry_most_come_first(text):
 def test_without_a_proof_there_is_no_such_section(tmp_path):
     text = text_of(made(tmp_path, search=True))
     assert "Certification" not in text
-    assert "7 Examples" in text
+    assert "8 Examples" in text
 
 
 def test_a_proof_alone_is_no_failed_search(tmp_path):
     text = text_of(made(tmp_path, (FIGURES, "done")))
     assert "Nothing was found within what was tried" not in text
-    assert "No search was made; section 7 says what is proven." in text
+    assert "No search was made; section 8 says what is proven." in text
 
 
 def test_what_cannot_be_looked_into_is_estimated_and_says_so(tmp_path):

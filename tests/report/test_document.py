@@ -27,6 +27,7 @@ SECTIONS = (
     "Model",
     "Who is compared",
     "Method and settings",
+    "Group outcomes",
     "Results",
     "Examples",
     "Limits",
@@ -135,7 +136,7 @@ def test_the_flagged_pair_comes_first_and_the_dismissed_one_not_at_all(text, aud
     flagged, dismissed = (
         next(audited.each_pair(PairQuery(mark=mark))) for mark in ("flagged", "dismissed")
     )
-    examples = text[text.rindex("7 Examples") :]
+    examples = text[text.rindex("8 Examples") :]
     first = re.search(r"Finding (\d(?:[\d,]*\d)?)", examples)
     assert first is not None
     assert first[1] == words.number(flagged.id)

@@ -1,0 +1,249 @@
+"""The report's sections on how the groups of real people fare: rates, and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from fairdesk.events import GroupLine, GroupTable
+from fairdesk.report import about_groups, charts, groups, words
+from fairdesk.report.about_groups import Column
+from fairdesk.report.blocks import Block, Callout, Chart, Grid, Heading, Section, Text
+from fairdesk.report.material import Material
+from fairdesk.report.words import NBSP
+
+#: Groups listed per table; all are in the file “groups.csv”.
+_SHOWN = 40
+#: Groups drawn per chart.
+_DRAWN = 25
+#: Values of an attribute up to which two of them make a map that can be read.
+_MAP_ROWS, _MAP_COLUMNS = 16, 7
+_TITLES = {
+    "label": "Outcomes in the data",
+    "decisions": "Decisions",
+    "scores": "Scores",
+}
+#: What rules ask for that tables of groups are made for, each with the date of its reading.
+NOTES = (
+    Text(
+        lead="29 CFR 1607.4(D) (United States, 1978; as read in November 2026).",
+        text="A selection rate below four fifths of the highest group’s is generally regarded as "
+        "evidence of adverse impact. Smaller differences may count when they are significant, "
+        "greater ones may not when numbers are small: so the ratio stands here beside a test and "
+        "the number of people, and is a screening line only.",
+    ),
+    Text(
+        lead="Local Law 144, 6 RCNY 5-300 to 5-304 (New York City, in force since 5 July 2023; as "
+        "read in November 2026).",
+        text="It asks for rates and impact ratios by sex, by race or ethnicity and by both "
+        "together, for the number of people of unknown category, and sets no pass mark. A category "
+        f"under 2{NBSP}% of the people may be left out of the impact ratios when the summary says "
+        "why and still shows its number and rate.",
+    ),
+)
+
+
+def outcomes(material: Material) -> Section:
+    """Show how often each group gets the favourable outcome: observed in the rows of the data."""
+    run, spec = material.measured, material.spec
+    if run is None:
+        blocks = groups.blocks(material)
+        if not blocks:
+            blocks = [Text("No attribute is protected, so there are no groups of people.")]
+        return Section("Group outcomes", tuple(blocks), fresh=True)
+    blocks = [
+        Text(
+            f"Observed: {words.counted(spec.data.rows, 'row')} of the data were counted by "
+            f"{material.run_name(run)}. The favourable outcome of a group is compared with that of "
+            f"the group with the highest rate. Intervals are Wilson’s (95{NBSP}%)."
+        )
+    ]
+    if ended := words.ending(run):
+        blocks.append(Callout("Not to the end.", ended))
+    for of, tables in groupby(material.group_tables, key=lambda table: table.of):
+        blocks += [Heading(_TITLES[of])]
+        for place, table in enumerate(tables):
+            if not place:
+                blocks.append(Text(_what(material, table)))
+            blocks += _table(material, table)
+    blocks += [Heading("What rules ask for"), *NOTES]
+    blocks.append(
+        Text(
+            "These are notes, no legal advice. Whether a rule applies, and whether it is kept, "
+            "this report does not say."
+        )
+    )
+    return Section("Group outcomes", tuple(blocks), fresh=True)
+
+
+def errors(material: Material) -> Section:
+    """Show how often each group is decided about otherwise than its labels say."""
+    tables = [
+        table
+        for table in material.group_tables
+        if any(line.positives is not None for line in table.lines)
+    ]
+    blocks: list[Block] = [
+        Text(
+            f"Observed: the decisions about the {material.people} of the data beside their labels "
+            f"({words.quoted(material.spec.label)}). What is true of a label is true of these "
+            "figures: where past decisions were unjust, so is what counts as an error here. "
+            "Differences are to the group with the highest rate of favourable decisions."
+        )
+    ]
+    for table in tables:
+        keys = ("people", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
+        caption = f"{about_groups.table_title(material.spec, table)}, beside the labels"
+        blocks.append(_grid(table, keys, caption, (2.0, 0.7, 0.8, 0.8, 0.8, 0.8, 1.0, 1.0)))
+    blocks += _calibration(material)
+    return Section("Error rates by group", tuple(blocks), fresh=True)
+
+
+def _what(material: Material, table: GroupTable) -> str:
+    whose = "decision in the data" if material.spec.predictions else "model’s own answer"
+    outcome = about_groups.outcome_of(material.spec, table)
+    match table.of:
+        case "label":
+            return (
+                f"How often the label {words.quoted(material.spec.label)} is “{outcome}”. "
+                "This describes the data, not the model."
+            )
+        case "decisions":
+            return f"How often the {whose} about the {material.people} of the data is “{outcome}”."
+        case "scores":
+            return (
+                f"How often the model’s score for “{outcome}” is above the median of all: "
+                "the scoring rate (6 RCNY 5-301(c)). SMD is the difference of mean scores in "
+                "standard deviations of all people."
+            )
+
+
+def _table(material: Material, table: GroupTable) -> list[Block]:
+    """Say, draw and list what one table holds."""
+    title = about_groups.table_title(material.spec, table)
+    blocks: list[Block] = [Text(" ".join(about_groups.table_sentences(material.spec, table)))]
+    if len(table.attributes) == 1:
+        outcome = about_groups.outcome_of(material.spec, table)
+        share = "share above the median" if table.of == "scores" else f"share with “{outcome}”"
+        blocks += _forest(table, title, share)
+    if len(table.attributes) == 2:
+        blocks += _map(table, title)
+    last = ("mean", "smd") if table.of == "scores" else ("shortfall",)
+    keys = ("people", "share", "rate", "interval", "impact", "holm", *last)
+    widths = (2.0, 0.75, 0.75, 0.75, 1.3, 0.95, 1.0, *(0.85 for _ in last))
+    blocks.append(_grid(table, keys, f"Observed. {title}", widths))
+    return blocks
+
+
+def _grid(table: GroupTable, keys: Sequence[str], caption: str, widths: tuple[float, ...]) -> Grid:
+    """List the groups, their values in one column."""
+    made = {column.key: column for column in about_groups.columns(table)}
+    chosen = [made[key] for key in keys]
+    lines = table.lines[:_SHOWN]
+    if len(table.lines) > len(lines):
+        caption += (
+            f"; the first {len(lines)} of {words.number(len(table.lines))} groups, all in the file "
+            "“groups.csv”"
+        )
+    if "impact" in keys:
+        if any(line.below for line in lines):
+            caption += "; * below four fifths of the highest rate"
+        if any(line.flips for line in lines):
+            caption += "; † one person more or fewer would change that"
+    return Grid(
+        header=(words.listed(table.attributes), *(column.head for column in chosen)),
+        rows=tuple(
+            (", ".join(line.values), *(_cell(column, table, line) for column in chosen))
+            for line in lines
+        ),
+        widths=widths,
+        right=tuple(range(1, len(chosen) + 1)),
+        caption=caption,
+    )
+
+
+def _cell(column: Column, table: GroupTable, line: GroupLine) -> str:
+    text = column.text(table, line)
+    if column.key != "impact":
+        return text
+    return f"{text}{'*' if line.below else ''}{'†' if line.flips else ''}"
+
+
+def _forest(table: GroupTable, title: str, share: str) -> list[Block]:
+    drawn = [line for line in table.lines if line.rate is not None][:_DRAWN]
+    if not drawn:
+        return []
+    best = table.lines[table.reference].rate if table.reference >= 0 else None
+    picture = charts.forest_chart(
+        [
+            charts.Rate(", ".join(line.values), line.people, line.rate or 0.0, line.low, line.high)
+            for line in drawn
+        ],
+        reference=best,
+        x_title=share,
+    )
+    caption = f"Observed. {title}: rates with their intervals"
+    return [Chart(picture.svg, picture.alt, caption)]
+
+
+def _map(table: GroupTable, title: str) -> list[Block]:
+    """Draw two attributes' combinations; the one with fewer values across."""
+    values = [list(dict.fromkeys(line.values[i] for line in table.lines)) for i in (0, 1)]
+    across = 0 if len(values[0]) < len(values[1]) else 1
+    if len(values[1 - across]) > _MAP_ROWS or len(values[across]) > _MAP_COLUMNS:
+        return []
+    held = {
+        (line.values[1 - across], line.values[across]): charts.HeatCell(line.rate, line.people)
+        for line in table.lines
+    }
+    nobody = charts.HeatCell(None, 0)
+    picture = charts.heat_map(
+        values[1 - across],
+        values[across],
+        [[held.get((row, each), nobody) for each in values[across]] for row in values[1 - across]],
+        title=title,
+    )
+    return [Chart(picture.svg, picture.alt, f"Observed. {title}: rates and numbers of people")]
+
+
+def _calibration(material: Material) -> list[Block]:
+    """List what scores expected beside what was true, by groups of single attributes."""
+    held = [
+        table
+        for table in material.group_tables
+        if len(table.attributes) == 1 and any(line.calibration for line in table.lines)
+    ]
+    if not held:
+        return []
+    blocks: list[Block] = [
+        Heading("Calibration"),
+        Text(
+            "Whether a score means the same in every group: the mean score of those in a bin is "
+            "what was expected of them, the share with the favourable label is what was true."
+        ),
+    ]
+    for table in held:
+        if table.of != held[0].of:
+            continue
+        rows = [
+            (
+                ", ".join(line.values),
+                f"{each.low:.3g} to {each.high:.3g}",
+                words.number(each.people),
+                words.percent(each.expected, 1.0),
+                words.percent(each.observed, 1.0),
+            )
+            for line in table.lines
+            for each in line.calibration
+            if each.people
+        ]
+        blocks.append(
+            Grid(
+                header=(words.listed(table.attributes), "Score", "People", "Expected", "Observed"),
+                rows=tuple(rows),
+                widths=(1.6, 1.2, 0.8, 0.9, 0.9),
+                right=(2, 3, 4),
+                caption=f"Observed. Scores and labels, by {words.listed(table.attributes)}",
+            )
+        )
+    return blocks

@@ -1,0 +1,304 @@
+"""The report's section on subtle groups: rule sets, terms in texts, and what other methods find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.audit.store import RunRecord
+from fairdesk.events import GroupGap, LinearGroup, Mined, RuleSet, TermRate, Variant
+from fairdesk.report import about_groups, charts, evidence, words
+from fairdesk.report.about_groups import gap_sentence, linear_sentence, p_text
+from fairdesk.report.blocks import (
+    Block,
+    Callout,
+    Chart,
+    Fact,
+    Facts,
+    Grid,
+    Heading,
+    Section,
+    Statement,
+    Text,
+)
+from fairdesk.report.material import Material
+from fairdesk.report.rules import combination_text, rule_phrase
+from fairdesk.report.words import NBSP
+
+#: Rule sets that are listed, and those of them that are drawn.
+_LISTED, _DRAWN = 20, 8
+#: Neighbours of a rule set that are listed in each direction.
+_NEIGHBOURS = 5
+#: Terms that are listed, and sentences that are shown of each.
+_TERMS, _EXAMPLES, _SHOWN_TERMS = 60, 2, 6
+_DIRECTION = "Whether a lower rate is a worse one depends on the decision."
+
+
+def subtle(material: Material) -> Section:
+    """Show what each method found of groups that nobody named beforehand."""
+    blocks: list[Block] = [Text(f"{words.ESTIMATED_GROUPS} {_DIRECTION}")]
+    if len(material.subtle) > 1:
+        blocks.append(_side_by_side(material))
+    for run in material.subtle:
+        blocks += _run_blocks(material, run)
+    return Section("Subtle groups", tuple(blocks), fresh=True)
+
+
+def _side_by_side(material: Material) -> Grid:
+    """Set the widest difference that each method found beside those of the others."""
+    rows = []
+    for run in material.subtle:
+        who, apart = _widest(material.spec, run)
+        rows.append(
+            (
+                material.run_name(run),
+                apart,
+                who,
+                words.number(run.queries),
+                words.duration(run.elapsed),
+            )
+        )
+    return Grid(
+        header=("Method", "Points apart", "Whom", "Rows sent", "Time"),
+        rows=tuple(rows),
+        widths=(1.1, 0.7, 2.6, 0.8, 0.6),
+        right=(1, 3, 4),
+        caption="The widest difference of favourable rates that each method found. They ask about "
+        "different people, so they are no measure of each other",
+    )
+
+
+def _widest(spec: AuditSpec, run: RunRecord) -> tuple[str, str]:
+    """Give whom the widest difference of a run is about, and how wide it is."""
+    rules = [
+        (each.score, rule_phrase(spec, each.conditions))
+        for _, sets in about_groups.mined_with(run.figures)
+        for each in about_groups.leaders(sets)
+        if each.outcome
+    ]
+    gaps = [
+        (
+            each.gap,
+            " beside ".join(
+                combination_text(spec, each.attributes, codes) for codes in (each.worst, each.best)
+            ),
+        )
+        for each in run.figures
+        if isinstance(each, GroupGap)
+    ]
+    lines = [
+        (each.score, about_groups.weights_text(each))
+        for each in run.figures
+        if isinstance(each, LinearGroup)
+    ]
+    apart, who = max((*rules, *gaps, *lines), default=(0.0, ""))
+    return (who, f"{100 * apart:.1f}") if who else ("nobody", "–")
+
+
+def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
+    spec = material.spec
+    blocks: list[Block] = [Heading(material.run_name(run))]
+    if ended := words.ending(run):
+        blocks.append(Callout("Not to the end.", ended))
+    number, _, rest = about_groups.headline(spec, run.figures).partition(" ")
+    blocks += [Statement(number, rest), Facts(tuple(_facts(run)))]
+    for mined, sets in about_groups.mined_with(run.figures):
+        blocks += _rules(spec, mined, sets)
+    blocks += _terms(spec, [each for each in run.figures if isinstance(each, TermRate)])
+    for each in run.figures:
+        if isinstance(each, LinearGroup):
+            blocks.append(Text(linear_sentence(spec, each)))
+        if isinstance(each, GroupGap):
+            blocks.append(Text(gap_sentence(spec, each)))
+    return blocks
+
+
+def _facts(run: RunRecord) -> Iterable[Fact]:
+    yield Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else ""))
+    yield Fact("Asked about", words.number(run.tried))
+    yield Fact("Rows sent to the model", words.number(run.queries))
+    yield Fact("Time", words.duration(run.elapsed))
+    yield Fact("Began", evidence.date_text(evidence.moment(run.started)))
+
+
+def _rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet]) -> list[Block]:
+    """Say what was examined for one outcome, and list the rule sets that stand for themselves."""
+    blocks: list[Block] = [Text(about_groups.mined_sentence(spec, mined))]
+    blocks += [Callout("Note.", note) for note in mined.notes]
+    leaders = about_groups.leaders(sets)
+    if not leaders:
+        return blocks
+    first = leaders[0]
+    told = about_groups.evidence_sentence(spec, first, mined)
+    blocks.append(
+        Text(f"{about_groups.rule_set_sentence(spec, first)}. {_capital(told)}", lead="The widest.")
+    )
+    blocks.append(
+        Text(about_groups.margin_sentence(first), lead="The paper’s confidence beside it.")
+    )
+    if mined.outcome:
+        blocks.append(_chart(spec, leaders[:_DRAWN]))
+    blocks.append(_listed(spec, mined, leaders, sets))
+    blocks += _lattice(spec, first)
+    if len(mined.sweep) > 1:
+        blocks.append(_sweep(spec, mined))
+    return blocks
+
+
+def _chart(spec: AuditSpec, leaders: Sequence[RuleSet]) -> Chart:
+    picture = charts.apart_chart(
+        [
+            charts.Apart(
+                rule_phrase(spec, each.conditions),
+                each.phi_in,
+                each.phi_out,
+                f"{about_groups.signed(100 * (each.phi_in - each.phi_out), 1)} points",
+            )
+            for each in leaders
+        ],
+        x_title=f"share with “{leaders[0].outcome}”",
+    )
+    return Chart(
+        picture.svg, picture.alt, "Estimated. The rate in each group and that of everybody else"
+    )
+
+
+def _listed(
+    spec: AuditSpec, mined: Mined, leaders: Sequence[RuleSet], sets: Sequence[RuleSet]
+) -> Grid:
+    """List the rule sets that stand for themselves, with how many variants each has."""
+    rows = [
+        (
+            rule_phrase(spec, each.conditions),
+            *about_groups.both_rates(each),
+            about_groups.difference_text(each),
+            p_text(each.p),
+            words.percent(each.support, 1.0),
+            about_groups.untouched_text(each),
+            words.number(len(about_groups.variants(sets, each))),
+        )
+        for each in leaders[:_LISTED]
+    ]
+    shown = (
+        f"The first {len(rows)} of {words.number(len(leaders))} rule sets"
+        if len(leaders) > len(rows)
+        else "Rule sets"
+    )
+    return Grid(
+        header=(
+            *("Rule set", "Inside", "Outside", f"Difference, 95{NBSP}%", "Corrected p"),
+            *("Support", "Untouched rows", "Variants"),
+        ),
+        rows=tuple(rows),
+        widths=(2.3, 0.75, 0.8, 1.35, 0.95, 0.8, 1.25, 0.8),
+        right=(1, 2, 3, 4, 5, 6, 7),
+        caption=f"Estimated. {shown} that stand for themselves, the highest score first; variants "
+        "describe nearly the same people. Intervals and p-values are corrected for all "
+        f"{words.number(mined.rule_sets)} rule sets examined",
+    )
+
+
+def _lattice(spec: AuditSpec, first: RuleSet) -> list[Block]:
+    """Say which part of the widest rule set carries its difference."""
+    rows = [
+        (kind, rule_phrase(spec, each.conditions), *_variant_cells(first, each))
+        for kind, held in (("more general", first.broader), ("more specific", first.narrower))
+        for each in held[:_NEIGHBOURS]
+    ]
+    if not rows:
+        return []
+    own = Variant(first.conditions, first.score, first.phi_in, first.support)
+    rows.insert(
+        min(len(first.broader), _NEIGHBOURS),
+        ("the widest", rule_phrase(spec, first.conditions), *_variant_cells(first, own)),
+    )
+    return [
+        Grid(
+            header=("", "Rule set", "Score", "Inside", "Support"),
+            rows=tuple(rows),
+            widths=(1.0, 3.0, 0.7, 0.7, 0.7),
+            right=(2, 3, 4),
+            caption="Estimated. Which part of it carries the difference: rule sets one step more "
+            "general and more specific than the widest",
+        )
+    ]
+
+
+def _variant_cells(first: RuleSet, each: Variant) -> tuple[str, str, str]:
+    inside = words.percent(each.phi_in, 1.0) if first.outcome else f"{each.phi_in:.3f}"
+    score = f"{100 * each.score:.1f}" if first.outcome else f"{each.score:.3f}"
+    return score, inside, words.percent(each.support, 1.0)
+
+
+def _sweep(spec: AuditSpec, mined: Mined) -> Grid:
+    """List what another least support would give (TestSGD, Table 6)."""
+    return Grid(
+        header=("Least support", "Rule sets", "Highest score", "Which"),
+        rows=tuple(
+            (
+                f"{100 * each.theta:g}{NBSP}%",
+                words.number(each.rule_sets),
+                (f"{100 * each.score:.1f}" if mined.outcome else f"{each.score:.3f}")
+                if each.rule_sets
+                else "–",
+                rule_phrase(spec, each.conditions) if each.rule_sets else "–",
+            )
+            for each in mined.sweep
+        ),
+        widths=(0.9, 0.8, 0.9, 3.0),
+        right=(0, 1, 2),
+        caption="Estimated. What would be found with another least support",
+    )
+
+
+def _terms(spec: AuditSpec, terms: Sequence[TermRate]) -> list[Block]:
+    """List the terms, and show some of the sentences that get another decision."""
+    if not terms:
+        return []
+    held = sorted(terms, key=lambda each: (-each.flips / max(each.tried, 1), -each.occurs))
+    flips = sum(each.flips for each in terms)
+    tried = sum(each.tried for each in terms)
+    blocks: list[Block] = [
+        Text(
+            f"{words.number(flips)} of {words.number(tried)} comparisons of a text that names one "
+            "term with the same text that names another of the category change the decision: "
+            "individual discrimination, each asked again. Examples, not a rate among texts that "
+            "people write."
+        ),
+        Grid(
+            header=(
+                *("Category", "Term", "Texts with it in the data", "Texts asked"),
+                *(f"“{about_groups.favourable(spec)}”", "Compared", "Changed"),
+            ),
+            rows=tuple(
+                (
+                    each.category,
+                    each.term,
+                    words.number(each.occurs),
+                    words.number(each.texts),
+                    words.percent(each.rate, 1.0) if each.texts else about_groups.UNDEFINED,
+                    words.number(each.tried),
+                    words.number(each.flips),
+                )
+                for each in held[:_TERMS]
+            ),
+            widths=(1.0, 1.3, 1.1, 0.8, 0.9, 0.9, 0.8),
+            right=(2, 3, 4, 5, 6),
+            caption="Estimated. Terms: the share with the favourable decision of texts in which "
+            "the term stands for another of its category, and how many of them change the decision"
+            + (f"; the first {_TERMS} of {words.number(len(held))}" if len(held) > _TERMS else ""),
+        ),
+    ]
+    shown = [each for each in held if each.examples][:_SHOWN_TERMS]
+    if shown:
+        blocks.append(Text("Some texts that get another decision:"))
+    blocks += [
+        Text(about_groups.flip_sentence(flip), lead=f"{each.term} ({each.category}).")
+        for each in shown
+        for flip in each.examples[:_EXAMPLES]
+    ]
+    return blocks
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
