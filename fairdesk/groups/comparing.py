@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fairdesk.events import GroupLine, GroupTable
 from fairdesk.groups.outcomes import CONFIDENCE
+from fairdesk.groups.testing import holm
 
 Counts = NDArray[np.int64]
 
@@ -80,7 +81,6 @@ def _tests(
     favourable: Counts, people: Counts, best: GroupLine
 ) -> list[dict[str, str | float | None]]:
     """Test each group against the reference: the name of the test, Z, p, and p by Holm."""
-    from statsmodels.stats.multitest import multipletests  # noqa: PLC0415 - see above
     from statsmodels.stats.proportion import test_proportions_2indep  # noqa: PLC0415 - see above
 
     everybody, successes = people + best.people, favourable + best.favourable
@@ -109,9 +109,9 @@ def _tests(
         tests[place] = {"test": "Fisher mid-p", "p": p}
     made = [test for test in tests if test]
     if made:
-        corrected = multipletests([test["p"] for test in made], method="holm")[1]
-        for test, holm in zip(made, corrected.tolist(), strict=True):
-            test["holm"] = holm
+        corrected = holm(np.array([test["p"] for test in made]), len(made))
+        for test, p in zip(made, corrected.tolist(), strict=True):
+            test["holm"] = p
     return tests
 
 
