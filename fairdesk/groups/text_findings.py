@@ -276,7 +276,7 @@ class _Told:
         if data_in is None or data_out is None:
             return None
         apart = float(self._apart[i])
-        return apart != 0 and (data_in - data_out) * np.sign(apart) >= abs(apart) / 2
+        return bool(apart != 0 and (data_in - data_out) * np.sign(apart) >= abs(apart) / 2)
 
     # the search as a whole
 

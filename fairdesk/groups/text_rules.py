@@ -243,7 +243,7 @@ class _Search:
         return sentences, np.repeat(self._known.texts.rows[seeds], len(table.choices), axis=0)
 
     def _wanted(self, table: Table) -> int:
-        """Look at the margins, and give how many seeds are wanted, or wanted before the next look."""
+        """Look at the margins, and give how many seeds are wanted before the next look."""
         have = len(table.scores)
         if have == len(table.seeds):
             return have
