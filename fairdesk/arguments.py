@@ -394,7 +394,7 @@ def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:
         if arguments.seconds and "seconds" in _names(method):
             options[method].setdefault("seconds", arguments.seconds)
         run = RunSpec(method, options[method], arguments.seed, budget, arguments.near)
-        if "bins" in _names(method):
+        if METHODS[method].divides:
             run = msgspec.structs.replace(run, edges=edges)
         if METHODS[method].reads and arguments.text_column:
             run = msgspec.structs.replace(run, text=arguments.text_column, terms=terms)
@@ -427,10 +427,10 @@ def _edges(methods: Sequence[str], texts: Sequence[str]) -> dict[str, tuple[floa
                 f"The edges of bins “{text}” cannot be read.",
                 remedy="Write them like age=25,40,60.",
             ) from None
-    if edges and not any("bins" in _names(method) for method in methods):
+    if edges and not any(METHODS[method].divides for method in methods):
         raise SpecError(
             "No method that is asked for divides numbers into bins.",
-            remedy="Leave out --bins, or ask for testsgd.",
+            remedy="Leave out --bins, or ask for testsgd or groups.",
         )
     return edges
 

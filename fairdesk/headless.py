@@ -149,7 +149,8 @@ def audit(
         files, trouble, left_out = _write_outputs(
             store, folder, lambda name: doing(f"writing {name}")
         )
-        warnings = (*_warnings(found, spec.domain.names), *unweighed, *left_out)
+        names = (*spec.domain.names, *(each.name for each in spec.domain.unseen))
+        warnings = (*_warnings(found, names), *unweighed, *left_out)
         return Outcome(spec, found, tuple(store.runs()), files, trouble, warnings)
 
 

@@ -99,6 +99,8 @@ class Method:
         them takes a minute or two, once.
     reads : bool
         Whether it also compares terms in a text that the model reads.
+    divides : bool
+        Whether it divides protected numbers into bins, whose edges can be given.
     """
 
     key: str
@@ -115,6 +117,7 @@ class Method:
     finishes: bool = False
     loops: tuple[str, ...] = ()
     reads: bool = False
+    divides: bool = False
 
 
 _EXAMPLES_CANNOT = "How common it is; nor that there is none where it found none."
@@ -388,6 +391,7 @@ METHODS: dict[str, Method] = {
             search=testsgd.search,
             answers=Answers.GROUPS,
             reads=True,
+            divides=True,
         ),
         Method(
             key="groups",
@@ -404,6 +408,7 @@ METHODS: dict[str, Method] = {
             answers=Answers.RATES,
             needs=(),
             obstacle=_no_groups,
+            divides=True,
         ),
         Method(
             key="themis-groups",

@@ -16,9 +16,11 @@ from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.store import Store
 from fairdesk.audit.worker import Searching, Worker
 from fairdesk.data.attributes import encode
+from fairdesk.data.domain import Domain
 from fairdesk.data.outcomes import favourable_rows
 from fairdesk.errors import FairDeskError, SpecError, StoreError
 from fairdesk.events import Certificate, Found, Measured, Progress, Rows
+from fairdesk.groups.terms import lists_of_terms
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +87,7 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
                 f"A search of {limit:g} {what} would ask nobody.",
                 remedy="Give a budget above nought, or none.",
             )
-    _check_rules(run, audit)
+    check_rules(run, audit.domain)
     if run.near is not None and method_named(run.method).answers in ABOUT_GROUPS:
         raise SpecError(
             "A method about groups asks about real people, each moved a little.",
@@ -103,9 +105,15 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
         )
 
 
-def _check_rules(run: RunSpec, audit: AuditSpec) -> None:
-    """Refuse bins, texts and terms that do not fit the audit."""
-    method, domain = method_named(run.method), audit.domain
+def check_rules(run: RunSpec, domain: Domain) -> None:
+    """Refuse bins, texts and terms that do not fit the domain, or nothing to compare.
+
+    Raises
+    ------
+    SpecError
+        With what would fit.
+    """
+    method = method_named(run.method)
     numbers = {each.name for each in domain.grouping if not each.values}
     for name, edges in run.edges.items():
         if name not in numbers:
@@ -134,12 +142,7 @@ def _check_rules(run: RunSpec, audit: AuditSpec) -> None:
             "No attribute is protected, so there are no groups to compare.",
             remedy="Protect a column, or name the column with the texts whose terms are compared.",
         )
-    for category, terms in run.terms.items():
-        if not terms or any(not term.strip() for term in terms):
-            raise SpecError(
-                f"The category “{category}” has no terms, or an empty one.",
-                remedy="Give each category two terms or more, or leave it out.",
-            )
+    lists_of_terms(run.terms)
 
 
 class _Keeper:

@@ -274,7 +274,7 @@ class MainWindow(QMainWindow):
 
     def _begin(self, plan: Plan, model: Worker) -> None:
         self.open_audit(plan.path)
-        if self.workspace is None or plan.run is None:
+        if self.workspace is None:
             model.close()
         else:
             self.workspace.start_run(model, plan.run)

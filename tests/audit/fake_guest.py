@@ -129,6 +129,7 @@ MINES = methods.Method(
     methods.Answers.GROUPS,
     needs=(),
     reads=True,
+    divides=True,
 )
 
 

@@ -887,7 +887,6 @@ def test_methods_that_are_off_say_why(qtbot, wizard, loans, monkeypatch):
     checks = wizard.checks
     assert checks.picker.items["maft"].text() == "MAFT (off)"
     assert wizard.state.method == checks.picker.key != "maft"
-    assert not checks._off_card.isVisible()
     assert wizard.next.isEnabled()
     # one that is off can be read about, but not gone on with
     checks.picker.list.setCurrentItem(checks.picker.items["maft"])
@@ -901,13 +900,15 @@ def test_without_a_model_to_ask_groups_and_report_still_work(qtbot, wizard, loan
     take_model(wizard, can=())
     wizard.people.chips["sex"].click()
     wizard.next.click()
-    assert wizard.checks._off_card.isVisible()
-    assert "no model to ask" in wizard.checks._off.text()
-    assert "report still work" in wizard.checks._off.text()
-    assert not wizard.checks.picker.isVisible()
+    checks = wizard.checks
+    assert checks.picker.key == "groups"
+    assert not checks.near.isVisible()
+    checks.picker.list.setCurrentItem(checks.picker.items["maft"])
+    assert "no model to ask" in checks.picker.reason.text()
+    checks.picker.list.setCurrentItem(checks.picker.items["groups"])
     wizard.next.click()
     assert wizard.state.step is Step.REVIEW
-    assert wizard.state.plan().run is None
+    assert wizard.state.plan().run.method == "groups"
 
 
 def write_nasty(path, kind):

@@ -251,7 +251,9 @@ def test_combinations_are_counted(answered):
     assert answered.combinations() == 2
     answered.choose("age", Choice(role=Role.PROTECTED))
     assert answered.combinations() == 20
-    assert "vary" in answered.blocked(Step.PEOPLE)
+    # nobody can be invented; groups can be compared all the same
+    assert not answered.blocked(Step.PEOPLE)
+    assert "vary" in answered.blocked(Step.CHECKS)
     answered.choose("age", Choice(role=Role.PROTECTED, every_value=True))
     assert answered.combinations() == 82
     answered.choose("age", Choice(role=Role.PROTECTED, limits=(30.0, 34.0)))
@@ -434,7 +436,7 @@ def test_a_model_that_needs_no_trust_is_not_trusted(answered):
     assert "trusted" not in dict(question(answered))["Model"]
 
 
-def test_without_a_model_there_is_no_run(answered):
+def test_without_a_model_groups_are_measured(answered):
     answered.predictions = "shop"
     answered.set_model(
         msgspec.structs.replace(answered.card, can=(), summary="The decisions stand in “shop”"),
@@ -444,12 +446,87 @@ def test_without_a_model_there_is_no_run(answered):
     answered.set_proof(PROOF)
     assert answered.attribute_names() == ("sex", "age", "one")
     answered.choose("one", Choice(role=Role.FIXED))
+    assert "no model to ask" in answered.blocked(Step.CHECKS)
+    answered.settle_method()
     plan = answered.plan()
-    assert plan.run is None
+    assert plan.run.method == "groups"
     assert plan.audit.predictions == "shop"
     told_all = dict(question(answered))
-    assert "groups" in told_all["The question"]
-    assert "No search is made" in told_all["Search"]
+    assert "How do groups of applicants fare" in told_all["The question"]
+    assert "Group figures" in told_all["Search"]
+
+
+def test_what_the_model_is_not_given_tells_groups_apart_only(answered):
+    assert answered.unseen_names() == ("shop", "one")
+    answered.choose("sex", Choice())
+    assert "protected" in answered.blocked(Step.PEOPLE)
+    answered.choose("shop", Choice(role=Role.PROTECTED))
+    assert not answered.blocked(Step.PEOPLE)
+    domain = answered.domain()
+    assert (domain.names, [each.name for each in domain.grouping]) == (("sex", "age"), ["shop"])
+    assert "not given any protected" in answered.methods_off()["maft"]
+    answered.settle_method()
+    assert answered.method == "testsgd"
+    told_all = dict(question(answered))
+    assert "told apart by shop" in told_all["The question"]
+    assert "the model is not given it: shop" in told_all["People"]
+    assert answered.plan().audit.domain == domain
+    # the usual search is back once it can be made, unless the auditor has chosen this one
+    answered.choose("sex", Choice(role=Role.PROTECTED))
+    answered.settle_method()
+    assert answered.method == "quick"
+    answered.choose_method("testsgd")
+    answered.settle_method()
+    assert answered.method == "testsgd"
+
+
+def test_bins_are_of_protected_numbers_and_rise(answered):
+    answered.choose_method("testsgd")
+    answered.near = 0.1
+    answered.edges = {"age": (30.0, 45.0)}
+    assert answered.run_spec().edges == {}
+    answered.choose("age", Choice(role=Role.PROTECTED))
+    run = answered.run_spec()
+    assert (run.edges, run.near) == ({"age": (30.0, 45.0)}, None)
+    assert "age is divided at 30, 45." in dict(question(answered))["Search"]
+    answered.edges = {"age": (45.0, 30.0)}
+    assert "must be numbers that rise" in answered.blocked(Step.CHECKS)
+    answered.choose_method("maft")
+    answered.choose("age", Choice())
+    assert answered.run_spec().edges == {}
+    assert answered.run_spec().near == 0.1
+
+
+def test_terms_in_a_text_are_compared_where_nothing_is_protected():
+    state = WizardState()
+    table = make_table()
+    said = Column("said", Kind.TEXT, tuple(f"a gay man said {i}" for i in range(4)), 0, 3)
+    codes = np.column_stack((table.codes, np.arange(4.0)))
+    state.set_table(Table(table.source, (*table.columns, said), codes))
+    state.set_label("approved")
+    state.set_favourable("yes")
+    assert state.next()
+    card = msgspec.structs.replace(make_card(), inputs=("said",), accepts=("text",))
+    state.set_model(card, trusted=True)
+    state.set_mapping(Mapping((Input("said", "said", How.LABEL),), "by name", 1))
+    state.set_proof(PROOF)
+    assert state.next()
+    assert not state.blocked(Step.PEOPLE)
+    assert state.usable_methods() == ("testsgd",)
+    state.settle_method()
+    assert (state.run_spec().text, state.run_spec().terms) == ("said", {})
+    state.terms = {"gender": ("gay",)}
+    assert "fewer than two terms" in state.blocked(Step.CHECKS)
+    state.terms = {"gender": ("gay", "straight")}
+    assert not state.blocked(Step.CHECKS)
+    told_all = dict(question(state))
+    assert "the texts in said" in told_all["The question"]
+    assert "gender: gay, straight" in told_all["Search"]
+    # whoever protects a column compares people, unless they ask for the texts
+    state.choose("sex", Choice(role=Role.PROTECTED))
+    assert (state.run_spec().text, state.run_spec().terms) == ("", {})
+    state.text = "said"
+    assert state.run_spec().text == "said"
 
 
 def test_the_review_tells_all_that_was_decided(answered):

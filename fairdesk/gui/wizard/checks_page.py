@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -12,12 +14,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS, Answers
+from fairdesk.audit.spec import OptionValue
+from fairdesk.errors import SpecError
 from fairdesk.gui import theme
 from fairdesk.gui.method_picker import MethodPicker
 from fairdesk.gui.near_field import NearField
 from fairdesk.gui.parts import Card, Words, calm, heading, labelled, quiet, scrolled
-from fairdesk.gui.timing import ending
+from fairdesk.gui.rules_form import RulesForm
+from fairdesk.gui.timing import ending, takes_distance
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state import Length, Step
 from fairdesk.report.words import plural
@@ -41,15 +45,13 @@ class ChecksPage(Page):
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, theme.GAP, 0)
         column.setSpacing(theme.GAP)
-        self._off = Words()
-        self._off_card = Card(tone="notice")
-        self._off_card.body.addWidget(self._off)
         self._question = Words()
         self.picker = MethodPicker()
+        self.rules = RulesForm()
         self._budget = self._budget_card()
-        column.addWidget(self._off_card)
         column.addWidget(self._question)
         column.addWidget(self.picker)
+        column.addWidget(self.rules)
         column.addWidget(self._budget)
         column.addStretch(1)
         area = scrolled(inside)
@@ -59,6 +61,7 @@ class ChecksPage(Page):
         )
         self.picker.chosen.connect(self._choose_method)
         self.picker.option_set.connect(self._choose_option)
+        self.rules.changed.connect(self._choose_rules)
         self.body.addWidget(area, 1)
 
     def enter(self) -> None:
@@ -68,7 +71,7 @@ class ChecksPage(Page):
         self._question.setText(
             f"Looks for {plural(state.person)} who would get another decision if only what is "
             "protected were different, measures how common that is, or proves it for whole regions "
-            f"of {plural(state.person)}."
+            f"of {plural(state.person)}; or compares whole groups of them."
         )
         state.settle_method()
         self._show_methods()
@@ -79,28 +82,24 @@ class ChecksPage(Page):
 
     def first_field(self) -> QWidget:
         """Give what has the keyboard when the page comes on screen."""
-        return self.picker.list if self.state.usable_methods() else self._off_card
+        return self.picker.list
 
     def _show_methods(self) -> None:
         """Show which methods the model can serve, and say of the others why they are off."""
         state, off = self.state, self.state.methods_off()
         self.picker.show_methods(state.method, state.options, off, state.method_remarks())
-        usable = bool(state.usable_methods())
         self._fit_method()
-        for widget in (self._question, self.picker, self._budget):
-            widget.setVisible(usable)
-        self._off_card.setVisible(not usable)
-        self._off.setText(
-            f"No search can be made: {_reasons(off)} How each group fares, in the data and by the "
-            "decisions, and the report still work: go on to the review."
-            if not usable
-            else ""
-        )
 
     def _fit_method(self) -> None:
-        """Say when it ends, and ask about real people unless it is a proof: of everybody."""
-        self._ends.setText(ending(self.state.method))
-        self.near.setVisible(METHODS[self.state.method].answers is not Answers.PROOF)
+        """Say when the method ends, and ask what else it has to know."""
+        state = self.state
+        self._ends.setText(ending(state.method))
+        self.near.setVisible(takes_distance(state.method))
+        # what is wrong with the people is told on their own page
+        with suppress(SpecError):
+            if state.table is not None:
+                columns = state.table.columns
+                self.rules.show_run(state.run_spec(), state.domain(), columns, state.person)
 
     # -- building -----------------------------------------------------------------------------
 
@@ -142,7 +141,7 @@ class ChecksPage(Page):
     # -- answering ----------------------------------------------------------------------------
 
     def _choose_method(self, method: str) -> None:
-        self.state.method = method
+        self.state.choose_method(method)
         self._fit_method()
         self.changed.emit()
 
@@ -160,11 +159,20 @@ class ChecksPage(Page):
         self.state.seed = seed
         self.changed.emit()
 
-    def _choose_option(self, name: str, value: float) -> None:
+    def _choose_option(self, name: str, value: OptionValue) -> None:
         self.state.set_option(name, value)
+        self._fit_method()
         self.changed.emit()
 
-
-def _reasons(off: dict[str, str]) -> str:
-    """Give the reasons, each once."""
-    return " ".join(dict.fromkeys(reason.split(" is off: ", 1)[-1] for reason in off.values()))
+    def _choose_rules(self) -> None:
+        state, answers = self.state, self.rules.answers
+        if self.rules.offers_texts:
+            state.text = answers.text
+        if answers.text:
+            state.terms = answers.terms
+        else:
+            kept = {
+                name: each for name, each in state.edges.items() if name not in self.rules.edges
+            }
+            state.edges = kept | answers.edges
+        self.changed.emit()

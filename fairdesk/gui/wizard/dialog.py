@@ -242,13 +242,12 @@ class Wizard(QDialog):
         state = self.state
         notes = {}
         if state.standings()[Step.CHECKS] is not Standing.LOCKED:
-            usable = state.usable_methods()
-            notes[Step.CHECKS] = METHODS[state.method].title if usable else "groups only"
+            notes[Step.CHECKS] = METHODS[state.method].title
         if state.table is not None:
             notes[Step.DATA] = Path(state.table.source.path).name
         if state.card is not None:
             notes[Step.MODEL] = state.predictions or Path(state.card.path).name
-        protected = [n for n in state.attribute_names() if state.choice(n).role is Role.PROTECTED]
+        protected = state.protected_names((*state.attribute_names(), *state.unseen_names()))
         notes[Step.PEOPLE] = ", ".join(protected)
         return notes
 

@@ -22,7 +22,7 @@ class Examined:
 
     Attributes
     ----------
-    table, attributes, constraints
+    table, attributes, constraints, unseen
         The choices.
     domain : Domain, optional
         What came out.
@@ -35,6 +35,7 @@ class Examined:
     table: Table
     attributes: tuple[Attribute, ...]
     constraints: tuple[str, ...]
+    unseen: tuple[Attribute, ...] = ()
     domain: Domain | None = None
     error: SpecError | None = None
     aside: tuple[Aside, ...] = ()
@@ -47,26 +48,34 @@ class Examined:
         return len(self.table.codes) - sum(each.rows for each in self.aside)
 
     def is_of(
-        self, table: Table, attributes: tuple[Attribute, ...], constraints: tuple[str, ...]
+        self,
+        table: Table,
+        attributes: tuple[Attribute, ...],
+        constraints: tuple[str, ...],
+        unseen: tuple[Attribute, ...] = (),
     ) -> bool:
         """Tell whether it came of these choices."""
         return (
             self.table is table
             and self.attributes == attributes
             and self.constraints == constraints
+            and self.unseen == unseen
         )
 
 
 def examine(
-    table: Table, attributes: tuple[Attribute, ...], constraints: tuple[str, ...]
+    table: Table,
+    attributes: tuple[Attribute, ...],
+    constraints: tuple[str, ...],
+    unseen: tuple[Attribute, ...] = (),
 ) -> Examined:
     """Make the domain and count who can be asked about. Slow for large tables."""
     try:
-        domain = ruled(attributes, constraints, table)
+        domain = ruled(attributes, constraints, table, unseen)
         aside = domain.set_aside(table)
     except SpecError as error:
-        return Examined(table, attributes, constraints, error=error)
-    return Examined(table, attributes, constraints, domain, aside=aside)
+        return Examined(table, attributes, constraints, unseen, error=error)
+    return Examined(table, attributes, constraints, unseen, domain, aside=aside)
 
 
 def told(examined: Examined, person: str) -> str:

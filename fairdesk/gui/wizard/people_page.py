@@ -31,13 +31,19 @@ from fairdesk.gui.wizard.examining import Examined, examine, told
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.preview import KINDS, TinyChart
 from fairdesk.gui.wizard.state import Choice, Step, compared_choices, compared_text
-from fairdesk.report.words import listed, quoted
+from fairdesk.report.words import listed, plural, quoted
 
 _ROLES = {Role.VARIES: "May vary", Role.PROTECTED: "Protected", Role.FIXED: "Never changes"}
 _ROLE_HINTS = {
     Role.VARIES: "The search may change it to invent people.",
     Role.PROTECTED: "It must not matter: all its values are tried on everybody.",
     Role.FIXED: "It stays as it is in the data’s rows.",
+}
+#: The roles of what the model is not given.
+_UNSEEN = {Role.VARIES: "Not used", Role.PROTECTED: "Protected"}
+_UNSEEN_HINTS = {
+    Role.VARIES: "It plays no part in the audit.",
+    Role.PROTECTED: "It tells groups apart. No decision can hang on it, so it is never changed.",
 }
 #: The bars of the editor's chart.
 _BARS = 40
@@ -81,6 +87,7 @@ class PeoplePage(Page):
         self.tabs.addTab(scrolled(self._inside), "&Attributes")
         self.tabs.addTab(self.constraints, "")
         self._count = Words(strong=True)
+        self._off = Words()
         self._start = quiet()
         self._verdict = Words(tone="wrong")
         self._unused = quiet()
@@ -88,7 +95,7 @@ class PeoplePage(Page):
         self.body.addWidget(self.tabs, 1)
         foot = QVBoxLayout()
         foot.setSpacing(theme.TIGHT)
-        for words in (self._count, self._start, self._verdict, self._unused):
+        for words in (self._count, self._start, self._off, self._verdict, self._unused):
             foot.addWidget(words)
         self.body.addLayout(foot)
 
@@ -96,7 +103,7 @@ class PeoplePage(Page):
         """Show the attributes."""
         super().enter()
         state = self.state
-        now = (state.table, state.attribute_names())
+        now = (state.table, (*state.attribute_names(), "", *state.unseen_names()))
         if now[0] is not self._shown[0] or now[1] != self._shown[1]:
             self._shown = now
             self._build()
@@ -130,21 +137,31 @@ class PeoplePage(Page):
             self._rows.addWidget(_line(head), 0, place)
         # of what is visible Qt would show, and lay out anew, each of hundreds of parts by itself
         self._inside.hide()
-        for row, name in enumerate(self.state.attribute_names(), start=1):
+        seen, unseen = self.state.attribute_names(), self.state.unseen_names()
+        for row, name in enumerate(seen, start=1):
             self._add(row, table.column(name))
+        if unseen:
+            told = quiet(
+                "The model is not given these columns. Protected, they tell groups apart: how such "
+                "groups fare can be measured and compared."
+            )
+            told.setContentsMargins(0, theme.GAP, 0, 0)
+            self._rows.addWidget(told, len(seen) + 1, 0, 1, 5)
+        for row, name in enumerate(unseen, start=len(seen) + 2):
+            self._add(row, table.column(name), seen=False)
         self._inside.show()
         for place, stretch in enumerate((4, 0, 4, 0, 3)):
             self._rows.setColumnStretch(place, stretch)
         self._rows.setRowStretch(self._rows.rowCount(), 1)
         self._build_suggestions(table)
-        unused = self.state.unused_names()
+        unused = tuple(name for name in self.state.unused_names() if name not in unseen)
         self._unused.setVisible(bool(unused))
         pronoun = "it" if len(unused) == 1 else "them"
         self._unused.setText(
             f"Not listed, because the model does not use {pronoun}: {_some(unused)}."
         )
 
-    def _add(self, row: int, column: Column) -> None:
+    def _add(self, row: int, column: Column, *, seen: bool = True) -> None:
         name = column.name
         words = Words(short(name, 28), wrap=False)
         words.setToolTip(tips.plain(name))
@@ -166,9 +183,10 @@ class PeoplePage(Page):
         self.allowed[name] = button
         self._rows.addWidget(button, row, 2)
         role = QComboBox()
-        for each, text in _ROLES.items():
+        hints = _ROLE_HINTS if seen else _UNSEEN_HINTS
+        for each, text in (_ROLES if seen else _UNSEEN).items():
             role.addItem(text, each.value)
-            role.setItemData(role.count() - 1, _ROLE_HINTS[each], Qt.ItemDataRole.ToolTipRole)
+            role.setItemData(role.count() - 1, hints[each], Qt.ItemDataRole.ToolTipRole)
         role.setAccessibleName(f"Role of {name}")
         role.activated.connect(lambda _index: self._choose_role(name, Role(role.currentData())))
         calm(role)
@@ -228,7 +246,9 @@ class PeoplePage(Page):
         if table is None:
             return
         follows = state.determined_by().get(column.name, "")
-        others = [name for name in self.roles if name != column.name]
+        seen = state.attribute_names()
+        others = [name for name in seen if name in self.roles and name != column.name]
+        others = others if column.name in seen else []
         counts = _counts(table, column) if column.kind.is_number else []
         choice = state.choice(column.name)
         takes = state.takes_missing(column.name)
@@ -258,28 +278,43 @@ class PeoplePage(Page):
         said = len(state.constraints)
         self.tabs.setTabText(1, f"&What must hold ({said})" if said else "&What must hold")
         self._verdict.hide()
-        protected = [n for n in state.attribute_names() if state.choice(n).role is Role.PROTECTED]
-        self._count.setText(
-            f"{listed(protected)}: {state.combinations():,} combinations are compared for every "
-            f"{state.person}."
-            if protected
-            else "Nothing is protected yet."
-        )
+        self._off.hide()
+        self._count.setText(self._compared())
         self._start.setText("")
-        if table is None or not protected:
+        if table is None:
             return
         try:
             attributes, constraints = state.attributes(), state.constraints
-            examined = state.examined()
+            unseen, examined = state.unseen(), state.examined()
         except SpecError:
             return
         if examined is None:
             self._start.setText("Counting the rows that can be asked about…")
             self._examiner.ask(
-                lambda: examine(table, attributes, constraints), self._examined, self.banner.tell
+                lambda: examine(table, attributes, constraints, unseen),
+                self._examined,
+                self.banner.tell,
             )
         else:
             self._tell(examined)
+
+    def _compared(self) -> str:
+        """Say in a line what is compared with what."""
+        state = self.state
+        protected = state.protected_names(state.attribute_names())
+        unseen = state.protected_names(state.unseen_names())
+        texts = state.text_names() if state.table is not None else ()
+        said = []
+        if protected:
+            count = f"{state.combinations():,} combinations"
+            said.append(f"{listed(protected)}: {count} are compared for every {state.person}.")
+        if unseen:
+            tell = "tells" if len(unseen) == 1 else "tell"
+            said.append(f"{listed(unseen)} {tell} groups apart.")
+        if not said and texts:
+            which = f"“{texts[0]}”" if len(texts) == 1 else "the texts"
+            said.append(f"Nothing is protected: what is compared are terms in {which}.")
+        return " ".join(said) or "Nothing is protected yet."
 
     def _examined(self, examined: Examined) -> None:
         self.state.set_examined(examined)
@@ -291,7 +326,13 @@ class PeoplePage(Page):
         if domain is None:
             return
         self._start.setText(told(examined, self.state.person))
-        if refused := self.state.refused(domain):
+        if domain.obstacle:
+            self._off.setText(
+                f"Searches for single {plural(self.state.person)} and proofs are off: "
+                f"{domain.obstacle}. Groups can be compared all the same."
+            )
+            self._off.show()
+        elif refused := self.state.refused(domain):
             self._verdict.setText(refused)
             self._verdict.show()
         elif domain.ruled and domain != self._questioned:
@@ -328,7 +369,8 @@ class PeoplePage(Page):
             self._kinds[name].setText(kind)
             return
         role = self.roles[name]
-        role.setCurrentIndex(role.findData(choice.role.value))
+        # what the model is not given has fewer roles
+        role.setCurrentIndex(max(role.findData(choice.role.value), 0))
         if (chip := self.chips.get(name)) is not None:
             self._show_chip(chip, name)
         follows = follow.get(name, "")

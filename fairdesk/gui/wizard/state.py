@@ -6,11 +6,14 @@ The pages put answers in and show what comes out; nothing here draws, waits or o
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import numpy as np
 
 from fairdesk.audit.confinement import Confinement
@@ -99,13 +102,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the wizard is for: the audit's question, its first run, and where it is kept.
-
-    There is no run where no method can be used on the model.
-    """
+    """What the wizard is for: the audit's question, its first run, and where it is kept."""
 
     audit: AuditSpec
-    run: RunSpec | None
+    run: RunSpec
     path: Path
     table: Table
 
@@ -145,6 +145,13 @@ class WizardState:
         What holds for everybody, as `fairdesk.data.constraints` reads it.
     method, options, seed, length, near
         The search.
+    edges : dict[str, tuple[float, ...]]
+        For rules about groups: edges of the bins of protected numbers, where the auditor gave any.
+    text : str, optional
+        The column with the texts whose terms are compared; empty for groups of people. If none,
+        texts where nothing is protected.
+    terms : dict[str, tuple[str, ...]]
+        Per category the terms, where they are not the paper's.
     title : str
         The audit's name.
     path : Path, optional
@@ -174,6 +181,9 @@ class WizardState:
     seed: int = 0
     length: Length = Length.STANDARD
     near: float | None = None
+    edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    text: str | None = None
+    terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
     title: str = ""
     path: Path | None = None
     redo: dict[Step, str] = field(default_factory=dict)
@@ -183,6 +193,7 @@ class WizardState:
     _constraints_before: list[tuple[str, ...]] = field(default_factory=list)
     _examined: Examined | None = None
     _refused: tuple[Domain, str] | None = None
+    _settled: str = ""
 
     # -- the data ---------------------------------------------------------------------------
 
@@ -354,6 +365,25 @@ class WizardState:
             and column.kind is not Kind.IGNORED
         )
 
+    def unseen_names(self) -> tuple[str, ...]:
+        """Give the columns that tell groups apart though the model is not given them."""
+        if self.table is None or self.predictions:
+            return ()
+        return tuple(
+            name for name in self.unused_names() if self.table.column(name).kind is not Kind.TEXT
+        )
+
+    def protected_names(self, names: Iterable[str]) -> list[str]:
+        """Give those of some attributes that are protected."""
+        return [name for name in names if self.choice(name).role is Role.PROTECTED]
+
+    def text_names(self) -> tuple[str, ...]:
+        """Give the attributes that are texts which the model reads."""
+        table = self._table()
+        return tuple(
+            name for name in self.attribute_names() if table.column(name).kind is Kind.TEXT
+        )
+
     def choice(self, name: str) -> Choice:
         """Give what is decided about an attribute."""
         return self.choices.get(name, Choice())
@@ -371,20 +401,27 @@ class WizardState:
             When they do not fit.
         """
         column = self._table().column(name)
-        choice, takes = self.choice(name), self.takes_missing(name)
-        return _attribute(column, choice, unknown=takes and choice.unknown is not False)
+        choice = self.choice(name)
+        unknown = may_be_unknown(column) and choice.unknown is not False
+        return _attribute(column, choice, unknown=unknown and self.takes_missing(name))
 
     def takes_missing(self, name: str) -> bool:
         """Tell whether missing cells of a column can be a category that is asked about.
 
-        They can where the model really answered for such rows, or nobody is asked at all.
+        They can where the model really answered for such rows, or is not asked about them.
         """
         proof = self.proof
-        return bool(self.predictions) or (proof is not None and name in proof.takes_missing)
+        if self.predictions or (proof is not None and name in proof.takes_missing):
+            return True
+        return name not in self.attribute_names()
 
     def attributes(self) -> tuple[Attribute, ...]:
         """Make all attributes; raises like `attribute`."""
         return tuple(self.attribute(name) for name in self.attribute_names())
+
+    def unseen(self) -> tuple[Attribute, ...]:
+        """Make the protected attributes that the model is not given; raises like `attribute`."""
+        return tuple(map(self.attribute, self.protected_names(self.unseen_names())))
 
     def set_constraints(self, constraints: tuple[str, ...]) -> None:
         """Say what holds for everybody; `undo_constraints` takes it back."""
@@ -445,13 +482,13 @@ class WizardState:
         SpecError
             When an attribute does not fit its column.
         """
-        table, attributes = self._table(), self.attributes()
+        table, attributes, unseen = self._table(), self.attributes(), self.unseen()
         known = self._examined
-        if known is not None and known.is_of(table, attributes, self.constraints):
+        if known is not None and known.is_of(table, attributes, self.constraints, unseen):
             return known
         if len(table.codes) * max(len(attributes), 1) > AT_ONCE:
             return None
-        self._examined = examine(table, attributes, self.constraints)
+        self._examined = examine(table, attributes, self.constraints, unseen)
         return self._examined
 
     def set_examined(self, examined: Examined) -> None:
@@ -472,7 +509,7 @@ class WizardState:
         Raises
         ------
         SpecError
-            When no search can work on it, with what to change; or while it is not known yet.
+            When nothing can be compared, with what to change; or while it is not known yet.
         """
         examined = self.examined()
         if examined is None:
@@ -538,12 +575,16 @@ class WizardState:
         return tuple(key for key in METHODS if key not in off)
 
     def settle_method(self) -> None:
-        """Choose another method where the chosen one is off, if there is one."""
+        """Choose another method where the chosen one is off, until the usual one can be used."""
         usable = self.usable_methods()
-        if usable and self.method not in usable:
-            self.method = usable[0]
+        if usable and (self.method not in usable or self.method == self._settled):
+            self.method = self._settled = usable[0]
 
-    def set_option(self, name: str, value: float) -> None:
+    def choose_method(self, method: str) -> None:
+        """Take a method that the auditor chose."""
+        self.method, self._settled = method, ""
+
+    def set_option(self, name: str, value: OptionValue) -> None:
         """Give one of the chosen method's parameters."""
         self.options.setdefault(self.method, {})[name] = value
 
@@ -552,15 +593,31 @@ class WizardState:
         from fairdesk.gui.timing import timed_run  # noqa: PLC0415 - as in `methods_off`
 
         seconds = float(self.length) if self.length else None
-        return timed_run(
-            RunSpec(
-                method=self.method,
-                options=dict(self.options.get(self.method, {})),
-                seed=self.seed,
-                budget=Budget(seconds=seconds),
-                near=self.near,
-            )
+        run = RunSpec(
+            method=self.method,
+            options=dict(self.options.get(self.method, {})),
+            seed=self.seed,
+            budget=Budget(seconds=seconds),
+            near=self.near,
         )
+        return timed_run(msgspec.structs.replace(run, **self._rules()))
+
+    def _rules(self) -> dict[str, Any]:
+        """Give what the method compares, where it is about groups: fields of its `RunSpec`."""
+        from fairdesk.audit.methods import METHODS  # noqa: PLC0415 - as in `methods_off`
+
+        method = METHODS[self.method]
+        seen, unseen = self.attribute_names(), self.unseen_names()
+        texts = self.text_names() if method.reads else ()
+        protected = self.protected_names((*seen, *unseen))
+        text = self.text if self.text in ("", *texts) and protected else None
+        if text is None:
+            text = "" if protected else next(iter(texts), "")
+        if text:
+            return {"text": text, "terms": dict(self.terms)}
+        if not method.divides:
+            return {}
+        return {"edges": {name: each for name, each in self.edges.items() if name in protected}}
 
     # -- where it is kept -------------------------------------------------------------------
 
@@ -679,8 +736,7 @@ class WizardState:
             trusted=self.card.needed_trust and self.trusted,
             predictions=self.predictions,
         )
-        run = self.run_spec() if self.usable_methods() else None
-        return Plan(audit=audit, run=run, path=self.path, table=table)
+        return Plan(audit=audit, run=self.run_spec(), path=self.path, table=table)
 
     # -- inside -----------------------------------------------------------------------------
 
@@ -730,14 +786,13 @@ class WizardState:
 
     def _checks_blocked(self) -> str:
         from fairdesk.audit.methods import parse_options  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.run import check_rules  # noqa: PLC0415 - as in `methods_off`
 
-        usable = self.usable_methods()
-        if not usable:
-            return ""
-        if self.method not in usable:
-            return self.methods_off()[self.method]
+        if off := self.methods_off().get(self.method):
+            return off
         try:
             parse_options(self.method, self.options.get(self.method, {}))
+            check_rules(self.run_spec(), self.domain())
         except SpecError as error:
             return str(error)
         return ""

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fairdesk.audit.confinement import Confinement
-from fairdesk.audit.methods import METHODS
+from fairdesk.audit.methods import METHODS, Answers
+from fairdesk.audit.spec import RunSpec
 from fairdesk.data.domain import Attribute, Role
 from fairdesk.data.outcomes import comparison
+from fairdesk.groups.terms import TERMS
 from fairdesk.gui.wizard.examining import told
 from fairdesk.gui.wizard.state import Length, WizardState, compared_text
 from fairdesk.report.words import (
@@ -55,13 +57,27 @@ def question(state: WizardState) -> tuple[tuple[str, str], ...]:
 
 
 def _asked(state: WizardState) -> Iterator[str]:
-    protected = _named(state, Role.PROTECTED)
-    if not state.usable_methods():
-        yield (
-            f"How do groups of {plural(state.person)} fare that differ in {listed(protected)}, in "
-            "the data and by the decisions?"
-        )
-        return
+    protected, run = _named(state, Role.PROTECTED), state.run_spec()
+    groups = [*protected, *(each.name for each in state.unseen())]
+    match METHODS[state.method].answers:
+        case Answers.RATES:
+            yield (
+                f"How do groups of {plural(state.person)} fare that differ in {listed(groups)}, in "
+                "the data and by the decisions?"
+            )
+            return
+        case Answers.GROUPS if run.text:
+            yield (
+                f"Do the texts in {quoted(run.text)} get other decisions when they name somebody "
+                "else?"
+            )
+            return
+        case Answers.GROUPS:
+            yield (
+                f"Which groups of {plural(state.person)}, told apart by {listed(groups)}, get a "
+                "decision most unlike all others?"
+            )
+            return
     differ = quoted(protected[0]) if len(protected) == 1 else listed(protected)
     verb = "differs" if len(protected) == 1 else "differ"
     yield (
@@ -157,7 +173,13 @@ def _people(state: WizardState) -> Iterator[str]:
         for each in attributes
         if each.role is Role.PROTECTED
     ]
-    yield f"Protected: {', '.join(compared)}: {number(state.combinations())} combinations."
+    if compared:
+        yield f"Protected: {', '.join(compared)}: {number(state.combinations())} combinations."
+    if unseen := [each.name for each in state.unseen()]:
+        pronoun = "it" if len(unseen) == 1 else "them"
+        yield f"Tells groups apart only, for the model is not given {pronoun}: {listed(unseen)}."
+    if not compared and not unseen:
+        yield "Nothing is protected: what is compared are terms in texts."
     follows = state.determined_by()
     if vary := [name for name in _named(state, Role.VARIES) if name not in follows]:
         yield f"May vary: {listed(vary)}."
@@ -179,24 +201,37 @@ def _people(state: WizardState) -> Iterator[str]:
 
 
 def _search(state: WizardState) -> Iterator[str]:
-    if not state.usable_methods():
-        yield "No search is made: there is no model to ask. Groups and the report still work."
-        return
-    method = METHODS[state.method]
+    method, run = METHODS[state.method], state.run_spec()
     limit = (
         "until it is done"
         if state.length is Length.UNTIL_DONE
         else f"for {duration(float(state.length))} at most"
     )
     yield f"{method.title}, {limit}, with seed {state.seed}."
-    if state.near is not None:
+    if run.near is not None:
         yield (
-            f"Asks only about {plural(state.person)} at most {state.near:g} far from a real one "
+            f"Asks only about {plural(state.person)} at most {run.near:g} far from a real one "
             "(0 alike, 1 unlike in everything)."
         )
     if changed := state.options.get(state.method):
-        yield f"Set by you: {', '.join(f'{name} = {value:g}' for name, value in changed.items())}."
+        set_to = [
+            f"{name} = {value if isinstance(value, str) else f'{value:g}'}"
+            for name, value in changed.items()
+        ]
+        yield f"Set by you: {', '.join(set_to)}."
+    for name, edges in run.edges.items():
+        yield f"{quoted(name)} is divided at {', '.join(f'{edge:g}' for edge in edges)}."
+    if run.text:
+        yield _terms(run)
     yield method.cannot
+
+
+def _terms(run: RunSpec) -> str:
+    """Say which terms are compared."""
+    if not run.terms:
+        return f"Compared are {sum(map(len, TERMS.values()))} terms of its paper."
+    said = [f"{category}: {', '.join(terms)}" for category, terms in run.terms.items()]
+    return f"Compared are your terms. {'; '.join(said)}."
 
 
 def _is_narrowed(state: WizardState, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -15,13 +16,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS, Answers, remark, why_off
-from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
+from fairdesk.audit.methods import ABOUT_GROUPS, METHODS, Answers, remark, why_off
+from fairdesk.audit.spec import AuditSpec, Budget, OptionValue, RunSpec
 from fairdesk.audit.store import RunRecord
 from fairdesk.gui import parts, theme
 from fairdesk.gui.method_picker import MethodPicker
 from fairdesk.gui.near_field import NearField
-from fairdesk.gui.timing import ending, timed_run
+from fairdesk.gui.rules_form import RulesForm
+from fairdesk.gui.timing import ending, takes_distance, timed_run
 from fairdesk.gui.workspace.answering import can_go_on
 from fairdesk.report import words
 
@@ -60,7 +62,9 @@ class AgainDialog(QDialog):
         before = (
             RunSpec("quick", seed=-1, budget=Budget(seconds=60.0)) if last is None else last.spec
         )
-        self._last = last
+        self._last, self._audit = last, audit
+        #: What methods about groups compare, as far as was said.
+        self._rules = before
         self._options = {before.method: dict(before.options)}
         self._off = {
             key: why
@@ -69,7 +73,9 @@ class AgainDialog(QDialog):
         }
         self.picker = MethodPicker()
         remarks = {key: remark(each, audit.model) for key, each in METHODS.items()}
-        self.picker.show_methods(method or before.method, self._options, self._off, remarks)
+        usual = next((key for key in METHODS if key not in self._off), before.method)
+        offered = before.method if before.method not in self._off else usual
+        self.picker.show_methods(method or offered, self._options, self._off, remarks)
         self._seed = QSpinBox()
         self._seed.setRange(0, _MOST)
         self._seed.setValue(min(before.seed + 1, _MOST))
@@ -85,6 +91,7 @@ class AgainDialog(QDialog):
         self._queries = before.budget.queries
         self.near = NearField()
         self.near.show_value(before.near, audit.person)
+        self.rules = RulesForm()
         self._ends = parts.quiet()
         self.goes_on = QCheckBox()
         self.goes_on.setChecked(last is not None and bool(last.spec.continues))
@@ -92,6 +99,7 @@ class AgainDialog(QDialog):
         self._lay_out()
         self.picker.chosen.connect(self._tell)
         self.picker.option_set.connect(self._set_option)
+        self.rules.changed.connect(self._take_rules)
         self._tell()
         parts.resize_on_screen(self, 820, 720)
 
@@ -99,7 +107,7 @@ class AgainDialog(QDialog):
         """Give what was asked for."""
         method = self.picker.key
         goes_on = self._what_goes_on() and self.goes_on.isChecked()
-        return timed_run(
+        run = self._with_rules(
             RunSpec(
                 method=method,
                 options=self._options.get(method, {}),
@@ -109,13 +117,23 @@ class AgainDialog(QDialog):
                 continues=self._last.id if self._last is not None and goes_on else 0,
             )
         )
+        return timed_run(run)
+
+    def _with_rules(self, run: RunSpec) -> RunSpec:
+        """Put what is compared into a run of a method that asks for it."""
+        method, rules, domain = METHODS[run.method], self._rules, self._audit.domain
+        texts = [domain.names[i] for i in domain.texts.tolist()] if method.reads else []
+        text = rules.text if rules.text in texts or domain.grouping else next(iter(texts), "")
+        if text in texts:
+            return msgspec.structs.replace(run, text=text, terms=rules.terms)
+        return msgspec.structs.replace(run, edges=rules.edges) if method.divides else run
 
     def _what_goes_on(self) -> str:
         """Say what the chosen method could take over from the last run; empty for nothing."""
-        last, proof = self._last, METHODS[self.picker.key].answers is Answers.PROOF
-        if last is None:
+        last, answers = self._last, METHODS[self.picker.key].answers
+        if last is None or answers in ABOUT_GROUPS:
             return ""
-        if proof:
+        if answers is Answers.PROOF:
             same = self.picker.key == last.spec.method
             return "keep what it has proven" if same and can_go_on(last) else ""
         return f"leave out the {words.number(last.found)} that it has found" if last.found else ""
@@ -133,6 +151,7 @@ class AgainDialog(QDialog):
         form.setContentsMargins(0, 0, theme.NEAR, 0)
         form.setSpacing(theme.GAP)
         form.addWidget(self.picker)
+        form.addWidget(self.rules)
         row = QHBoxLayout()
         row.setSpacing(theme.PAGE)
         length = parts.labelled("&How long it may take", self._length)
@@ -169,13 +188,31 @@ class AgainDialog(QDialog):
             lambda: QTimer.singleShot(50, area, lambda: area.ensureWidgetVisible(self.picker))
         )
 
-    def _set_option(self, name: str, value: float) -> None:
+    def _set_option(self, name: str, value: OptionValue) -> None:
         self._options.setdefault(self.picker.key, {})[name] = value
+        self._tell()
+
+    def _take_rules(self) -> None:
+        answers, rules = self.rules.answers, self._rules
+        if self.rules.offers_texts:
+            rules = msgspec.structs.replace(rules, text=answers.text)
+        self._rules = (
+            msgspec.structs.replace(rules, terms=answers.terms)
+            if answers.text
+            else msgspec.structs.replace(rules, edges=answers.edges)
+        )
+        self._allow()
 
     def _tell(self) -> None:
         """Let a run begin only with a method that the model can serve, and offer what fits it."""
         self._offer_to_go_on()
         self._ends.setText(ending(self.picker.key))
         self._length.setAccessibleDescription(self._ends.text())
-        self.near.setVisible(METHODS[self.picker.key].answers is not Answers.PROOF)
-        self._start.setEnabled(self.picker.key not in self._off)
+        self.near.setVisible(takes_distance(self.picker.key))
+        audit = self._audit
+        self.rules.show_run(self.run(), audit.domain, audit.columns, audit.person)
+        self._allow()
+
+    def _allow(self) -> None:
+        """Let it start when the method can be used, and has what it compares."""
+        self._start.setEnabled(self.picker.key not in self._off and not self.rules.wrong.text())
