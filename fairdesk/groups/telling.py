@@ -22,8 +22,10 @@ _VARIANTS = 50
 _AROUND, _BESIDE = 30, 8
 #: Supports at which findings are told too.
 _SWEEP = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
-#: Of what untouched rows must show of a difference, to hold.
+#: What untouched rows must show of a difference, for it to hold.
 _HOLDS = 0.5
+#: Of fewer rows on a side it cannot be said whether they show it.
+_FEW = 30
 
 
 def paper_confidence() -> float:
@@ -85,6 +87,7 @@ class Told:
         rules = zip(self.members.rules, self.chosen[place].tolist(), strict=True)
         return tuple(each.conditions[rule] for each, rule in rules if rule >= 0)
 
+    @cached_property
     def ranked(self) -> NDArray[np.intp]:
         """Give the places of all rule sets, the highest score first; of equals the plainer."""
         rules = (self.chosen >= 0).sum(axis=1)
@@ -92,7 +95,7 @@ class Told:
 
     def sweep(self, theta: float) -> tuple[Support, ...]:
         """Tell what would be found with a greater support."""
-        support, order = self.rows / self.members.weight.sum(), self.ranked()
+        support, order = self.rows / self.members.weight.sum(), self.ranked
         found = []
         for least in (theta, *(each for each in _SWEEP if each > theta)):
             there = order[support[order] >= least - 1e-12]
@@ -115,24 +118,25 @@ class Told:
             Whether these are the last figures: else fewer are looked through, and what is around
             them is left out.
         """
-        order = self.ranked()[: _LOOKED_AT if last else _TOLD]
+        order = self.ranked[: _LOOKED_AT if last else _TOLD]
         leader = leaders(self.members, self.chosen[order], self.score[order], rng)
         told = np.array(list(_few(leader)), dtype=np.intp)
         position = np.full(len(order), -1)
         position[told] = np.arange(len(told))
-        low, high = interval(self.inside, self.outside, ALPHA * self.spent / self.tests)
+        shown = order[told]
+        sides = self.inside.of(shown), self.outside.of(shown)
+        ends = np.stack(interval(*sides, ALPHA * self.spent[shown] / self.tests), axis=1)
         p = holm(np.minimum(p_values(self.inside, self.outside) / self.spent, 1.0), self.tests)
         figures, around = [], 0
-        for place in told.tolist():
-            each = int(order[place])
+        for place, each, (low, high) in zip(
+            told.tolist(), shown.tolist(), ends.tolist(), strict=True
+        ):
             ahead = -1 if leader[place] < 0 else int(position[leader[place]])
             broader = narrower = ()
             if last and ahead < 0 and around < _AROUND:
                 around += 1
                 broader, narrower = map(self._variants, beside(self.members, self.chosen, each))
-            figures.append(
-                self._rule_set(each, (low[each], high[each]), p[each], ahead, broader, narrower)
-            )
+            figures.append(self._rule_set(each, (low, high), p[each], ahead, broader, narrower))
         return tuple(figures)
 
     def _rule_set(
@@ -146,10 +150,12 @@ class Told:
     ) -> RuleSet:
         inside, outside = float(self.inside.mean[place]), float(self.outside.mean[place])
         rows = int(self.rows[place])
+        there = [int(side.n[place]) for side in (self.data_in, self.data_out)]
         data_in, data_out = (
-            float(side.total[place] / side.n[place]) if side.n[place] else None
-            for side in (self.data_in, self.data_out)
+            float(side.total[place]) / n if n else None
+            for side, n in zip((self.data_in, self.data_out), there, strict=True)
         )
+        holds = None if min(there) < _FEW else _holds(inside - outside, data_in, data_out)
         return RuleSet(
             conditions=self.conditions(place),
             outcome=self.outcome,
@@ -162,12 +168,12 @@ class Told:
             rows=rows,
             n_in=int(self.inside.n[place]),
             n_out=int(self.outside.n[place]),
-            low=float(ends[0]),
-            high=float(ends[1]),
+            low=ends[0],
+            high=ends[1],
             p=float(p),
             data_in=data_in,
             data_out=data_out,
-            holds_on_data=_holds(inside - outside, data_in, data_out),
+            holds_on_data=holds,
             leader=leader,
             broader=broader,
             narrower=narrower,

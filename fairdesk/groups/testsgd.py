@@ -35,6 +35,8 @@ MOST_ROWS = 200_000
 _POOL = 40
 #: Figures are told anew after so many seconds.
 _TELL_SECONDS = 0.5
+#: ... or so many times what it takes to tell them.
+_TELL_SHARE = 10.0
 
 
 class TestSgdOptions(msgspec.Struct, frozen=True):
@@ -174,7 +176,7 @@ class _Mining:
         self.good = np.full(len(self.people), np.nan)
         self.notes: list[str] = []
         self.decided = np.zeros(len(study.decisions), dtype=np.int64)
-        self.tried, self.told, self.enough = 0, 0.0, 0
+        self.tried, self.due, self.enough = 0, 0.0, 0
 
     def run(self) -> Iterator[Event]:
         self._check()
@@ -355,8 +357,10 @@ class _Mining:
 
     def _tell(self) -> Iterator[Event]:
         """Tell the figures as they stand, now and then."""
-        if perf_counter() - self.told > _TELL_SECONDS:
+        if (began := perf_counter()) > self.due:
             yield self._measured()
+            now = perf_counter()
+            self.due = now + max(_TELL_SECONDS, _TELL_SHARE * (now - began))
 
     def _measured(self, *, last: bool = False) -> Measured:
         """Tell what is known of every rule set of which there are samples on either side."""
@@ -380,7 +384,6 @@ class _Mining:
                 )
             )
             figures += told.rule_sets(np.random.default_rng(0), last=last)
-        self.told = perf_counter()
         return Measured("samples", tuple(figures))
 
     def _told(self, value: int, name: str, known: NDArray[np.intp]) -> Told:
@@ -406,6 +409,12 @@ class _Mining:
             yield (
                 f"The model decided “{study.decisions[seen[0]]}” about everybody who was asked "
                 "about, so no group fares otherwise than another."
+            )
+        least = self.options.theta * len(self.people)
+        if few := int((self.tallies.people[OUTSIDE] < least).sum()):
+            yield (
+                f"{few:,} of the rule sets leave fewer than {100 * self.options.theta:g} % of the "
+                "rows outside: they compare nearly everybody with a few."
             )
         if not self.neighbours.moves:
             yield (
