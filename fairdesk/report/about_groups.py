@@ -6,6 +6,7 @@ samples. Neither says why, and neither is a verdict.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -35,7 +36,9 @@ MOST_TOLD = 5
 #: What cannot be computed: 0/0, or nothing to compare with.
 UNDEFINED = "undefined"
 #: Weights of a linear subgroup that are written out.
-_WEIGHTS = 8
+_WEIGHTS = 5
+#: A group of numbers, as it is named.
+_RANGE = re.compile(r"^up to | to | and over$")
 _NOTHING = "Nothing is known of groups yet."
 
 
@@ -147,23 +150,25 @@ def both_rates(rule_set: RuleSet) -> tuple[str, str]:
     return _rate(rule_set, rule_set.phi_in), _rate(rule_set, rule_set.phi_out)
 
 
-def difference_text(rule_set: RuleSet) -> str:
-    """Write the difference with its interval: ``−62.4 (−66.1 to −58.0)``, in points or of score."""
-    scale, digits = (100, 1) if rule_set.outcome else (1, 3)
+def difference_texts(rule_set: RuleSet) -> tuple[str, str]:
+    """Write the difference and its interval, in points or of score: ``−62.4``, ``−66.1 to −58``."""
     apart, low, high = (
-        signed(scale * each, digits)
+        _apart(rule_set, each)
         for each in (rule_set.phi_in - rule_set.phi_out, rule_set.low, rule_set.high)
     )
-    return f"{apart} ({low} to {high})"
+    return apart, f"{low} to {high}"
 
 
 def untouched_text(rule_set: RuleSet) -> str:
-    """Write both rates among the untouched rows, and whether these show the difference too."""
+    """Write the difference among the untouched rows, with a dagger where they do not show it."""
     inside, outside = rule_set.data_in, rule_set.data_out
     if inside is None or outside is None:
-        return "cannot tell"
-    shown = {None: "cannot tell", True: "shown", False: "not shown"}[rule_set.holds_on_data]
-    return f"{shown}: {_rate(rule_set, inside)}, {_rate(rule_set, outside)}"
+        return UNDEFINED
+    return f"{_apart(rule_set, inside - outside)}{'' if rule_set.holds_on_data else '†'}"
+
+
+def _apart(rule_set: RuleSet, value: float) -> str:
+    return signed(100 * value, 1) if rule_set.outcome else signed(value, 3)
 
 
 def p_text(p: float | None) -> str:
@@ -445,9 +450,9 @@ def table_sentences(spec: AuditSpec, table: GroupTable) -> tuple[str, ...]:
 
 
 def group_text(table: GroupTable, line: GroupLine) -> str:
-    """Write a group: ``sex = Female, race = Black``."""
+    """Write a group: ``sex = Female, race = Black``, ``age 25 to 34``."""
     return ", ".join(
-        f"{words.quoted(name)} = {value}"
+        f"{words.quoted(name)}{' ' if _RANGE.search(value) else ' = '}{value}"
         for name, value in zip(table.attributes, line.values, strict=True)
     )
 
@@ -983,7 +988,8 @@ def headline(spec: AuditSpec, figures: Iterable[Figure]) -> str:
 def sentences(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[str, ...]:
     """Say what figures about groups tell; of rule sets and terms the foremost.
 
-    Other figures are left out, and so are THEMIS' gaps, which `figures.sentences` tells.
+    Of tables of groups the lowest impact ratio of each attribute, and of all together. Other
+    figures are left out, and so are THEMIS' gaps, which `figures.sentences` tells.
     """
     figures = tuple(figures)
     told: list[str] = []
@@ -998,9 +1004,11 @@ def sentences(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[str, ...]:
     terms.sort(key=lambda term: -term.flips / term.tried)
     told += [term_sentence(spec, each) for each in terms[:MOST_TOLD]]
     told += [linear_sentence(spec, each) for each in figures if isinstance(each, LinearGroup)]
-    for figure in figures:
-        if isinstance(figure, GroupTable):
-            told += table_sentences(spec, figure)
+    tables = [each for each in figures if isinstance(each, GroupTable)]
+    told += [table_sentences(spec, each)[0] for each in tables if len(each.attributes) == 1]
+    together = [each for each in _of_main_kind(spec, tables) if len(each.attributes) > 1]
+    if together:
+        told.append(table_sentences(spec, max(together, key=lambda each: len(each.attributes)))[0])
     return tuple(told)
 
 
@@ -1039,12 +1047,17 @@ def best_so_far(figures: Iterable[Figure]) -> str:
     return f"lowest impact ratio {min(ratios):.2f}" if ratios else ""
 
 
+def _of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTable]:
+    """Give the tables of the favourable decision where there are any, else of labels, or scores."""
+    order = ("decisions", "label", "scores")
+    kind = min((table.of for table in tables), key=order.index, default="decisions")
+    of_kind = [table for table in tables if table.of == kind]
+    return [table for table in of_kind if table.outcome == favourable(spec)] or of_kind
+
+
 def _worst_table(spec: AuditSpec, tables: Sequence[GroupTable]) -> str:
     """Say the lowest impact ratio of single attributes, by decisions rather than by labels."""
-    order = ("decisions", "label", "scores")
-    kind = min((table.of for table in tables), key=order.index)
-    of_kind = [table for table in tables if table.of == kind]
-    counted = [table for table in of_kind if table.outcome == favourable(spec)] or of_kind
+    counted = _of_main_kind(spec, tables)
     single = [table for table in counted if len(table.attributes) == 1] or counted
 
     def ratio(table: GroupTable) -> float:

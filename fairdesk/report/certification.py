@@ -61,7 +61,8 @@ def _whom(material: Material) -> str:
     count = len(domain.combinations)
     ruled = "; the constraints say who there can be" if domain.ruled else ""
     return (
-        f"Who is meant: all {material.people} whom the allowed values of section 4 make{ruled}. "
+        f"Who is meant: all {material.people} whom the allowed values of section "
+        f"{material.number('compared')} make{ruled}. "
         f"Each is compared under all {words.number(count)} combinations of values of {names} that "
         f"may be, {words.number(count * (count - 1) // 2)} pairs in all: who gets the same "
         "decision under all of them is treated alike, and else unlike."

@@ -339,8 +339,9 @@ def effort(run: RunRecord | RunState) -> str:
     if proven is not None:
         boxes = "1 box" if proven.boxes == 1 else f"{words.number(proven.boxes)} boxes"
         return f"{boxes} of people looked at, {spent}"
-    if looked := about_groups.looked_at(run.figures):
-        return f"{looked}, {spent}"
+    if _about_groups(run):
+        looked = about_groups.looked_at(run.figures)
+        return f"{looked or f'{words.number(run.tried)} asked about'}, {spent}"
     return words.effort(run)
 
 
@@ -349,10 +350,14 @@ def standing(run: RunRecord | RunState) -> str:
     proven = proven_of(run.figures)
     if proven is not None:
         return standing_of(proven)
-    method = run.method if isinstance(run, RunState) else run.spec.method
-    if method_named(method).answers in ABOUT_GROUPS:
+    if _about_groups(run):
         return _standing_of_groups(run)
     return f"{words.number(run.found)} found in {words.number(run.tried)} tried"
+
+
+def _about_groups(run: RunRecord | RunState) -> bool:
+    method = run.method if isinstance(run, RunState) else run.spec.method
+    return method_named(method).answers in ABOUT_GROUPS
 
 
 def _steps(run: RunState) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from fairdesk.events import GroupLine, GroupTable
@@ -14,6 +14,8 @@ from fairdesk.report.words import NBSP
 
 #: Groups listed per table; all are in the file “groups.csv”.
 _SHOWN = 40
+#: With fewer people than this a share says next to nothing.
+_FEW = 10
 #: Groups drawn per chart.
 _DRAWN = 25
 #: Values of an attribute up to which two of them make a map that can be read.
@@ -23,6 +25,8 @@ _TITLES = {
     "decisions": "Decisions",
     "scores": "Scores",
 }
+#: Of so many attributes together tables are shown; all are in the file “groups.csv”.
+_TOGETHER = {"label": 1, "decisions": 10, "scores": 2}
 #: What rules ask for that tables of groups are made for, each with the date of its reading.
 NOTES = (
     Text(
@@ -55,7 +59,8 @@ def outcomes(material: Material) -> Section:
         Text(
             f"Observed: {words.counted(spec.data.rows, 'row')} of the data were counted by "
             f"{material.run_name(run)}. The favourable outcome of a group is compared with that of "
-            f"the group with the highest rate. Intervals are Wilson’s (95{NBSP}%)."
+            f"the group with the highest rate. Intervals are Wilson’s (95{NBSP}%). All tables, "
+            "also the intersections that are not shown here, are in the file “groups.csv”."
         )
     ]
     if ended := words.ending(run):
@@ -65,7 +70,8 @@ def outcomes(material: Material) -> Section:
         for place, table in enumerate(tables):
             if not place:
                 blocks.append(Text(_what(material, table)))
-            blocks += _table(material, table)
+            if len(table.attributes) <= _TOGETHER[of]:
+                blocks += _table(material, table)
     blocks += [Heading("What rules ask for"), *NOTES]
     blocks.append(
         Text(
@@ -92,9 +98,13 @@ def errors(material: Material) -> Section:
         )
     ]
     for table in tables:
+        if len(table.attributes) > _TOGETHER["scores"]:
+            continue
         keys = ("people", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
         caption = f"{about_groups.table_title(material.spec, table)}, beside the labels"
-        blocks.append(_grid(table, keys, caption, (2.0, 0.7, 0.8, 0.8, 0.8, 0.8, 1.0, 1.0)))
+        blocks.append(
+            _grid(table, keys, caption, (_named(table), 0.7, 0.8, 0.8, 0.85, 0.85, 1.1, 1.1))
+        )
     blocks += _calibration(material)
     return Section("Error rates by group", tuple(blocks), fresh=True)
 
@@ -121,18 +131,24 @@ def _what(material: Material, table: GroupTable) -> str:
 def _table(material: Material, table: GroupTable) -> list[Block]:
     """Say, draw and list what one table holds."""
     title = about_groups.table_title(material.spec, table)
-    blocks: list[Block] = [Text(" ".join(about_groups.table_sentences(material.spec, table)))]
-    if len(table.attributes) == 1:
+    told = " ".join(about_groups.table_sentences(material.spec, table))
+    blocks: list[Block] = [Text(told, lead=f"By {words.listed(table.attributes)}.")]
+    drawn = table.of != "scores"
+    if drawn and len(table.attributes) == 1:
         outcome = about_groups.outcome_of(material.spec, table)
-        share = "share above the median" if table.of == "scores" else f"share with “{outcome}”"
-        blocks += _forest(table, title, share)
-    if len(table.attributes) == 2:
+        blocks += _forest(table, title, f"share with “{outcome}”")
+    if drawn and len(table.attributes) == 2:
         blocks += _map(table, title)
     last = ("mean", "smd") if table.of == "scores" else ("shortfall",)
     keys = ("people", "share", "rate", "interval", "impact", "holm", *last)
-    widths = (2.0, 0.75, 0.75, 0.75, 1.3, 0.95, 1.0, *(0.85 for _ in last))
+    widths = (_named(table), 0.75, 0.75, 0.75, 1.3, 0.85, 0.95, *(0.85 for _ in last))
     blocks.append(_grid(table, keys, f"Observed. {title}", widths))
     return blocks
+
+
+def _named(table: GroupTable) -> float:
+    """Give the width of the column of groups: more for intersections, whose names are longer."""
+    return 1.1 + 0.7 * len(table.attributes)
 
 
 def _grid(table: GroupTable, keys: Sequence[str], caption: str, widths: tuple[float, ...]) -> Grid:
@@ -165,7 +181,7 @@ def _grid(table: GroupTable, keys: Sequence[str], caption: str, widths: tuple[fl
 def _cell(column: Column, table: GroupTable, line: GroupLine) -> str:
     text = column.text(table, line)
     if column.key != "impact":
-        return text
+        return text.replace("below", "<")
     return f"{text}{'*' if line.below else ''}{'†' if line.flips else ''}"
 
 
@@ -207,7 +223,7 @@ def _map(table: GroupTable, title: str) -> list[Block]:
 
 
 def _calibration(material: Material) -> list[Block]:
-    """List what scores expected beside what was true, by groups of single attributes."""
+    """Set what scores expected beside what was true, bin by bin, by groups of single attributes."""
     held = [
         table
         for table in material.group_tables
@@ -218,32 +234,44 @@ def _calibration(material: Material) -> list[Block]:
     blocks: list[Block] = [
         Heading("Calibration"),
         Text(
-            "Whether a score means the same in every group: the mean score of those in a bin is "
-            "what was expected of them, the share with the favourable label is what was true."
+            "Whether a score means the same in every group. The columns are bins of scores; a cell "
+            "is the share with the favourable label less the mean score of the people in it, in "
+            "percentage points: above nought more of them had the favourable label than their "
+            f"scores said. In brackets where fewer than {_FEW} people are in it, – where nobody is."
         ),
     ]
-    for table in held:
-        if table.of != held[0].of:
-            continue
-        rows = [
+    blocks += [_calibrated(table) for table in held if table.of == held[0].of]
+    return blocks
+
+
+def _calibrated(table: GroupTable) -> Grid:
+    ends = sorted({(each.low, each.high) for line in table.lines for each in line.calibration})
+    return Grid(
+        header=(
+            *(words.listed(table.attributes), "People"),
+            *(f"to {high:.3g}" for _, high in ends),
+        ),
+        rows=tuple(
             (
                 ", ".join(line.values),
-                f"{each.low:.3g} to {each.high:.3g}",
-                words.number(each.people),
-                words.percent(each.expected, 1.0),
-                words.percent(each.observed, 1.0),
+                words.number(sum(each.people for each in line.calibration)),
+                *_gaps(line, ends),
             )
             for line in table.lines
-            for each in line.calibration
-            if each.people
-        ]
-        blocks.append(
-            Grid(
-                header=(words.listed(table.attributes), "Score", "People", "Expected", "Observed"),
-                rows=tuple(rows),
-                widths=(1.6, 1.2, 0.8, 0.9, 0.9),
-                right=(2, 3, 4),
-                caption=f"Observed. Scores and labels, by {words.listed(table.attributes)}",
-            )
-        )
-    return blocks
+        ),
+        widths=(1.9, 0.9, *(0.8 for _ in ends)),
+        right=tuple(range(1, len(ends) + 2)),
+        caption=f"Observed. Labels less scores by {words.listed(table.attributes)}, in percentage "
+        "points",
+    )
+
+
+def _gaps(line: GroupLine, ends: Sequence[tuple[float, float]]) -> Iterator[str]:
+    held = {(each.low, each.high): each for each in line.calibration}
+    for end in ends:
+        each = held.get(end)
+        if each is None or not each.people:
+            yield "–"
+            continue
+        gap = about_groups.signed(100 * (each.observed - each.expected), 1)
+        yield f"({gap})" if each.people < _FEW else gap

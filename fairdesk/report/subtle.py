@@ -26,7 +26,7 @@ from fairdesk.report.rules import combination_text, rule_phrase
 from fairdesk.report.words import NBSP
 
 #: Rule sets that are listed, and those of them that are drawn.
-_LISTED, _DRAWN = 20, 8
+_LISTED, _DRAWN = 20, 6
 #: Neighbours of a rule set that are listed in each direction.
 _NEIGHBOURS = 5
 #: Terms that are listed, and sentences that are shown of each.
@@ -171,8 +171,8 @@ def _listed(
         (
             rule_phrase(spec, each.conditions),
             *about_groups.both_rates(each),
-            about_groups.difference_text(each),
-            p_text(each.p),
+            *about_groups.difference_texts(each),
+            p_text(each.p).replace("below", "<"),
             words.percent(each.support, 1.0),
             about_groups.untouched_text(each),
             words.number(len(about_groups.variants(sets, each))),
@@ -186,15 +186,16 @@ def _listed(
     )
     return Grid(
         header=(
-            *("Rule set", "Inside", "Outside", f"Difference, 95{NBSP}%", "Corrected p"),
-            *("Support", "Untouched rows", "Variants"),
+            *("Rule set", "Inside", "Outside", "Points apart" if mined.outcome else "Apart"),
+            *(f"95{NBSP}% interval", "Corrected p", "Support", "Untouched rows", "Variants"),
         ),
         rows=tuple(rows),
-        widths=(2.3, 0.75, 0.8, 1.35, 0.95, 0.8, 1.25, 0.8),
-        right=(1, 2, 3, 4, 5, 6, 7),
+        widths=(2.3, 0.8, 0.85, 0.75, 1.4, 1.0, 0.85, 1.0, 0.9),
+        right=(1, 2, 3, 4, 5, 6, 7, 8),
         caption=f"Estimated. {shown} that stand for themselves, the highest score first; variants "
         "describe nearly the same people. Intervals and p-values are corrected for all "
-        f"{words.number(mined.rule_sets)} rule sets examined",
+        f"{words.number(mined.rule_sets)} rule sets examined. Untouched rows: the "
+        "difference among the rows as they are; † these do not show it",
     )
 
 
