@@ -34,7 +34,7 @@ _WIDEST, _NAMES = 190.0, 0.3
 #: With more rows than this a cell has one line.
 _ROOMY = 12
 #: How much of the colour the lowest rate has, and the highest.
-_PALE, _FULL = 0.08, 0.92
+_PALE, _FULL = 0.06, 0.76
 
 
 @dataclass(frozen=True)
@@ -398,7 +398,7 @@ class _Canvas(QWidget):
         painter.drawRect(box)
         if line.excluded or not line.known:
             faint = QColor(ink)
-            faint.setAlphaF(0.28)
+            faint.setAlphaF(0.2)
             painter.fillRect(box, QBrush(faint, Qt.BrushStyle.BDiagPattern))
         painter.setPen(ink)
         for text, where in zip(self._texts(line, box), self._places(box), strict=False):

@@ -9,6 +9,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QVBoxLayout, QWidget
 
 from fairdesk.events import GroupLine, GroupTable
+from fairdesk.groups.outcomes import wilson
 from fairdesk.gui import group_marks, parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart, Mark
 from fairdesk.gui.forest_plot import Forest, ForestPlot
@@ -99,7 +100,7 @@ class FigureTable(RuleTable):
         cells = [Cell(column.text(table, line), -place) for column in self._columns]
         for at, column in enumerate(self._columns[self._wide :], self._wide):
             value = getattr(line, _SORTED_BY.get(column.key, column.key))
-            # what is undefined comes last of all
+            # what is undefined stands below all numbers
             cells[at] = Cell(cells[at].text, float("-inf") if value is None else float(value))
         return cells
 
@@ -140,23 +141,26 @@ class FigureTable(RuleTable):
 
 def calibration(table: GroupTable) -> Drawing:
     """Draw what was true of people by what was expected, a line per group; the largest groups."""
-    drawn = sorted(
-        (line for line in table.lines if line.calibration and line.known),
-        key=lambda line: -line.people,
-    )[:_CALIBRATED]
-    whole = np.array([0.0, 100.0])
-    lines = [Line("as expected", whole, whole, "undecided", dashed=True)]
+    drawn = sorted(_calibrated(table), key=lambda line: -line.people)[:_CALIBRATED]
+    lines = []
     for number, line in enumerate(drawn):
         told = sorted(line.calibration, key=lambda each: each.expected)
+        ends = [wilson(round(each.observed * each.people), each.people) for each in told]
+        low, high = 100 * np.array(ends).T
         lines.append(
             Line(
                 group_marks.name(line),
                 np.array([100 * each.expected for each in told]),
                 np.array([100 * each.observed for each in told]),
                 f"series {number}",
+                low=low,
+                high=high,
                 mark=Mark.POINTS,
             )
         )
+    whole = np.array([0.0, 100.0])
+    # last: what is pointed at is read along the first line
+    lines.append(Line("as expected", whole, whole, "undecided", dashed=True))
     return Drawing(
         title="Calibration by group, observed",
         x_title="mean score of the favourable decision, %",
@@ -167,6 +171,11 @@ def calibration(table: GroupTable) -> Drawing:
         y_unit=f"{words.NBSP}%",
         y_high=100.0,
     )
+
+
+def _calibrated(table: GroupTable) -> list[GroupLine]:
+    """Give the groups whose calibration can be told: those that are compared at all."""
+    return [line for line in table.lines if line.calibration and line.known and not line.excluded]
 
 
 class TablePart(QWidget):
@@ -295,12 +304,13 @@ class TablePart(QWidget):
         self.curves.failed.connect(self._session.failed)
         self.curves.draw(drawing)
         drawn = len(drawing.lines) - 1
-        there = sum(bool(line.calibration) and line.known for line in self._table.lines)
-        which = f" The {drawn} largest of {there} groups." if drawn < there else ""
+        there = len(_calibrated(self._table))
+        which = f" These are the {drawn} largest of {there} groups." if drawn < there else ""
         fold.body.addWidget(
             parts.quiet(
                 "Of people with about the same score, how many have the favourable label "
-                f"(observed); a model that is calibrated stays near the dashed line.{which}"
+                "(observed), with Wilson’s interval; a model that is calibrated stays near the "
+                f"dashed line.{which}"
             )
         )
         fold.body.addWidget(self.curves)

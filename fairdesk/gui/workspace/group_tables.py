@@ -116,7 +116,7 @@ class GroupTables(QWidget):
         button.clicked.connect(self.measure_wanted)
         inside = QWidget()
         column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.PAGE, theme.WIDE, theme.PAGE, theme.PAGE)
+        column.setContentsMargins(0, theme.GAP, theme.WIDE, theme.PAGE)
         column.setSpacing(theme.GAP)
         column.addWidget(parts.quiet(words.OBSERVED))
         column.addWidget(ObservedTables(session))
@@ -138,7 +138,7 @@ class GroupTables(QWidget):
     def _make_full(self) -> QWidget:
         inside = QWidget()
         column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.PAGE, 0, theme.PAGE, theme.WIDE)
+        column.setContentsMargins(0, 0, theme.WIDE, theme.WIDE)
         column.setSpacing(theme.GAP)
         for each in (parts.quiet(words.OBSERVED), self._standing, self._banner):
             column.addWidget(each)
@@ -153,14 +153,14 @@ class GroupTables(QWidget):
         outer.addLayout(self._make_choices())
         outer.addWidget(parts.scrolled(inside), 1)
         below = QHBoxLayout()
-        below.setContentsMargins(theme.WIDE, 0, theme.WIDE, theme.GAP)
+        below.setContentsMargins(0, 0, theme.WIDE, theme.GAP)
         below.addWidget(self.detail)
         outer.addLayout(below)
         return full
 
     def _make_choices(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        row.setContentsMargins(theme.PAGE, 0, theme.PAGE, 0)
+        row.setContentsMargins(0, 0, theme.WIDE, 0)
         row.setSpacing(theme.NEAR)
         for text, combo in (("&Counted", self.kind), ("&by", self.by)):
             label = QLabel(text)
