@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
 from pathlib import Path
 from typing import Any, TextIO
@@ -19,13 +19,29 @@ from fairdesk.certify import certificate
 from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Column, Dialect, Table
 from fairdesk.errors import ReportError
+from fairdesk.events import GroupTable, RuleSet
 from fairdesk.models.decision import told
+from fairdesk.report.about_groups import group_text, mined_with, outcome_of
 from fairdesk.report.decisions import class_labels, class_texts, file_text
+from fairdesk.report.rules import rule_phrase
 from fairdesk.report.words import protected_names
 from fairdesk.report.writing import replacing
 
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?")
 _STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: What is written of a group, and of a rule set, in this order.
+_LINE = (
+    *("known", "people", "share", "favourable", "rate", "low", "high", "excluded"),
+    *("impact_ratio", "below", "flips", "shortfall", "test", "z", "p", "holm"),
+    *("difference", "difference_low", "difference_high", "smd", "mean_score"),
+    *("positives", "true_positives", "negatives", "false_positives"),
+    *("true_positive_rate", "false_positive_rate", "precision", "accuracy"),
+    *("equal_opportunity", "average_odds"),
+)
+_RULE = (
+    *("score", "phi_in", "phi_out", "low", "high", "p", "margin", "confidence"),
+    *("support", "rows", "n_in", "n_out", "data_in", "data_out", "holds_on_data"),
+)
 #: Rows of a table turned into text at a time.
 _CHUNK = 10_000
 
@@ -134,6 +150,90 @@ def write_certificate(store: Store, run_id: int, path: Path) -> None:
         )
     with replacing(path) as draft:
         certificate.write(draft, *kept)
+
+
+def write_groups_csv(store: Store, path: Path) -> None:
+    """Write every group of every table that was measured as one row, for a spreadsheet.
+
+    UTF-8 with a byte order mark, commas. Columns: ``run``, ``counted`` (label, decisions or
+    scores), ``outcome``, ``attributes``, ``group``, then the figures of
+    `fairdesk.events.GroupLine` as numbers; what is undefined is empty.
+
+    Raises
+    ------
+    ReportError
+        When the file cannot be written.
+    """
+    spec = store.spec
+    rows = (
+        [
+            *(run.id, table.of, guarded(outcome_of(spec, table))),
+            guarded(", ".join(table.attributes)),
+            guarded(group_text(table, line)),
+            *(_plain(getattr(line, name)) for name in _LINE),
+        ]
+        for run in store.runs()
+        for table in run.figures
+        if isinstance(table, GroupTable)
+        for line in table.lines
+    )
+    header = ("run", "counted", "outcome", "attributes", "group")
+    _write_rows(path, [*header, *(name.replace("_", " ") for name in _LINE)], rows)
+
+
+def write_rule_sets_csv(store: Store, path: Path) -> None:
+    """Write every rule set that is kept as one row, for a spreadsheet; like `write_groups_csv`.
+
+    Columns: ``run``, ``outcome`` (empty for a mean score), ``rank`` by score, ``rule``,
+    ``variant of`` (the rank of the rule set that it nearly describes the people of), then the
+    figures of `fairdesk.events.RuleSet` as numbers.
+
+    Raises
+    ------
+    ReportError
+        When the file cannot be written.
+    """
+    spec = store.spec
+    rows = (
+        [
+            *(run.id, guarded(each.outcome), rank),
+            guarded(rule_phrase(spec, each.conditions)),
+            each.leader + 1 if each.leader >= 0 else "",
+            *(_plain(getattr(each, name)) for name in _RULE),
+        ]
+        for run in store.runs()
+        for _, sets in mined_with(run.figures)
+        for rank, each in enumerate(sets, start=1)
+    )
+    header = ("run", "outcome", "rank", "rule", "variant of")
+    _write_rows(path, [*header, *(name.replace("_", " ") for name in _RULE)], rows)
+
+
+def group_files(store: Store) -> dict[str, Callable[[Store, Path], None]]:
+    """Name the files about groups that there is something to write in, and say who writes each."""
+    figures = [figure for run in store.runs() for figure in run.figures]
+    files: dict[str, Callable[[Store, Path], None]] = {}
+    if any(isinstance(each, GroupTable) for each in figures):
+        files["groups.csv"] = write_groups_csv
+    if any(isinstance(each, RuleSet) for each in figures):
+        files["rule_sets.csv"] = write_rule_sets_csv
+    return files
+
+
+def _write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    with replacing(path) as draft, draft.open("w", encoding="utf-8-sig", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def _plain(value: object) -> str:
+    """Write a figure: numbers with ten digits at most, nothing for what is undefined."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 class UnlabelledError(ReportError):

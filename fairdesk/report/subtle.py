@@ -8,7 +8,7 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord
 from fairdesk.events import GroupGap, LinearGroup, Mined, RuleSet, TermRate, Variant
 from fairdesk.report import about_groups, charts, evidence, words
-from fairdesk.report.about_groups import gap_sentence, linear_sentence, p_text
+from fairdesk.report.about_groups import linear_sentence, p_text
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -105,12 +105,39 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     for mined, sets in about_groups.mined_with(run.figures):
         blocks += _rules(spec, mined, sets)
     blocks += _terms(spec, [each for each in run.figures if isinstance(each, TermRate)])
-    for each in run.figures:
-        if isinstance(each, LinearGroup):
-            blocks.append(Text(linear_sentence(spec, each)))
-        if isinstance(each, GroupGap):
-            blocks.append(Text(gap_sentence(spec, each)))
+    lines = [each for each in run.figures if isinstance(each, LinearGroup)]
+    # the first is told above
+    blocks += [Text(linear_sentence(spec, each)) for each in lines[1:]]
+    blocks += _gaps(spec, [each for each in run.figures if isinstance(each, GroupGap)])
     return blocks
+
+
+def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap]) -> list[Block]:
+    """List the two groups that are farthest apart, by each set of attributes."""
+    if not gaps:
+        return []
+    held = sorted(gaps, key=lambda gap: -gap.gap)
+    confidence = words.percent(held[0].confidence, 1.0, 0)
+    return [
+        Grid(
+            header=("Highest", "Rate", "Lowest", "Rate", "Points apart", f"{confidence} interval"),
+            rows=tuple(
+                (
+                    combination_text(spec, gap.attributes, gap.best),
+                    words.shown_percent(gap.best_rate, 1),
+                    combination_text(spec, gap.attributes, gap.worst),
+                    words.shown_percent(gap.worst_rate, 1),
+                    f"{100 * gap.gap:.1f}",
+                    f"{100 * gap.low:.1f} to {100 * gap.high:.1f}",
+                )
+                for gap in held
+            ),
+            widths=(2.2, 0.7, 2.2, 0.7, 0.7, 1.1),
+            right=(1, 3, 4, 5),
+            caption="Estimated. By each set of attributes the groups with the highest and the "
+            f"lowest favourable rate, among {words.plural(spec.person)} invented at random",
+        )
+    ]
 
 
 def _facts(run: RunRecord) -> Iterable[Fact]:
@@ -130,9 +157,7 @@ def _rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet]) -> list[Block
         return blocks
     first = leaders[0]
     told = about_groups.evidence_sentence(spec, first, mined)
-    blocks.append(
-        Text(f"{about_groups.rule_set_sentence(spec, first)}. {_capital(told)}", lead="The widest.")
-    )
+    blocks.append(Text(_capital(told), lead=f"{_capital(rule_phrase(spec, first.conditions))}."))
     blocks.append(
         Text(about_groups.margin_sentence(first), lead="The paper’s confidence beside it.")
     )
