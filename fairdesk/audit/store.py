@@ -497,11 +497,11 @@ class Store:
         """Make pairs of whole rows of the finding table; their codes in one array."""
         domain = self.spec.domain
         first, d, p = len(_PAIR_COLUMNS), len(domain.attributes), len(domain.protected)
-        codes = np.array([row[first : first + d] for row in rows]).reshape(-1, d)
+        codes = np.array([row[first : first + d] for row in rows]).reshape(len(rows), d)
         partners = codes.copy()
         partners[:, domain.protected] = np.array(
             [row[first + d : first + d + p] for row in rows]
-        ).reshape(-1, p)
+        ).reshape(len(rows), p)
         domain.settle(partners)
         return [
             Pair(
