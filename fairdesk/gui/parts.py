@@ -400,6 +400,16 @@ class Padded(QStyledItemDelegate):
         return super().sizeHint(option, index) + QSize(4 * theme.TIGHT, 0)
 
 
+def why_not(button: QPushButton, reasons: Iterable[str]) -> Words:
+    """Switch a button off for reasons, and make the words that tell them; hidden without any."""
+    told = "\n".join(filter(None, reasons))
+    button.setEnabled(not told)
+    button.setAccessibleDescription(told)
+    why = Words(told, tone="wrong")
+    why.setVisible(bool(told))
+    return why
+
+
 def empty_page(name: str, what: str, *below: QWidget) -> QWidget:
     """Make what stands where there is nothing yet: what will be here, and what fills it."""
     empty = QWidget()

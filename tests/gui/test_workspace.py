@@ -447,8 +447,10 @@ def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opene
     assert not audit.findChildren(AgainDialog)
     audit.overview._press()
     assert audit.groups.isVisible()
-    qtbot.waitUntil(lambda: len(audit.groups.findChildren(QTableWidget)) == 2, timeout=20_000)
-    assert [each.accessibleName() for each in audit.groups.findChildren(QTableWidget)] == [
+    tables = audit.groups.tables
+    assert tables.isVisible()
+    qtbot.waitUntil(lambda: len(tables.findChildren(QTableWidget)) == 2, timeout=20_000)
+    assert [each.accessibleName() for each in tables.findChildren(QTableWidget)] == [
         "What the model decided, by sex",
         "Observed in the data, by sex",
     ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fairdesk.audit.methods import Answers, Method, method_named
+from fairdesk.audit.methods import METHODS, Answers, Method, method_named, why_off
 from fairdesk.audit.records import RunRecord, RunState
+from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import GroupGap, Likeness, Share
 from fairdesk.report.figures import proven_of
 
@@ -25,6 +26,17 @@ def number_of(run: Run) -> int:
 def answering(runs: Sequence[RunRecord], kind: Answers) -> tuple[RunRecord, ...]:
     """Pick the runs that answer a kind of question."""
     return tuple(run for run in runs if method_of(run).answers is kind)
+
+
+def all_off(spec: AuditSpec, kind: Answers) -> tuple[str, ...]:
+    """Say why no method answers a kind of question here; empty where some does."""
+    methods = [each for each in METHODS.values() if each.answers is kind]
+    reasons = [why_off(each, spec.model, spec.domain) for each in methods]
+    if not all(reasons):
+        return ()
+    # one reason for all of them is told once
+    obstacle = spec.domain.obstacle
+    return (f"Off here: {obstacle}.",) if obstacle else tuple(reasons)
 
 
 def with_examples(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:

@@ -33,7 +33,7 @@ from fairdesk.gui.background import Latest
 from fairdesk.gui.chart import LineChart
 from fairdesk.gui.soon import Soon
 from fairdesk.gui.upset import UpSetChart
-from fairdesk.gui.workspace.answering import answering
+from fairdesk.gui.workspace.answering import all_off, answering
 from fairdesk.gui.workspace.comparing import (
     HEADER,
     Curve,
@@ -185,10 +185,12 @@ class RunsView(QWidget):
     def _make_empty(self) -> QWidget:
         button = QPushButton("&Compare methods…")
         button.clicked.connect(self.compare_methods)
+        reasons = all_off(self._session.spec, Answers.EXAMPLES)
         return parts.empty_page(
             "Nothing to compare yet",
             "Searches differ in whom they find. Let two or more run with the same budget: what "
             "each found, what only one of them found, and at what price, will stand here.",
+            parts.why_not(button, reasons),
             button,
         )
 

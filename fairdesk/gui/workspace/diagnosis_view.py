@@ -15,7 +15,7 @@ from fairdesk.events import Likeness
 from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart, Mark
 from fairdesk.gui.soon import Soon
-from fairdesk.gui.workspace.answering import Run, likenesses, method_of
+from fairdesk.gui.workspace.answering import Run, all_off, likenesses, method_of
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.models.model import Capability
@@ -168,10 +168,12 @@ class DiagnosisView(QWidget):
 
     def _make_empty(self) -> QWidget:
         gradients = Capability.GRADIENTS in self._session.spec.model.can
+        button = self._make_button("C&heck it")
         return parts.empty_page(
             "Not checked yet",
             _EXPLAINED if gradients else _NO_GRADIENTS,
-            self._make_button("C&heck it"),
+            parts.why_not(button, all_off(self._session.spec, Answers.DIAGNOSIS)),
+            button,
         )
 
     def _make_full(self) -> QWidget:

@@ -30,7 +30,7 @@ from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart
 from fairdesk.gui.keys import shortcut
 from fairdesk.gui.soon import Soon
-from fairdesk.gui.workspace.answering import answering, method_of
+from fairdesk.gui.workspace.answering import all_off, answering, method_of
 from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs_view import PairsView
@@ -263,10 +263,12 @@ class ExamplesPage(QWidget):
         """Make what is shown before the first run."""
         button = QPushButton("Find &examples…")
         button.clicked.connect(self.start)
+        reasons = all_off(self._session.spec, Answers.EXAMPLES)
         return parts.empty_page(
             "No examples yet",
             f"A search invents {self._session.many} and looks for two that are alike in everything "
             "but a protected attribute and yet get different decisions. They will be listed here.",
+            parts.why_not(button, reasons),
             button,
         )
 

@@ -1,64 +1,75 @@
-"""How groups of real people fare in the data: observed, a table per protected attribute."""
+"""Groups: findings about them in sentences, words in texts, and tables of rates."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
+from fairdesk.audit.methods import Answers, method_named
+from fairdesk.audit.spec import RunSpec
 from fairdesk.gui import parts, theme
+from fairdesk.gui.workspace.findings_view import FindingsView
+from fairdesk.gui.workspace.group_tables import GroupTables
 from fairdesk.gui.workspace.session import Session
-from fairdesk.gui.workspace.short_table import short_table
-from fairdesk.report import words
-from fairdesk.report.groups import Observed, cells, heads, left_out, observed, sentences
+from fairdesk.gui.workspace.words_view import WordsView, text_columns
 
 
 class GroupsPage(QWidget):
-    """Group outcomes. Counted once, off the window's thread: the data of an audit never change."""
+    """How groups fare: found by rules, by words in texts, and counted.
+
+    Signals
+    -------
+    find_groups, compare_words, measure_groups
+        A run that looks for groups, compares words, or counts how groups fare, is wanted.
+    again : int, float
+        The run of this number is wanted again with this least support.
+    compare : str
+        A run of another method is wanted.
+    """
+
+    find_groups = Signal()
+    compare_words = Signal()
+    measure_groups = Signal()
+    again = Signal(int, float)
+    compare = Signal(str)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._busy = parts.Busy()
-        self._banner = parts.Banner()
-        inside = QWidget()
-        self._column = QVBoxLayout(inside)
-        self._column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        self._column.setSpacing(theme.GAP)
-        self._column.addWidget(parts.title("Groups"))
-        self._column.addWidget(parts.quiet(words.OBSERVED))
-        self._column.addWidget(self._banner)
-        self._column.addWidget(self._busy)
-        self._column.addStretch(1)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(parts.scrolled(inside))
-        self._busy.say("Counting…")
-        spec = session.spec
-        session.store.ask(
-            lambda store: observed(spec, store.table()), self._show, self._banner.tell
-        )
+        self.findings = FindingsView(session)
+        self.words = WordsView(session)
+        self.tables = GroupTables(session)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.findings, "F&indings")
+        self.tabs.addTab(self.words, "&Words")
+        self.tabs.addTab(self.tables, "Group &tables")
+        self.findings.find_groups.connect(self.find_groups)
+        self.findings.again.connect(self.again)
+        self.findings.compare.connect(self.compare)
+        self.words.compare_words.connect(self.compare_words)
+        self.tables.measure_wanted.connect(self.measure_groups)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.WIDE, theme.GAP, theme.NEAR, 0)
+        column.setSpacing(theme.NEAR)
+        column.addWidget(parts.title("Groups"))
+        column.addWidget(self.tabs, 1)
+        self.tabs.setTabVisible(self.tabs.indexOf(self.words), bool(text_columns(session.spec)))
+        if session.spec.predictions:
+            self.tabs.setCurrentWidget(self.tables)
+        elif not session.spec.domain.grouping:
+            self.tabs.setCurrentWidget(self.words)
 
-    def _show(self, found: tuple[Observed, ...]) -> None:
-        self._busy.say("")
-        place = self._column.count() - 1
-        for seen in found:
-            for widget in self._part(seen):
-                self._column.insertWidget(place, widget)
-                place += 1
+    def show_run(self, run: RunSpec) -> None:
+        """Show the tab of what a run answers."""
+        if run.text:
+            self.tabs.setCurrentWidget(self.words)
+        elif method_named(run.method).answers is Answers.RATES:
+            self.tabs.setCurrentWidget(self.tables)
+        else:
+            self.tabs.setCurrentWidget(self.findings)
 
-    def _part(self, seen: Observed) -> list[QWidget]:
-        made: list[QWidget] = [parts.heading(seen.title), parts.quiet(seen.sentence)]
-        made += [parts.Words(sentence) for sentence in sentences(seen, self._session.spec.person)]
-        for each in seen.outcomes:
-            several = len(each.attributes)
-            made.append(
-                short_table(
-                    f"{seen.title}, by {words.listed(each.attributes)}",
-                    heads(each),
-                    [cells(group) for group in each.lines],
-                    right=range(several, several + 5),
-                    wide=several - 1,
-                )
-            )
-            if missing := left_out(each):
-                made.append(parts.quiet(f"{missing}."))
-        return made
+    def open_run(self, number: int) -> None:
+        """Show a run by its number."""
+        for view in (self.findings, self.words, self.tables):
+            view.open_run(number)

@@ -15,17 +15,21 @@ from fairdesk.events import Share
 from fairdesk.gui import parts, theme
 from fairdesk.gui.workspace.answering import Run, method_of, proves, with_examples
 from fairdesk.gui.workspace.bars import Bars
+from fairdesk.gui.workspace.findings_view import mined_of, mines
+from fairdesk.gui.workspace.findings_view import off as groups_off
 from fairdesk.gui.workspace.proof_page import off
 from fairdesk.gui.workspace.runs_table import RunsTable
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.share_page import kind, short, telling_share, whom
-from fairdesk.report import figures, words
+from fairdesk.report import about_groups, figures, words
 from fairdesk.report.groups import Observed, observed, sentences
 
 #: What `Next.page` is for a run that estimates.
 ESTIMATE = "estimate"
 #: What it is for a run that proves.
 PROVE = "prove"
+#: What it is for a run that looks for groups.
+FIND_GROUPS = "find groups"
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,8 @@ class Next:
     button : str
         What the button says; empty when there is nothing to press.
     page : str
-        The page that the button opens; empty for a new run, `ESTIMATE` or `PROVE` for one of
-        these.
+        The page that the button opens; empty for a new run, `ESTIMATE`, `PROVE` or `FIND_GROUPS`
+        for one of these.
     """
 
     words: str
@@ -55,6 +59,8 @@ def next_step(
     *,
     estimated: bool = True,
     proven: bool = True,
+    grouped: bool = True,
+    individual: bool = True,
 ) -> Next:
     """Say what an auditor would do next.
 
@@ -66,6 +72,10 @@ def next_step(
         The auditor's word for people.
     estimated, proven : bool
         Whether it is known how common it is, and whether a proof was tried or none can be.
+    grouped : bool
+        Whether groups were looked for, or none can be.
+    individual : bool
+        Whether anybody can be compared with who else they could be.
     """
     state = latest.state if latest is not None else ""
     button, page = "Run again…", ""
@@ -74,6 +84,16 @@ def next_step(
         button, page = "See the examples", "Examples"
     elif state == "failed":
         what = "The last run failed; what it found is kept. Run it again, or read what there is."
+    elif not individual and not grouped:
+        what = (
+            "The model is not given what is protected, so nobody can be compared with who else "
+            f"they could be. Whole groups of {many} may fare unlike others all the same: look for "
+            "them."
+        )
+        button, page = "Find groups", FIND_GROUPS
+    elif not individual:
+        what = "Read the findings about groups, measure how each fares, then export the report."
+        button, page = "See the groups", "Groups"
     elif run is None:
         what = f"Let FairDesk look for {many} who are treated differently."
         button = "Find examples…"
@@ -90,6 +110,12 @@ def next_step(
             "treated alike, or that they are not: begin with a minute."
         )
         button, page = "Prove what can be proven", PROVE
+    elif not grouped:
+        what = (
+            f"Examples and proofs speak of individuals. Whole groups of {many} may fare unlike all "
+            "others beside that: look for rules that describe them."
+        )
+        button, page = "Find groups", FIND_GROUPS
     elif run.found:
         what = (
             "Read some of the examples, flag those that matter and note why. Then export the "
@@ -135,8 +161,8 @@ class OverviewPage(QWidget):
         A page is to be shown.
     open_run : int
         What a run answered is to be shown.
-    start, estimate, prove
-        A run, one that estimates, or one that proves, is wanted.
+    start, estimate, prove, find_groups
+        A run, one that estimates, one that proves, or one about groups, is wanted.
     repeat, go_on, compare : int
         A run is to be made with another seed, gone on with, or compared.
     """
@@ -146,6 +172,7 @@ class OverviewPage(QWidget):
     start = Signal()
     estimate = Signal()
     prove = Signal()
+    find_groups = Signal()
     repeat = Signal(int)
     go_on = Signal(int)
     compare = Signal(int)
@@ -175,6 +202,9 @@ class OverviewPage(QWidget):
         self._shown = _Statement("◆", "Shown by examples")
         self._estimated = _Statement("▨", "Estimated")
         self._observed = _Statement("○", "Observed in the data")
+        self._grouped = _Statement("▨", "Groups, estimated")
+        self._grouped_more = parts.quiet()
+        self._grouped.body.addWidget(self._grouped_more)
         self._effort = parts.quiet()
         self._ranked = Bars("Protected attributes, by how often each is enough by itself")
         self._ranked_words = parts.quiet(
@@ -248,7 +278,7 @@ class OverviewPage(QWidget):
 
     def _lay_out(self, column: QVBoxLayout) -> None:
         kinds = (self._proven, self._estimated, self._shown, self._observed)
-        for statement in kinds:
+        for statement in (*kinds, self._grouped):
             statement.said.setFont(theme.scaled(statement.said.font(), 1.1, strong=True))
         self._shown.body.addWidget(self._effort)
         self._estimated_more, self._proven_more = parts.quiet(), parts.quiet()
@@ -275,6 +305,7 @@ class OverviewPage(QWidget):
             for card in two:
                 row.addWidget(card, 1)
             column.addLayout(row)
+        column.addWidget(self._grouped)
         column.addWidget(self._ranked_card)
         column.addLayout(pair)
         column.addSpacing(theme.NEAR)
@@ -289,6 +320,7 @@ class OverviewPage(QWidget):
         self._tell_examples(run)
         share = self._tell_estimate()
         tried = self._tell_proof()
+        grouped = self._tell_groups()
         self._unknown.said.setText(self._not_known())
         self._runs.show_runs(session.runs)
         self._runs.show_idle(idle=session.live is None)
@@ -301,6 +333,8 @@ class OverviewPage(QWidget):
             session.many,
             estimated=share is not None or tried,
             proven=tried or bool(off(session.spec)),
+            grouped=grouped or bool(groups_off(session.spec)),
+            individual=not session.spec.domain.obstacle,
         )
         self._next.said.setText(following.words)
         self._button.setText(following.button)
@@ -309,6 +343,7 @@ class OverviewPage(QWidget):
             "": self.start.emit,
             ESTIMATE: self.estimate.emit,
             PROVE: self.prove.emit,
+            FIND_GROUPS: self.find_groups.emit,
         }.get(following.page, lambda: self.go.emit(following.page))
 
     def _search(self) -> Run | None:
@@ -377,6 +412,27 @@ class OverviewPage(QWidget):
         self._proven_more.setVisible(bool(more))
         return bool(tried)
 
+    def _tell_groups(self) -> bool:
+        """Say what came of looking for groups; tell whether any run did."""
+        spec, live = self._session.spec, self._session.live
+        runs: list[Run] = [*self._session.runs, *([live] if live is not None else [])]
+        about = [run for run in runs if method_of(run).answers is Answers.GROUPS]
+        # rules are looked for first of all; other methods are there to be compared with
+        telling = next((run for run in reversed(about) if mines(run) and run.figures), None)
+        run = telling or (about[-1] if about else None)
+        if run is None:
+            self._grouped.said.setText("Nothing yet.")
+            more = groups_off(spec) or (
+                "Groups that rules describe, and that fare unlike all others, will be told here."
+            )
+        else:
+            self._grouped.said.setText(figures.headline(spec, run))
+            mined = mined_of(run)
+            more = about_groups.mined_sentence(spec, mined[0]) if mined else ""
+        self._grouped_more.setText(more)
+        self._grouped_more.setVisible(bool(more))
+        return run is not None
+
     def _tell_observed(self) -> None:
         """Tell of an audit without a model: how groups fared by the decisions that it made."""
         spec = self._session.spec
@@ -391,7 +447,7 @@ class OverviewPage(QWidget):
         self._button.setText("See the groups")
         self._following = lambda: self.go.emit("Groups")
         for widget in (
-            *(self._proven, self._shown, self._estimated, self._ranked_card),
+            *(self._proven, self._shown, self._estimated, self._grouped, self._ranked_card),
             *(self._runs, self._runs_title, self._acts),
         ):
             widget.hide()

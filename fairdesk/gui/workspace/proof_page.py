@@ -20,13 +20,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS, Answers, why_off
+from fairdesk.audit.methods import Answers
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import PairShare, Proven, Refinement, Region, Share
 from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart
 from fairdesk.gui.verdicts import MARKS, shown
-from fairdesk.gui.workspace.answering import Run, can_go_on, method_of, number_of, proves
+from fairdesk.gui.workspace.answering import (
+    Run,
+    all_off,
+    can_go_on,
+    method_of,
+    number_of,
+    proves,
+)
 from fairdesk.gui.workspace.proof_bar import ProofBars, Spaces, alone_of, spaces_of
 from fairdesk.gui.workspace.refinement_view import RefinementView
 from fairdesk.gui.workspace.rule_table import Cell, RuleTable
@@ -56,9 +63,7 @@ _WHERE = (
 
 def off(spec: AuditSpec) -> tuple[str, ...]:
     """Say why nothing can be proven here; empty where some method can."""
-    methods = [each for each in METHODS.values() if each.answers is Answers.PROOF]
-    reasons = [why_off(each, spec.model, spec.domain) for each in methods]
-    return tuple(reasons) if all(reasons) else ()
+    return all_off(spec, Answers.PROOF)
 
 
 def certifies(run: Run) -> bool:
@@ -204,9 +209,6 @@ class ProofPage(QWidget):
         reasons = off(self._session.spec)
         button = QPushButton("&Prove what can be proven")
         button.clicked.connect(self.prove)
-        button.setEnabled(not reasons)
-        why = parts.Words("\n".join(reasons), tone="wrong")
-        why.setVisible(bool(reasons))
         return parts.empty_page(
             "Nothing proven yet",
             f"Examples prove that there is discrimination; an estimate says about how common it "
@@ -214,7 +216,7 @@ class ProofPage(QWidget):
             "everybody in them that they are treated alike, or that they are not, whatever their "
             f"{words.listed(words.protected_names(self._session.spec.domain))}. How many that are, "
             "and in which regions, will stand here.",
-            why,
+            parts.why_not(button, reasons),
             button,
         )
 

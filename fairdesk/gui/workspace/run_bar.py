@@ -5,12 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from fairdesk.audit.methods import METHODS, Answers
+from fairdesk.audit.methods import ABOUT_GROUPS, METHODS, Answers
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import RunRecord, RunState
+from fairdesk.events import LinearGroup, Mined, RuleSet
 from fairdesk.gui import parts, theme
 from fairdesk.gui.verdicts import MARKS, proven_texts
-from fairdesk.gui.workspace.answering import Run, method_of, shares
+from fairdesk.gui.workspace.answering import Run, gaps, method_of, shares
+from fairdesk.gui.workspace.findings_list import score_text
 from fairdesk.gui.workspace.share_page import kind, main_shares, short
 from fairdesk.gui.workspace.steps import OF_STATE, Sign
 from fairdesk.report import figures, words
@@ -203,7 +205,7 @@ class RunBar(parts.Card):
         answers = method_of(run).answers
         self._found.setVisible(answers is Answers.EXAMPLES)
         self._price.setVisible(answers is Answers.EXAMPLES)
-        self._share.setVisible(answers in (Answers.SHARE, Answers.PROOF))
+        self._share.setVisible(answers not in (Answers.EXAMPLES, Answers.DIAGNOSIS, Answers.RATES))
         self._found.show_number(words.number(run.found))
         proves = answers is Answers.PROOF
         # there is no room for all of it in a small window, and boxes tell more of a proof
@@ -212,6 +214,9 @@ class RunBar(parts.Card):
         self._price.show_number(words.number(run.queries / run.found, 1) if run.found else "–")
         self._rows.show_number(words.number(run.queries))
         self._elapsed.show_number(words.duration(run.elapsed))
+        if answers in ABOUT_GROUPS:
+            self._count_groups(run)
+            return
         if (proven := figures.proven_of(run.figures)) is not None:
             alike, unlike = (
                 f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven)[:2]
@@ -224,6 +229,25 @@ class RunBar(parts.Card):
             return
         of = "" if share.exhaustive else f", {100 * share.confidence:g} %"
         self._share.show_number(short(share), f"{kind(share)}{of}")
+
+    def _count_groups(self, run: Run) -> None:
+        """Show how many rule sets were looked at, and the greatest difference so far."""
+        self._tried.show_number(words.number(run.tried), "asked about")
+        mined = [each for each in run.figures if isinstance(each, Mined)]
+        best = max(
+            (each for each in run.figures if isinstance(each, RuleSet)),
+            key=lambda each: each.score,
+            default=None,
+        )
+        sets = words.counted(sum(each.rule_sets for each in mined), "rule set")
+        apart = [each.gap for each in gaps(run)]
+        apart += [each.score for each in run.figures if isinstance(each, LinearGroup)]
+        if best is not None:
+            self._share.show_number(score_text(best.outcome, best.score), f"greatest of {sets}")
+        elif apart:
+            self._share.show_number(f"{100 * max(apart):.1f} points", "greatest difference")
+        else:
+            self._share.show_number("–", sets if mined else "difference")
 
     def _offer(self, *, running: bool) -> None:
         self._stopping = False

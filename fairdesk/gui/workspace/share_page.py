@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.methods import Answers
+from fairdesk.audit.methods import ABOUT_GROUPS, Answers
 from fairdesk.audit.records import RunRecord
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import GroupGap, Share
 from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart, Mark
-from fairdesk.gui.workspace.answering import Run, gaps, method_of, shares
+from fairdesk.gui.workspace.answering import Run, all_off, gaps, method_of, shares
 from fairdesk.gui.workspace.run_choice import RunChoice
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.share_bars import ShareBar, ShareBars
@@ -55,7 +55,10 @@ _WHOM: dict[str, str] = {
 
 def measured(run: Run) -> bool:
     """Tell whether a run says how common it is."""
-    return bool(shares(run) or gaps(run)) or method_of(run).answers is Answers.SHARE
+    answers = method_of(run).answers
+    if answers in ABOUT_GROUPS:
+        return False
+    return bool(shares(run) or gaps(run)) or answers is Answers.SHARE
 
 
 def intervals(share: Share) -> str:
@@ -274,11 +277,13 @@ class SharePage(QWidget):
         many = self._session.many
         button = QPushButton("&Estimate how common it is")
         button.clicked.connect(self.estimate)
+        reasons = all_off(self._session.spec, Answers.SHARE)
         return parts.empty_page(
             "Not estimated yet",
             f"Examples prove that discrimination exists, but not how common it is. An estimate "
             f"asks the model about {many} drawn at random and says which share of them get another "
             "decision, with an interval that tells how sure that is. It will stand here.",
+            parts.why_not(button, reasons),
             button,
         )
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS, Answers, method_named
+from fairdesk.audit.methods import ABOUT_GROUPS, METHODS, Answers, method_named
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import RunRecord, RunState, Store
 from fairdesk.audit.worker import Worker
@@ -34,6 +34,7 @@ from fairdesk.gui.workspace.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.compare_page import ComparePage
 from fairdesk.gui.workspace.data_page import DataPage
 from fairdesk.gui.workspace.examples_page import ExamplesPage
+from fairdesk.gui.workspace.findings_view import mined_of
 from fairdesk.gui.workspace.groups_page import GroupsPage
 from fairdesk.gui.workspace.log_page import LogPage
 from fairdesk.gui.workspace.overview_page import OverviewPage
@@ -44,6 +45,7 @@ from fairdesk.gui.workspace.run_bar import RunBar
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.share_page import SharePage, measured, telling_share
 from fairdesk.gui.workspace.steps import OF_STATE, Sign, Standing, Steps
+from fairdesk.gui.workspace.words_view import text_columns
 from fairdesk.report import figures, words
 
 OVERVIEW, DATA, EXAMPLES = "Overview", "Data and model", "Examples"
@@ -141,6 +143,12 @@ class Workspace(QWidget):
         self.proof.go_on.connect(self.prove_more)
         self.proof.stop.connect(self._stop)
         self.proof.show_examples.connect(self._show_examples)
+        self.overview.find_groups.connect(self.find_groups)
+        self.groups.find_groups.connect(self.find_groups)
+        self.groups.compare_words.connect(self.compare_words)
+        self.groups.measure_groups.connect(self.measure_groups)
+        self.groups.again.connect(self.find_groups_again)
+        self.groups.compare.connect(lambda method: self._ask((self._anew(method, None),)))
         self.compare.compare_methods.connect(self.compare_methods)
         self.compare.diagnose.connect(self.diagnose)
         for asker in (self.overview.start, self.examples.start, self.report.start, self.bar.again):
@@ -232,6 +240,8 @@ class Workspace(QWidget):
         self.show_page(_PAGES[answers])
         if answers is Answers.DIAGNOSIS:
             self.compare.show_diagnosis()
+        elif answers in ABOUT_GROUPS:
+            self.groups.show_run(run)
 
     def estimate(self) -> None:
         """Estimate how common it is."""
@@ -249,6 +259,35 @@ class Workspace(QWidget):
                 run.spec, budget=Budget(seconds=seconds), continues=run.id
             )
             self._ask((timed_run(spec),))
+
+    def find_groups(self) -> None:
+        """Look for groups that rules describe; where there are none, for words in texts."""
+        if self._session.spec.domain.grouping:
+            self._ask((self._anew("testsgd", None),))
+        else:
+            self.compare_words()
+
+    def find_groups_again(self, number: int, theta: float) -> None:
+        """Look for groups as a run did, with another least support."""
+        run = self._record(number)
+        if run is not None:
+            options = {**run.spec.options, "theta": theta}
+            self._ask((msgspec.structs.replace(run.spec, options=options),))
+
+    def compare_words(self) -> None:
+        """Compare sentences that name different people, in the first text that the model reads."""
+        texts = text_columns(self._session.spec)
+        if texts:
+            self._ask((msgspec.structs.replace(self._anew("testsgd", None), text=texts[0]),))
+
+    def measure_groups(self) -> None:
+        """Count how groups fare; no model is needed for that."""
+        run = self._anew("groups", None)
+        if not self.asks_nobody:
+            self._ask((run,))
+        elif not self.busy:
+            self.bar.show()
+            self.start_run(self._worker or Worker(), run)
 
     def diagnose(self) -> None:
         """Check whether the search's own estimates hold."""
@@ -421,6 +460,8 @@ class Workspace(QWidget):
             self.share.open_run(number)
         elif proves(run):
             self.proof.open_run(number)
+        elif method_of(run).answers in ABOUT_GROUPS:
+            self.groups.open_run(number)
         self._show_answer(run.spec)
 
     def _show_examples(self, number: int, pairs: Sequence[int]) -> None:
@@ -481,6 +522,8 @@ class Workspace(QWidget):
             self.steps.stand(NAMES.index(SHARE), _share_standing(state))
         elif answers is Answers.PROOF:
             self.steps.stand(NAMES.index(PROOF), _proof_standing(state))
+        elif answers in ABOUT_GROUPS:
+            self.steps.stand(NAMES.index(GROUPS), _groups_standing(state))
 
     def _end(self, state: RunState) -> None:
         if state.run_id:
@@ -515,9 +558,11 @@ class Workspace(QWidget):
         )
         rows = f"{words.number(spec.data.rows)} rows"
         stand(NAMES.index(DATA), Standing(rows, Sign.DONE))
-        stand(NAMES.index(GROUPS), Standing("observed", Sign.DONE))
+        if not self.busy:
+            stand(NAMES.index(GROUPS), self._groups_stand())
         stand(NAMES.index(LOG), Standing("runs and decisions"))
         if self.asks_nobody:
+            self.bar.setVisible(self.busy)
             stand(NAMES.index(OVERVIEW), Standing("no model asked", Sign.DONE))
             stand(NAMES.index(REPORT), Standing("ready to export", Sign.DONE))
             return
@@ -565,6 +610,26 @@ class Workspace(QWidget):
         if proofs:
             return _proof_standing(proofs[-1])
         return Standing("off" if off(self._session.spec) else "nothing proven", Sign.NOT_YET)
+
+    def _groups_stand(self) -> Standing:
+        """Say how the newest run about groups stands; before any what the data show."""
+        runs = self._session.runs
+        found = answering(runs, Answers.GROUPS)
+        # rules are looked for first of all; other methods are there to be compared with
+        mined = [run for run in found if mined_of(run)]
+        about = mined or found or answering(runs, Answers.RATES)
+        return _groups_standing(about[-1]) if about else Standing("observed", Sign.DONE)
+
+
+def _groups_standing(run: Run) -> Standing:
+    """Say shortly what a run looked at, and how it stands."""
+    examined = sum(each.rule_sets for each in mined_of(run))
+    told = words.state_word(run.state)
+    if examined:
+        told = words.counted(examined, "rule set")
+    elif run.state == "done" and method_of(run).answers is Answers.RATES:
+        told = "measured"
+    return Standing(told, OF_STATE[run.state])
 
 
 def _proof_standing(run: Run) -> Standing:
