@@ -664,13 +664,15 @@ class GroupLine(msgspec.Struct, frozen=True):
     values : tuple[str, ...]
         Its value of each attribute, as the auditor reads it.
     codes : tuple[float, ...]
-        The same as codes of the domain's ``grouping`` attributes; of numbers the compared value.
+        The same as codes of the domain's ``grouping`` attributes; of a bin of numbers the
+        compared value, or with given edges the least value. Empty where one has no code: a cell
+        is missing, or its value not among those compared.
     known : bool
         Whether all of these are known. Groups that are not are counted, but not compared.
     people : int
         ``n``: people in it with a known outcome.
     share : float
-        Of all people with known groups and outcome.
+        Of all people with known groups and outcome; of an unknown group of all with an outcome.
     favourable : int
         ``s``: those with the favourable outcome; of scores, with one above the median of all.
     rate : float, optional
@@ -698,7 +700,8 @@ class GroupLine(msgspec.Struct, frozen=True):
     smd : float, optional
         Of scores: the mean less the reference's, in standard deviations of all people.
     mean_score : float, optional
-        The mean score of the favourable decision.
+        The mean score of the favourable decision, as the model gives it; the mean of the numbers
+        themselves where it estimates one.
     positives, true_positives : int, optional
         With labels: people with the favourable label, and those of them decided favourably.
     negatives, false_positives : int, optional

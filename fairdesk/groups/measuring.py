@@ -220,15 +220,13 @@ def _answered(
     answers: Scores,
 ) -> Iterator[_Sample]:
     """Take decisions, and scores, from the model's answers: all decisions first."""
-    if not can.any():
-        return
     mapping, card = model.mapping, model.opened.card
     decided = np.full(len(can), -1)
     decided[can] = labels(answers)
     wanted = list(_wanted(study, options))
     for place, name in wanted:
         yield _Sample("decisions", name, can, decided == place, _judge(study, place, label))
-    if Capability.SCORES not in card.can:
+    if Capability.SCORES not in card.can or not can.any():
         return
     probable = card.scores == "probabilities" and not mapping.together
     for place, name in wanted:

@@ -638,7 +638,11 @@ def test_progress_never_falls():
 
 def test_a_model_that_nobody_can_be_asked_about():
     study = asked(Opened(), [np.nan, np.nan], [0, 1], [0, 1])
-    assert {key[0] for key in tables(study)} == {"label"}
+    told = tables(study)
+    assert {key[0] for key in told} == {"label", "decisions"}
+    table = told["decisions", "yes", ("sex",)]
+    assert (table.people, table.without, table.reference) == (0, 2, -1)
+    assert [line.people for line in table.lines] == [0, 0]
 
 
 # On real data
