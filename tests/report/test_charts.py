@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdesk.report import charts
+from fairdesk.report import charts, words
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -91,3 +91,44 @@ def test_bars_have_lengths_in_proportion_and_keep_long_names():
     assert "".join(text for text in written if set(text) == {"x"}) == name
     assert any(text.startswith("10 (50.0") for text in written)
     assert "sex: 5 (25.0" in picture.alt
+
+
+RATES = [
+    charts.Rate("White & male", 2_445, 0.0965, 0.085, 0.109),
+    charts.Rate("Black", 2_435, 0.0645, 0.055, 0.075),
+    charts.Rate("Nobody favoured", 12, 0.0, 0.0, 0.24),
+]
+
+
+def test_rates_stand_beside_the_highest_and_four_fifths_of_it():
+    picture = charts.forest_chart(RATES, reference=0.0965, x_title="share")
+    said = texts(picture)
+    assert {"White & male", "highest", "four fifths", f"9.7{words.NBSP}% of 2,445"} <= set(said)
+    marks = [e.get("stroke") for e in ET.fromstring(picture.svg).iter(f"{SVG}rect")]
+    assert marks.count(charts.COLOURS[1]) == 2
+    assert "Black: 6.5" in picture.alt
+    assert "nan" not in picture.svg
+    alone = charts.forest_chart(RATES[2:], reference=None, x_title="share")
+    assert "highest" not in texts(alone)
+
+
+def test_a_group_and_everybody_else_stand_on_one_line():
+    pairs = [
+        charts.Apart("sex = male, " * 12, 0.207, 0.831, "−62.4 points"),
+        charts.Apart("nobody", 0.0, 0.0, "+0.0 points"),
+    ]
+    picture = charts.apart_chart(pairs, x_title="share with “yes”")
+    assert {"in the group", "everybody else", "−62.4 points"} <= set(texts(picture))
+    assert "20.7" in picture.alt
+    places = [float(e.get("cx")) for e in ET.fromstring(picture.svg).iter(f"{SVG}circle")]
+    assert all(0 <= place <= charts.WIDTH for place in places)
+
+
+def test_a_map_has_a_cell_for_every_combination_and_says_where_nobody_is():
+    cell, nobody = charts.HeatCell(0.4, 12), charts.HeatCell(None, 0)
+    picture = charts.heat_map(["a", "b & c"], ["x", "y"], [[cell, nobody], [cell, cell]], title="T")
+    said = texts(picture)
+    assert said.count("n = 12") == 3
+    assert said.count("nobody") == 1
+    assert "b & c, y: 40.0" in picture.alt
+    assert len(list(ET.fromstring(picture.svg).iter(f"{SVG}rect"))) == 4
