@@ -320,7 +320,9 @@ class _Told:
         yield (
             f"Each rate comes from {spread(seeds)} different sentences, each with every term of "
             "the categories in turn. Intervals and margins count sentences: they speak of further "
-            "sentences like these."
+            "sentences like these. p asks whether terms could be exchanged in these sentences: "
+            "where it is small and the interval holds nought, the term matters here, but there are "
+            "too few sentences to say that it would in others."
         )
         most = known.options.error_thr
         through = [len(table.scores) == len(table.seeds) for table in self._tables]
