@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from time import perf_counter
 from typing import Annotated, Literal
 
@@ -141,15 +142,15 @@ def _measure(study: Study, options: MeasureOptions) -> Iterator[Event]:
     tables = _Tables(study, options.least_share)
     label = _truth(study)
     if label is not None:
-        yield from tables.of(_Sample("label", study.favourable_label, ~np.isnan(label), label == 1))
+        labelled = _Sample("label", study.favourable_label, ~np.isnan(label), label == 1)
+        yield from tables.of("labels", [labelled])
     if study.model is None:
         samples = _recorded(study, options, label)
     else:
         can = askable(study.rows, study.model)
         answers = yield from _ask(study, can)
         samples = _answered(study, study.model, options, label, can, answers)
-    for sample in samples:
-        yield from tables.of(sample)
+    yield from tables.of("decisions", list(samples))
 
 
 def _truth(study: Study) -> Rows | None:
@@ -255,7 +256,7 @@ def own_scores(answers: Scores, decision: int, model: FedModel) -> Rows:
 
 
 class _Tables:
-    """Makes the tables of one sample of people after the other, and tells them as they come."""
+    """Makes tables, and tells them as they come."""
 
     def __init__(self, study: Study, least_share: float) -> None:
         divisions = [
@@ -267,19 +268,16 @@ class _Tables:
         self._made: list[GroupTable] = []
         self._told = perf_counter()
 
-    def of(self, sample: _Sample) -> Iterator[Event]:
-        """Make all tables of a sample."""
-        for done, divisions in enumerate(self._sets):
-            yield _progress(self._study, sample.of, done, len(self._sets))
+    def of(self, phase: str, samples: Sequence[_Sample]) -> Iterator[Event]:
+        """Make all tables of one sample of people after the other."""
+        total = len(samples) * len(self._sets)
+        for done, (sample, divisions) in enumerate(product(samples, self._sets)):
+            yield _progress(self._study, phase, done, total)
             self._made.append(sample.table(divisions, self._least_share))
-            if perf_counter() - self._told > _TELL_SECONDS:
-                yield self._measured(sample.of)
-        yield self._measured(sample.of)
-        yield _progress(self._study, sample.of, len(self._sets), len(self._sets))
-
-    def _measured(self, phase: str) -> Measured:
-        self._told = perf_counter()
-        return Measured(phase, tuple(self._made))
+            if perf_counter() - self._told > _TELL_SECONDS or done == total - 1:
+                self._told = perf_counter()
+                yield Measured(phase, tuple(self._made))
+        yield _progress(self._study, phase, total, total)
 
 
 def _progress(study: Study, phase: str, done: int, total: int) -> Progress:
