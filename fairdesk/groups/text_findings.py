@@ -365,20 +365,21 @@ def _terms(known: Known) -> Iterator[TermRate]:
     lexicon, texts = known.lexicon, known.texts
     occurs = Counter(place for each in texts.named for place in set(each.terms))
     tables = {table.categories: table for table in known.tables}
+    nothing = Table((), [], [], [], examined=False)
     for category, own in enumerate(lexicon.terms):
-        table = tables.get((category,))
-        asked = 0 if table is None else len(table.scores)
-        flips = None if table is None or table.steady is None else _flips(table, table.steady)
+        table = tables.get((category,), nothing)
+        asked = len(table.scores)
+        flips = None if table.steady is None else _flips(table, table.steady)
         for term, written in enumerate(own):
             if not asked and not occurs[category, term]:
                 continue
-            favourable = table.values(known.study.favourable)[:, term] if asked else np.zeros(1)
+            good = table.values(known.study.favourable)[:, term] if asked else np.zeros(1)
             yield TermRate(
                 category=lexicon.categories[category],
                 term=written,
                 occurs=occurs[category, term],
                 texts=asked,
-                rate=float(favourable.mean()),
+                rate=float(good.mean()),
                 tried=0 if flips is None else asked,
                 flips=0 if flips is None else int((flips[:, term] >= 0).sum()),
                 examples=() if flips is None else tuple(_examples(known, table, flips, term)),

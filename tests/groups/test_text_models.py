@@ -15,7 +15,7 @@ from fairdesk.models.mapping import match
 from fairdesk.models.open import open_model
 
 WHO = ("gay", "straight", "male", "female", "black", "white", "young", "old")
-VERBS = {"sings": 2.0, "works": 1.5, "argues": 0.4, "fights": -2.0}
+VERBS = {"sings": 2.0, "works": 0.6, "argues": 0.4, "fights": -2.0}
 #: The one term by which these models decide.
 HATED = "gay"
 
@@ -173,7 +173,7 @@ def test_the_term_that_a_model_decides_by_is_found(table, tmp_path, make, suffix
     for flip in rates[HATED].examples:
         assert isinstance(flip, Flip)
         assert (flip.decision, flip.other_decision) == study.decisions
-        assert "argues" in flip.text
+        assert "works" in flip.text or "argues" in flip.text
         # “In case 7 one gay person ...”: nothing but the fifth word is another
         written, shown = texts[flip.row].split(), flip.text.split()
         assert [*written[:4], HATED, *written[5:]] == shown
