@@ -11,8 +11,10 @@ from fairdesk.groups.support import Members, RuleSets, unpacked
 ALIKE = 0.5
 #: One inside the other with a score so near to the greater one does too.
 NEARLY = 0.9
-#: Beyond so many combinations of cells likeness is measured on so many of them, drawn at random.
+#: Beyond so many combinations of cells likeness is measured ...
 _MOST = 10_000
+#: ... on so many rows, drawn at random.
+_ROWS = 10_000
 #: Rule sets that are compared with the leaders at once.
 _AT_ONCE = 250
 
@@ -37,14 +39,13 @@ def leaders(
     score : NDArray[np.float64]
         ``(K,)``.
     rng : np.random.Generator
-        Draws the combinations on which likeness is measured, where there are very many.
+        Draws the rows on which likeness is measured, where there are very many.
     """
-    weight, some = members.weight.astype(np.float32), slice(None)
+    weight, some = members.weight, np.arange(len(members.weight))
     if len(weight) > _MOST:
-        some = np.sort(
-            rng.choice(len(weight), _MOST, replace=False, p=members.weight / members.weight.sum())
-        )
-        weight = np.ones(_MOST, dtype=np.float32)
+        rows = rng.choice(len(weight), _ROWS, p=weight / weight.sum())
+        some, weight = np.unique(rows, return_counts=True)
+    weight = weight.astype(np.float32)
     leader = np.full(len(chosen), -1, dtype=np.intp)
     places = np.empty(0, dtype=np.intp)
     kept = np.empty((0, len(weight)), dtype=np.float32)

@@ -16,7 +16,7 @@ from fairdesk.groups.testing import ALPHA, Side, Z, holm, interval, p_values
 
 #: So many rule sets are told of at most, of so many leading ones that are looked through.
 _TOLD, _LOOKED_AT = 1_000, 5_000
-#: Of one finding so many variants are told at most.
+#: Of one finding so many variants are told at most, where not all rule sets can be.
 _VARIANTS = 50
 #: So many leaders are told with what is one step broader and narrower, so many of each.
 _AROUND, _BESIDE = 30, 8
@@ -195,6 +195,9 @@ class Told:
 
 def _few(leader: NDArray[np.intp]) -> Iterator[int]:
     """Give the places of which is told: leaders, and of each some of its variants."""
+    if len(leader) <= _TOLD:
+        yield from range(len(leader))
+        return
     variants = np.zeros(len(leader), dtype=np.intp)
     told = 0
     for place, ahead in enumerate(leader.tolist()):

@@ -109,8 +109,8 @@ def p_values(inside: Side, outside: Side) -> Numbers:
     """Give how likely a difference so great is by chance, each by itself: ``(R,)``, two-sided.
 
     Of rates by the Z test with the pooled rate; where hits, or misses, are too rare for it, by
-    the binomial distribution of how many of them are inside: a little more than Fisher's exact
-    test has. Of mean scores by Welch's test.
+    the binomial distribution of how many of them are inside: nearly Fisher's exact test, and
+    farther out a little more. Of mean scores by Welch's test.
     """
     from scipy.special import betainc, ndtr, stdtr  # noqa: PLC0415 - see above
 

@@ -1,0 +1,155 @@
+"""Which rule sets tell of the same finding, and which are one step from each other."""
+
+import numpy as np
+
+from fairdesk.groups import lattice
+from fairdesk.groups.lattice import beside, leaders
+from fairdesk.groups.rules import rules_about
+from fairdesk.groups.support import Frequent, Members, grow
+from tests.groups.studies import AGE, DOMAIN, RACE, SEX, people
+
+
+def mined(n=2_000, least=20, seed=0):
+    rows = people(DOMAIN, n, seed)[:, DOMAIN.protected]
+    members = Members(
+        [rules_about(each, rows[:, i], bins=4) for i, each in enumerate((SEX, RACE, AGE))]
+    )
+    *_, frequent = grow(members, least, 3)
+    assert isinstance(frequent, Frequent)
+    return members, frequent.chosen
+
+
+def find(members, chosen, **wanted):
+    """Find the rule set with these conditions: codes, or (low, high)."""
+    for place, each in enumerate(chosen.tolist()):
+        told = {
+            rules.attribute.name: rules.conditions[rule].codes
+            or (rules.conditions[rule].low, rules.conditions[rule].high)
+            for rules, rule in zip(members.rules, each, strict=True)
+            if rule >= 0
+        }
+        if told == wanted:
+            return place
+    raise LookupError(wanted)
+
+
+def told(members, chosen, places):
+    return {
+        frozenset(
+            (
+                rules.attribute.name,
+                rules.conditions[rule].codes
+                or (rules.conditions[rule].low, rules.conditions[rule].high),
+            )
+            for rules, rule in zip(members.rules, chosen[place].tolist(), strict=True)
+            if rule >= 0
+        )
+        for place in places.tolist()
+    }
+
+
+def test_a_step_is_a_rule_or_a_cell():
+    members, chosen = mined()
+    ends = sorted({each.low for each in members.rules[2].conditions if each.low is not None})
+    middle = (ends[0], ends[1] - 1)
+    place = find(members, chosen, sex=(0.0,), age=middle)
+    broader, narrower = beside(members, chosen, place)
+    sex = ("sex", (0.0,))
+    assert told(members, chosen, broader) == {
+        frozenset([sex]),
+        frozenset([("age", middle)]),
+        frozenset([sex, ("age", (None, middle[1]))]),
+        frozenset([sex, ("age", (middle[0], ends[2] - 1))]),
+    }
+    races = [(0.0,), (1.0,), (2.0,), (0.0, 1.0), (0.0, 2.0), (1.0, 2.0)]
+    there = told(members, chosen, narrower)
+    assert there <= {frozenset([sex, ("age", middle), ("race", race)]) for race in races}
+    assert frozenset([sex, ("age", middle), ("race", (0.0,))]) in there
+    place = find(members, chosen, race=(0.0, 1.0), sex=(0.0,))
+    broader, narrower = beside(members, chosen, place)
+    assert told(members, chosen, broader) == {
+        frozenset([sex]),
+        frozenset([("race", (0.0, 1.0))]),
+    }
+    assert {
+        frozenset([sex, ("race", (0.0,))]),
+        frozenset([sex, ("race", (1.0,))]),
+    } <= told(members, chosen, narrower)
+
+
+def test_steps_back_lead_forth():
+    members, chosen = mined()
+    for place in range(0, len(chosen), 17):
+        broader, narrower = beside(members, chosen, place)
+        assert all(place in beside(members, chosen, other)[1] for other in broader.tolist())
+        assert all(place in beside(members, chosen, other)[0] for other in narrower.tolist())
+
+
+def fold(members, chosen, score):
+    order = np.argsort(-score, kind="stable")
+    return order, leaders(members, chosen[order], score[order], np.random.default_rng(0))
+
+
+def test_men_tell_what_women_do():
+    members, chosen = mined()
+    men, women = find(members, chosen, sex=(1.0,)), find(members, chosen, sex=(0.0,))
+    places = np.array([men, women])
+    assert leaders(
+        members, chosen[places], np.array([0.2, 0.2]), np.random.default_rng(0)
+    ).tolist() == [-1, 0]
+
+
+def test_nearly_everybody_is_not_one_finding():
+    members, chosen = mined()
+    last = max(each.low for each in members.rules[2].conditions if each.low is not None)
+    young = find(members, chosen, age=(None, last - 1))
+    common = find(members, chosen, race=(0.0, 1.0))
+    places = np.array([young, common])
+    both = leaders(members, chosen[places], np.array([0.4, 0.1]), np.random.default_rng(0))
+    assert both.tolist() == [-1, -1]
+
+
+def test_variants_have_a_leader_that_stands_for_itself():
+    members, chosen = mined()
+    score = np.random.default_rng(3).random(len(chosen))
+    order, leader = fold(members, chosen, score)
+    standing = np.flatnonzero(leader < 0)
+    assert leader[0] == -1
+    assert 1 < len(standing) < len(chosen) / 3
+    assert set(leader[leader >= 0]) <= set(standing)
+    assert (leader < np.arange(len(leader))).all()
+    masks = members.totals(chosen[order], np.eye(len(members.weight), dtype=np.int64)).T > 0
+    for i in range(0, len(chosen), 7):
+        earlier = [j for j in standing if j < i]
+        alike = [same(members.weight, masks[i], masks[j], score[order[[i, j]]]) for j in earlier]
+        wanted = next((j for j, so in zip(earlier, alike, strict=True) if so), -1)
+        assert leader[i] == wanted
+
+
+def same(weight, one, other, scores):
+    def jaccard(a, b):
+        return weight[a & b].sum() / max(weight[a | b].sum(), 1)
+
+    alike = max(
+        min(jaccard(one, other), jaccard(~one, ~other)),
+        min(jaccard(one, ~other), jaccard(~one, other)),
+    )
+    nested = not (one & ~other).any() or not (other & ~one).any()
+    return alike >= 0.5 or (nested and scores[0] >= 0.9 * scores[1])
+
+
+def test_many_at_once_are_as_few(monkeypatch):
+    members, chosen = mined()
+    score = np.random.default_rng(4).random(len(chosen))
+    _, leader = fold(members, chosen, score)
+    monkeypatch.setattr(lattice, "_AT_ONCE", 7)
+    assert (fold(members, chosen, score)[1] == leader).all()
+
+
+def test_likeness_may_be_measured_on_a_sample(monkeypatch):
+    members, chosen = mined()
+    score = np.random.default_rng(4).random(len(chosen))
+    _, leader = fold(members, chosen, score)
+    monkeypatch.setattr(lattice, "_MOST", 1)
+    roughly = fold(members, chosen, score)[1]
+    assert ((leader < 0) == (roughly < 0)).mean() > 0.9
