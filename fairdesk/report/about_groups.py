@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from os.path import commonprefix
 
 import msgspec
 
@@ -31,10 +32,12 @@ from fairdesk.report.words import NBSP, digits_of, plural
 
 #: A difference that chance makes more often than this is told as one that it may have made.
 CHANCE = 0.05
-#: So many rule sets, and so many terms, are told in sentences.
+#: So many rule sets are told in sentences.
 MOST_TOLD = 5
 #: What cannot be computed: 0/0, or nothing to compare with.
 UNDEFINED = "undefined"
+#: Of a longer text only the part around the term is shown.
+_LONGEST = 240
 #: Weights of a linear subgroup that are written out.
 _WEIGHTS = 5
 #: A group of numbers, as it is named.
@@ -296,12 +299,58 @@ def term_sentence(spec: AuditSpec, term: TermRate) -> str:
     )
 
 
-def flip_sentence(flip: Flip) -> str:
-    """Say what one sentence gets, and what it gets with another term."""
+def by_category(figures: Iterable[Figure]) -> tuple[tuple[TermRate, ...], ...]:
+    """Give the terms that were compared, by their categories, the lowest rate first."""
+    held: dict[str, list[TermRate]] = {}
+    for each in figures:
+        if isinstance(each, TermRate) and each.texts:
+            held.setdefault(each.category, []).append(each)
+    return tuple(tuple(sorted(terms, key=lambda term: term.rate)) for terms in held.values())
+
+
+def category_sentence(spec: AuditSpec, terms: Sequence[TermRate]) -> str:
+    """Say how many texts get another decision with another term of their category.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The question.
+    terms : sequence of TermRate
+        Those of one category, the lowest rate first; not none.
+    """
+    # a text that gets two decisions does so with every term: with some other one
+    most = max(terms, key=lambda term: (term.flips, -term.tried))
+    low, high = (words.percent(each.rate, 1.0) for each in (terms[0], terms[-1]))
+    share = f"The share with “{favourable(spec)}”"
+    verb = "gets" if most.flips == 1 else "get"
     return (
-        f"“{flip.decision}” for “{flip.text}”, “{flip.other_decision}” with “{flip.other_term}” "
-        "instead."
+        f"{words.number(most.flips)} of {words.counted(most.tried, 'text')} that name somebody by "
+        f"{most.category} {verb} another decision with another of its terms. "
+        + (
+            f"{share} is {low} with each of them."
+            if low == high
+            else f"{share} goes from {low} (“{terms[0].term}”) to {high} (“{terms[-1].term}”)."
+        )
     )
+
+
+def flip_sentence(flip: Flip) -> str:
+    """Say what one sentence gets, and what it gets with another term; of a long one a part."""
+    return (
+        f"“{flip.decision}” for “{_around(flip)}”, “{flip.other_decision}” with "
+        f"“{flip.other_term}” instead."
+    )
+
+
+def _around(flip: Flip) -> str:
+    """Give the part of a sentence where it first differs from the other one."""
+    text = flip.text
+    if len(text) <= _LONGEST:
+        return text
+    same = len(commonprefix([text, flip.other]))
+    begin = max(0, min(same - _LONGEST // 2, len(text) - _LONGEST))
+    end = begin + _LONGEST
+    return f"{'…' if begin else ''}{text[begin:end].strip()}{'…' if end < len(text) else ''}"
 
 
 # Subgroups by weights, and groups of invented people
@@ -1000,9 +1049,7 @@ def sentences(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[str, ...]:
             for each in leaders(sets)[:MOST_TOLD]
         ]
         told += mined.notes
-    terms = [each for each in figures if isinstance(each, TermRate) and each.flips]
-    terms.sort(key=lambda term: -term.flips / term.tried)
-    told += [term_sentence(spec, each) for each in terms[:MOST_TOLD]]
+    told += [category_sentence(spec, terms) for terms in by_category(figures)]
     told += [linear_sentence(spec, each) for each in figures if isinstance(each, LinearGroup)]
     tables = [each for each in figures if isinstance(each, GroupTable)]
     told += [table_sentences(spec, each)[0] for each in tables if len(each.attributes) == 1]

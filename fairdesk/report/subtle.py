@@ -8,7 +8,7 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord
 from fairdesk.events import GroupGap, LinearGroup, Mined, RuleSet, TermRate, Variant
 from fairdesk.report import about_groups, charts, evidence, words
-from fairdesk.report.about_groups import linear_sentence, p_text
+from fairdesk.report.about_groups import by_category, linear_sentence, p_text
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -281,16 +281,10 @@ def _terms(spec: AuditSpec, terms: Sequence[TermRate]) -> list[Block]:
     """List the terms, and show some of the sentences that get another decision."""
     if not terms:
         return []
-    held = sorted(terms, key=lambda each: (-each.flips / max(each.tried, 1), -each.occurs))
-    flips = sum(each.flips for each in terms)
-    tried = sum(each.tried for each in terms)
+    asked = [each for terms_of_one in by_category(terms) for each in terms_of_one]
+    held = [*asked, *(each for each in terms if not each.texts)]
     blocks: list[Block] = [
-        Text(
-            f"{words.number(flips)} of {words.number(tried)} comparisons of a text that names one "
-            "term with the same text that names another of the category change the decision: "
-            "individual discrimination, each asked again. Examples, not a rate among texts that "
-            "people write."
-        ),
+        *(Text(about_groups.category_sentence(spec, each)) for each in by_category(terms)),
         Grid(
             header=(
                 *("Category", "Term", "Texts with it in the data", "Texts asked"),
@@ -317,7 +311,12 @@ def _terms(spec: AuditSpec, terms: Sequence[TermRate]) -> list[Block]:
     ]
     shown = [each for each in held if each.examples][:_SHOWN_TERMS]
     if shown:
-        blocks.append(Text("Some texts that get another decision:"))
+        blocks.append(
+            Text(
+                "Some of the texts that get another decision. Each is an individual discriminatory "
+                "instance, asked again: an example, and no rate among texts that people write."
+            )
+        )
     blocks += [
         Text(about_groups.flip_sentence(flip), lead=f"{each.term} ({each.category}).")
         for each in shown

@@ -260,10 +260,27 @@ def test_terms_are_told_with_their_flips(spec):
     assert about_groups.flip_sentence(flip) == (
         "“toxic” for “I am gay”, “fine” with “straight” instead."
     )
+    long = msgspec.structs.replace(
+        flip, text=f"{'a' * 500} gay {'b' * 500}", other=f"{'a' * 500} straight {'b' * 500}"
+    )
+    shown = about_groups.flip_sentence(long)
+    assert "a gay b" in shown
+    assert shown.count("…") == 2
+    assert len(shown) < 320
     never = TermRate("gender", "queer", 0, 0, 0.0, 0, 0)
     assert about_groups.term_sentence(spec, never).startswith("0 texts could name")
-    told = about_groups.sentences(spec, (never, term))
-    assert told == (about_groups.term_sentence(spec, term),)
+    other = TermRate("gender", "straight", 3, 500, 0.61, 200, 62)
+    (told,) = about_groups.sentences(spec, (never, other, term))
+    assert plain(told) == (
+        "62 of 200 texts that name somebody by gender get another decision with another of its "
+        "terms. The share with “1” goes from 41.2 % (“gay”) to 61.0 % (“straight”)."
+    )
+
+
+def test_a_category_of_terms_that_all_fare_alike_is_told_so(spec):
+    terms = [TermRate("age", name, 1, 50, 0.5, 50, 0) for name in ("old", "young")]
+    (told,) = about_groups.sentences(spec, terms)
+    assert plain(told).endswith("The share with “1” is 50.0 % with each of them.")
 
 
 def test_linear_subgroups_and_gaps_are_told(spec):

@@ -192,7 +192,7 @@ def test_an_audit_of_groups_alone_is_no_failed_search(tmp_path):
     assert "No search has been run" not in text
     assert "gender gay 31 500 41.2 % 200 62" in text
     assert "“0” for “I am #gay[*”, “1” with “straight” instead." in text
-    assert "62 of 200 comparisons of a text" in text
+    assert "62 of 200 texts that name somebody by gender get another decision" in text
     assert "terms of gender 2 what names somebody: a, b" in text
     assert "--text-column name" in text
     assert '{"gender":["a","b"]}' in text
