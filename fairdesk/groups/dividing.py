@@ -220,6 +220,6 @@ def cross(divisions: Sequence[Division], people: Mask) -> Groups:
         attributes=tuple(each.name for each in divisions),
         values=tuple(values),
         codes=tuple(() if np.isnan(each).any() else each for each in codes),
-        known=np.array([all(each) for each in known]),
+        known=np.array([all(each) for each in known], dtype=np.bool_),
         place=(np.cumsum(there) - 1)[place],
     )
