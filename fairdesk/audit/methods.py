@@ -65,6 +65,12 @@ def _no_groups(domain: Domain) -> str:
     return "" if domain.grouping else "no attribute is protected, so there are no groups to compare"
 
 
+def _none_to_invent(domain: Domain) -> str:
+    if domain.grouping and not domain.protected.size:
+        return "the model is not given any protected attribute, so no decision can hang on one"
+    return _no_groups(domain)
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """A way to search for discrimination.
@@ -424,7 +430,7 @@ METHODS: dict[str, Method] = {
             options=themis_groups.ThemisGroupsOptions,
             search=themis_groups.search,
             answers=Answers.GROUPS,
-            obstacle=_no_groups,
+            obstacle=_none_to_invent,
         ),
         Method(
             key="fairfictplay",

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from fairdesk.audit.methods import METHODS
 from fairdesk.data.attributes import Attribute, Role
 from fairdesk.data.domain import Domain
 from fairdesk.data.table import Kind
@@ -163,5 +164,8 @@ def test_groups_that_the_model_is_not_given_are_left_out():
 
 def test_without_a_protected_attribute_that_the_model_is_given_nobody_can_be_invented():
     domain = Domain((integer("years", 0, 9),), unseen=(UNSEEN,))
+    obstacle = METHODS["themis-groups"].obstacle
+    assert "not given any protected attribute" in obstacle(domain)
+    assert not obstacle(DOMAIN)
     with pytest.raises(SpecError, match="not given any protected attribute"):
         run(study_of(domain, Network(domain, np.random.default_rng(4))), ThemisGroupsOptions())
