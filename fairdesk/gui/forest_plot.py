@@ -200,11 +200,13 @@ class _Canvas(QWidget):
         super().__init__()
         self.setMouseTracking(True)
         self._forest = Forest()
+        self._widths: tuple[float, ...] = (0.0, 0.0, 0.0)
         self.chosen: int | None = None
         self._pointed: int | None = None
 
     def show_forest(self, forest: Forest) -> None:
         self._forest = forest
+        self._widths = self._measured()
         self._pointed = None
         if self.chosen is not None and self.chosen >= len(forest.groups.lines):
             self.chosen = None
@@ -219,6 +221,12 @@ class _Canvas(QWidget):
         line = self.fontMetrics().height()
         apart = self._row / 2 if self._parted() else 0.0
         return round(self._head + len(self._forest.places) * self._row + apart + 1.6 * line)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._widths = self._measured()
+            self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         at = self._under(event.position())
@@ -295,22 +303,17 @@ class _Canvas(QWidget):
 
     def _sides(self) -> tuple[float, float]:
         """Give where rates begin and end."""
-        metrics = QFontMetricsF(self.font())
-        names = max(
-            (metrics.horizontalAdvance(_named(line)) for line in self._forest.lines), default=0.0
-        )
-        numbers = sum(self._numbers_wide()) + theme.GAP
+        names, rates, people = self._widths
         left = min(names, _NAMES * self.width()) + theme.GAP
-        return left, max(self.width() - numbers - theme.GAP, left + 60.0)
+        return left, max(self.width() - rates - people - 2 * theme.GAP, left + 60.0)
 
-    def _numbers_wide(self) -> tuple[float, float]:
-        """Give how wide the rates are when written, and the numbers of people."""
-        metrics = QFontMetricsF(self.font())
-        rate, people = (
-            max((metrics.horizontalAdvance(write(line)) for line in self._forest.lines), default=0)
-            for write in (group_marks.rate, _people)
+    def _measured(self) -> tuple[float, ...]:
+        """Give how wide names, rates and numbers of people are when written."""
+        wide = QFontMetricsF(self.font()).horizontalAdvance
+        return tuple(
+            max((wide(write(line)) for line in self._forest.lines), default=0.0)
+            for write in (_named, group_marks.rate, _people)
         )
-        return rate, people
 
     def _x(self, rate: float) -> float:
         left, right = self._sides()
@@ -386,7 +389,7 @@ class _Canvas(QWidget):
         painter.setPen(ink if line.known else QColor(colours.quiet))
         metrics = QFontMetricsF(self.font())
         left, right = self._sides()
-        rates, people = self._numbers_wide()
+        _names, rates, people = self._widths
         baseline = top + (self._row - metrics.height()) / 2 + metrics.ascent()
         room = left - theme.GAP + 1
         text = metrics.elidedText(_named(line), Qt.TextElideMode.ElideMiddle, room)

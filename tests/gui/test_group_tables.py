@@ -10,8 +10,10 @@ from fairdesk.audit.records import RunState
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import Store
 from fairdesk.data.attributes import encode
+from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.outcomes import favourable_rows
 from fairdesk.data.reading import read_table
+from fairdesk.data.table import Kind
 from fairdesk.events import Bin, Measured, Progress
 from fairdesk.groups import measuring
 from fairdesk.groups.study import Study
@@ -74,11 +76,11 @@ def show(qtbot, themed, path):
     """Show the tables of an audit by themselves, once its runs are read."""
     made = []
 
-    def make():
+    def make(of=path):
         holder = QWidget()
         qtbot.addWidget(holder)
         holder.resize(1000, 700)
-        with Store.open(path) as store:
+        with Store.open(of) as store:
             session = Session(store, holder)
         made.append((session, holder))
         tables = GroupTables(session)
@@ -130,6 +132,24 @@ def test_before_any_run_the_labels_are_told_and_a_button_measures_the_rest(show,
 def test_a_run_of_another_kind_changes_nothing(show):
     assert [run.spec.method for run in show()._session.runs] == ["uniform"]
     assert show()._stack.currentIndex() == 0
+
+
+def test_where_nothing_is_protected_it_says_so_and_measures_nothing(show, qtbot, tmp_path):
+    file = tmp_path / "said.csv"
+    file.write_text("text,kind\n" + "".join(f"a b {i},{i % 2}\n" for i in range(50)))
+    data = read_table(file)
+    texts = msgspec.structs.replace(data.columns[0], kind=Kind.TEXT)
+    domain = Domain((attribute_of(texts, Role.FIXED),))
+    spec = spec_of(data, "kind", "1", (), domain=domain)
+    spec = msgspec.structs.replace(spec, columns=(texts, *data.columns[1:]))
+    Store.create(tmp_path / "texts.fairdesk", spec, data).close()
+    made = show(tmp_path / "texts.fairdesk")
+    empty = made._stack.currentWidget()
+    button = next(each for each in empty.findChildren(QPushButton) if "Measure" in each.text())
+    assert not button.isEnabled()
+    assert "no attribute is protected" in " ".join(
+        each.text() for each in empty.findChildren(Words)
+    )
 
 
 # What is counted

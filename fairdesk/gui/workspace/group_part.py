@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QVBoxLayout, QWidg
 
 from fairdesk.events import GroupLine, GroupTable
 from fairdesk.groups.outcomes import wilson
-from fairdesk.gui import group_marks, parts, theme
+from fairdesk.gui import group_marks, parts, theme, tips
 from fairdesk.gui.chart import Drawing, Line, LineChart, Mark
 from fairdesk.gui.forest_plot import Forest, ForestPlot
 from fairdesk.gui.heat_map import Heat, HeatMap
@@ -48,8 +48,8 @@ _SORTED_BY = {
 }
 #: A table of more rows than this scrolls by itself.
 _ROWS = 16
-#: A name in a table is at most so many letters wide before it wraps.
-_LETTERS = 26
+#: A name in a table is at most so many times as wide as a line is high; a tooltip has the whole.
+_LETTERS = 14
 #: So many groups are drawn by their calibration.
 _CALIBRATED = 5
 
@@ -67,9 +67,12 @@ class FigureTable(RuleTable):
 
     def __init__(self, name: str, table: GroupTable, shown: Sequence[Column]) -> None:
         self._columns = tuple(shown)
+        self._needed: list[int] = []
         super().__init__(name, [column.head for column in shown], len(table.attributes))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
+        self.setWordWrap(False)
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -83,10 +86,14 @@ class FigureTable(RuleTable):
 
     def show_groups(self, table: GroupTable) -> None:
         """Show the groups of a table with the same columns."""
+        cells = [self._cells(table, line, place) for place, line in enumerate(table.lines)]
+        self._needed = self._room(cells)
         with QSignalBlocker(self):
-            self.show_rows(
-                [self._cells(table, line, place) for place, line in enumerate(table.lines)]
-            )
+            self.show_rows(cells)
+        for row in range(self.rowCount()):
+            for place in range(self._wide):
+                if (item := self.item(row, place)) is not None:
+                    item.setToolTip(tips.plain(item.text()))
 
     def mark(self, place: int, column: Column) -> None:
         """Go to a figure, without telling of it."""
@@ -115,28 +122,28 @@ class FigureTable(RuleTable):
 
     def _fit(self) -> None:
         """Give numbers their room and words the rest; where that is too little, scroll."""
-        super()._fit()
         head = self.horizontalHeader()
-        numbers = sum(head.sectionSize(place) for place in range(self._wide, self.columnCount()))
-        least = [
-            min(self.sizeHintForColumn(place), _LETTERS * self.fontMetrics().averageCharWidth())
-            + theme.WIDE
-            for place in range(self._wide)
-        ]
-        tight = numbers + sum(least) > self.viewport().width()
-        for place, wide in enumerate(least):
-            mode = QHeaderView.ResizeMode.Fixed if tight else QHeaderView.ResizeMode.Stretch
+        tight = sum(self._needed) > self.viewport().width()
+        for place, wide in enumerate(self._needed):
+            stretched = place < self._wide and not tight
+            mode = QHeaderView.ResizeMode.Stretch if stretched else QHeaderView.ResizeMode.Fixed
             head.setSectionResizeMode(place, mode)
-            if tight:
-                head.resizeSection(place, wide)
-        if tight:
-            self.resizeRowsToContents()
-            for row in range(self.rowCount()):
-                self.setRowHeight(row, self.rowHeight(row) + theme.TIGHT)
-        rows = sum(self.rowHeight(row) for row in range(min(self.rowCount(), _ROWS)))
+            head.resizeSection(place, wide)
+        high = self.verticalHeader().defaultSectionSize()
         bar = self.horizontalScrollBar().sizeHint().height() if tight else 0
         edges = 2 * self.frameWidth() + 2
-        self.setFixedHeight(rows + head.sizeHint().height() + edges + bar)
+        rows = min(self.rowCount(), _ROWS)
+        self.setFixedHeight(rows * high + head.sizeHint().height() + edges + bar)
+
+    def _room(self, cells: Sequence[Sequence[Cell]]) -> list[int]:
+        """Give how wide each column has to be."""
+        wide, most = self.fontMetrics().horizontalAdvance, _LETTERS * self.fontMetrics().height()
+        room = []
+        for place, column in enumerate(self._columns):
+            texts = {column.head, *(row[place].text for row in cells)}
+            needed = max(map(wide, texts)) + theme.WIDE
+            room.append(min(needed, most) if place < self._wide else needed)
+        return room
 
 
 def calibration(table: GroupTable) -> Drawing:

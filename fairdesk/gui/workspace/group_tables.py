@@ -299,6 +299,9 @@ class _Detail(parts.Card):
         self.edges: Edges = {}
         self.group = parts.Words(strong=True)
         self.formula = parts.Words()
+        # as high for short formulas as for most: the tables above must not move
+        self.formula.setMinimumHeight(2 * self.formula.fontMetrics().lineSpacing())
+        self.formula.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.formula.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.rows = QPushButton("&Show the rows")
         self.rows.setToolTip("List the rows of the data that were counted here")
@@ -317,7 +320,7 @@ class _Detail(parts.Card):
     def clear(self) -> None:
         """Tell of nothing."""
         self._chosen = None
-        self.group.hide()
+        self.group.setText("How a figure came")
         self.formula.setText(_HOW)
         self.rows.setEnabled(False)
         self.setAccessibleName(_HOW)
@@ -327,7 +330,6 @@ class _Detail(parts.Card):
         self._chosen = table, line
         formula = column.formula(table, line) or _HOW
         self.group.setText(group_text(table, line))
-        self.group.show()
         self.formula.setText(formula)
         self.rows.setEnabled(bool(line.people))
         self.setAccessibleName(f"{group_text(table, line)}: {formula}")
