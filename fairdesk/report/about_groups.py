@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from os.path import commonprefix
 
 import msgspec
 
@@ -344,10 +343,11 @@ def flip_sentence(flip: Flip) -> str:
 
 def _around(flip: Flip) -> str:
     """Give the part of a sentence where it first differs from the other one."""
-    text = flip.text
+    text, other = (" ".join(each.split()) for each in (flip.text, flip.other))
     if len(text) <= _LONGEST:
         return text
-    same = len(commonprefix([text, flip.other]))
+    pairs = enumerate(zip(text, other, strict=False))
+    same = next((place for place, (own, its) in pairs if own != its), 0)
     begin = max(0, min(same - _LONGEST // 2, len(text) - _LONGEST))
     end = begin + _LONGEST
     return f"{'…' if begin else ''}{text[begin:end].strip()}{'…' if end < len(text) else ''}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord
@@ -29,8 +29,8 @@ from fairdesk.report.words import NBSP
 _LISTED, _DRAWN = 20, 6
 #: Neighbours of a rule set that are listed in each direction.
 _NEIGHBOURS = 5
-#: Terms that are listed, and sentences that are shown of each.
-_TERMS, _EXAMPLES, _SHOWN_TERMS = 60, 2, 6
+#: Terms that are listed, and texts that are shown.
+_TERMS, _EXAMPLES = 60, 10
 _DIRECTION = "Whether a lower rate is a worse one depends on the decision."
 
 
@@ -309,20 +309,25 @@ def _terms(spec: AuditSpec, terms: Sequence[TermRate]) -> list[Block]:
             + (f"; the first {_TERMS} of {words.number(len(held))}" if len(held) > _TERMS else ""),
         ),
     ]
-    shown = [each for each in held if each.examples][:_SHOWN_TERMS]
-    if shown:
+    examples = list(_examples(held))
+    if examples:
         blocks.append(
             Text(
                 "Some of the texts that get another decision. Each is an individual discriminatory "
                 "instance, asked again: an example, and no rate among texts that people write."
             )
         )
-    blocks += [
-        Text(about_groups.flip_sentence(flip), lead=f"{each.term} ({each.category}).")
-        for each in shown
-        for flip in each.examples[:_EXAMPLES]
-    ]
-    return blocks
+    return blocks + examples[:_EXAMPLES]
+
+
+def _examples(terms: Sequence[TermRate]) -> Iterator[Text]:
+    """Show texts that get another decision, each once, however many terms show it."""
+    seen: set[int] = set()
+    for term in terms:
+        new = next((flip for flip in term.examples if flip.row not in seen), None)
+        if new is not None:
+            seen.add(new.row)
+            yield Text(about_groups.flip_sentence(new), lead=f"{term.term} ({term.category}).")
 
 
 def _capital(text: str) -> str:
