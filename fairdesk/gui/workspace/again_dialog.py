@@ -72,7 +72,7 @@ class AgainDialog(QDialog):
             if (why := why_off(each, audit.model, audit.domain))
         }
         self.picker = MethodPicker()
-        remarks = {key: remark(each, audit.model) for key, each in METHODS.items()}
+        remarks = {key: remark(each, audit.model, audit.domain) for key, each in METHODS.items()}
         usual = next((key for key in METHODS if key not in self._off), before.method)
         offered = before.method if before.method not in self._off else usual
         self.picker.show_methods(method or offered, self._options, self._off, remarks)

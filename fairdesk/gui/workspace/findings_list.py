@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -58,43 +59,55 @@ _DOTS, _INDENT = 14, 18
 
 @dataclass(frozen=True)
 class Finding:
-    """A rule set as the auditor reads it.
+    """A rule set as the auditor reads it; its words are made when they are read.
 
     Attributes
     ----------
     rule_set : RuleSet
         As measured.
-    phrase, sentence : str
-        Its rule; and that with both rates.
-    evidence : str
-        The difference with its interval, the support, the corrected p-value, in short.
-    mined : Mined
-        The search that found it.
-    doubt : str
-        Why it must be read with care; mostly empty.
     variants : tuple[Finding, ...]
         Those that describe nearly the same people.
+    mined : Mined
+        The search that found it.
+    spec : AuditSpec
+        The question.
     """
 
     rule_set: RuleSet
-    phrase: str
-    sentence: str
-    evidence: str
+    variants: tuple[Finding, ...]
     mined: Mined = field(compare=False)
-    doubt: str = ""
-    variants: tuple[Finding, ...] = ()
+    spec: AuditSpec = field(compare=False, repr=False)
 
     @property
     def key(self) -> Key:
         """What it says."""
         return self.rule_set.outcome, self.rule_set.conditions
 
+    @cached_property
+    def phrase(self) -> str:
+        """Its rule."""
+        return rule_phrase(self.spec, self.rule_set.conditions)
+
+    @cached_property
+    def sentence(self) -> str:
+        """Its rule and both rates."""
+        return about_groups.rule_set_sentence(self.spec, self.rule_set)
+
+    @cached_property
+    def evidence(self) -> str:
+        """The difference with its interval, the support, the corrected p-value, in short."""
+        return evidence_text(self.rule_set)
+
+    @property
+    def doubt(self) -> str:
+        """Why it must be read with care; mostly empty."""
+        return doubt_text(self.rule_set)
+
     def speaks_of(self, text: str, attribute: str) -> bool:
         """Tell whether its rule holds a text, and speaks of an attribute; empty is any."""
-        attributes = {condition.attribute for condition in self.rule_set.conditions}
-        return text.casefold() in self.phrase.casefold() and (
-            not attribute or attribute in attributes
-        )
+        if attribute and all(attribute != each.attribute for each in self.rule_set.conditions):
+            return False
+        return not text or text.casefold() in self.phrase.casefold()
 
 
 def rate_text(outcome: str, value: float) -> str:
@@ -118,10 +131,9 @@ def evidence_text(rule_set: RuleSet) -> str:
     low, high = (_signed(outcome, end) for end in (rule_set.low, rule_set.high))
     difference = _signed(outcome, rule_set.phi_in - rule_set.phi_out)
     points = f"{words.NBSP}points" if outcome else ""
-    return (
-        f"{difference}{points} ({low} to {high})  ·  {words.percent(rule_set.support, 1.0)} of "
-        f"rows, {words.number(rule_set.rows)}  ·  p{words.NBSP}{about_groups.p_text(rule_set.p)}"
-    )
+    support = f"{words.percent(rule_set.support, 1.0)} of rows, {words.number(rule_set.rows)}"
+    corrected = f"p{words.NBSP}{about_groups.p_text(rule_set.p)}"
+    return f"{difference}{points} ({low} to {high})\n{support}  ·  {corrected}"
 
 
 def doubt_text(rule_set: RuleSet) -> str:
@@ -145,26 +157,12 @@ def _led(spec: AuditSpec, mined: Mined, told: Sequence[RuleSet]) -> list[Finding
     for each in told:
         # one whose leader is not among those that were kept stands for itself
         if 0 <= each.leader < len(told):
-            following[each.leader].append(_finding(spec, mined, each))
+            following[each.leader].append(Finding(each, (), mined, spec))
     return [
-        _finding(spec, mined, each, tuple(following[place]))
+        Finding(each, tuple(following[place]), mined, spec)
         for place, each in enumerate(told)
         if not 0 <= each.leader < len(told)
     ]
-
-
-def _finding(
-    spec: AuditSpec, mined: Mined, rule_set: RuleSet, variants: tuple[Finding, ...] = ()
-) -> Finding:
-    return Finding(
-        rule_set,
-        rule_phrase(spec, rule_set.conditions),
-        about_groups.rule_set_sentence(spec, rule_set),
-        evidence_text(rule_set),
-        mined,
-        doubt_text(rule_set),
-        variants,
-    )
 
 
 def matching(
@@ -349,7 +347,7 @@ class _Model(QAbstractItemModel):
             return finding.sentence
         if role == Qt.ItemDataRole.AccessibleTextRole:
             told = (finding.sentence, finding.evidence, finding.doubt, variants_text(finding))
-            return ". ".join(part for part in told if part)
+            return ". ".join(part for part in told if part).replace("\n", ", ")
         if role == Qt.ItemDataRole.ToolTipRole:
             return tips.plain(finding.sentence)
         return None

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.methods import METHODS, Answers, why_off
 from fairdesk.audit.spec import AuditSpec
-from fairdesk.events import Conditions, Mined
+from fairdesk.events import Conditions, Figure, Mined
 from fairdesk.gui import parts, theme
 from fairdesk.gui.keys import shortcut
 from fairdesk.gui.soon import Soon
@@ -92,7 +92,8 @@ class FindingsView(QWidget):
         self._session = session
         self._told: Run | None = None
         self._findings: tuple[Finding, ...] = ()
-        self._newer: tuple[Finding, ...] = ()
+        self._figures: tuple[Figure, ...] = ()
+        self._latest: tuple[Finding, ...] = ()
         self._read = False
         self.runs = RunChoice(session, mines, "Run whose findings are shown")
         self.runs.told.connect(self._take)
@@ -258,10 +259,12 @@ class FindingsView(QWidget):
             return
         mined = mined_of(run)
         self._list_choices(mined)
-        found = findings_of(self._session.spec, run.figures)
+        if run.figures is not self._figures:
+            self._figures = run.figures
+            self._latest = findings_of(self._session.spec, run.figures)
+        found = self._latest
         going = run.state in ("running", "paused")
         if self._read and self._findings and found != self._findings:
-            self._newer = found
             self._chip.setText(f"● {words.counted(len(found), 'finding')} now: show them")
             self._chip.show()
         else:
@@ -278,7 +281,7 @@ class FindingsView(QWidget):
             self.supports.show_mined(told, idle=self._session.live is None)
 
     def _show_newer(self) -> None:
-        self._show_findings(self._newer)
+        self._show_findings(self._latest)
         self._read = False
         self._show()
 

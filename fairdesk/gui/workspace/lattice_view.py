@@ -141,7 +141,7 @@ class LatticeView(QTableWidget):
         self.setItemDelegateForColumn(2, _Bar(self))
         head = self.horizontalHeader()
         head.setHighlightSections(False)
-        head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for place in (2, 3, 4):
@@ -155,6 +155,7 @@ class LatticeView(QTableWidget):
     ) -> None:
         """Show another lattice; ``known`` are the rules that can be looked at."""
         self._steps = steps
+        self.setUpdatesEnabled(False)
         most = max((each.score for each in steps), default=0.0) or 1.0
         self.setRowCount(len(steps))
         for row, each in enumerate(steps):
@@ -184,6 +185,7 @@ class LatticeView(QTableWidget):
                 bar.setData(_SHARE, each.score / most)
         self.clearSelection()
         self._fit()
+        self.setUpdatesEnabled(True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Break the words anew."""
@@ -195,12 +197,15 @@ class LatticeView(QTableWidget):
             self.chosen.emit(self._steps[row].conditions)
 
     def _fit(self) -> None:
+        head = self.horizontalHeader()
+        for place in (0, 2, 3, 4):
+            wide = max(self.sizeHintForColumn(place), head.sectionSizeHint(place))
+            head.resizeSection(place, wide + theme.NEAR)
         self.resizeRowsToContents()
         for row in range(self.rowCount()):
             self.setRowHeight(row, self.rowHeight(row) + theme.TIGHT)
         edges = 2 * self.frameWidth() + 2
-        head = self.horizontalHeader().sizeHint().height()
-        self.setFixedHeight(self.verticalHeader().length() + head + edges)
+        self.setFixedHeight(self.verticalHeader().length() + head.sizeHint().height() + edges)
 
 
 class _Bar(Padded):

@@ -124,17 +124,28 @@ class OtherMethods(QWidget):
             if len(rows) > _MOST_SETS:
                 rest = words.number(len(rows) - _MOST_SETS)
                 made.append(parts.quiet(f"{rest} more sets with smaller gaps are left out here."))
-        for each in run.figures:
-            if isinstance(each, LinearGroup):
-                said = Statement()
-                said.say(
-                    "▨ Estimated, among people held out",
-                    about_groups.linear_sentence(self._session.spec, each),
-                )
-                made += [said, Weights(each)]
+        linear = [each for each in run.figures if isinstance(each, LinearGroup)]
+        if linear:
+            first, *others = linear
+            made += self._subgroup(first)
+            if others:
+                fold = parts.Fold(f"And {words.counted(len(others), 'other subgroup')}")
+                for each in others:
+                    for widget in self._subgroup(each):
+                        fold.body.addWidget(widget)
+                made.append(fold)
         if len(made) == 1 and run.state in ("running", "paused"):
             made.append(parts.Words("Nothing is measured yet."))
         return made
+
+    def _subgroup(self, group: LinearGroup) -> tuple[QWidget, QWidget]:
+        """Make what tells of a subgroup: its sentence, and its weights."""
+        said = Statement()
+        said.say(
+            "▨ Estimated, among people held out",
+            about_groups.linear_sentence(self._session.spec, group),
+        )
+        return said, Weights(group)
 
 
 class Weights(QWidget):

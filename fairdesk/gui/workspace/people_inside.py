@@ -23,6 +23,8 @@ Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 #: So many people are listed at most.
 MOST = 500
+#: Columns are as wide as the first rows need.
+_MEASURED = 20
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,10 @@ class PeopleInside(QWidget):
         self.table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.table.setWordWrap(False)
         self.table.setItemDelegate(parts.Padded(self.table))
-        self.table.horizontalHeader().setHighlightSections(False)
+        head = self.table.horizontalHeader()
+        head.setHighlightSections(False)
+        # to measure all rows takes a second
+        head.setResizeContentsPrecision(_MEASURED)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.TIGHT)
