@@ -550,7 +550,8 @@ def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
 
 
 def _rate_of(line: GroupLine) -> str:
-    return words.percent(line.favourable, line.people)
+    # of a thousand people one is a tenth of a percent
+    return words.percent(line.favourable, line.people, 2 if line.people >= 1_000 else 1)
 
 
 def _below_line(table: GroupTable) -> str:

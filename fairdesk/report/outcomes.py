@@ -110,7 +110,6 @@ def errors(material: Material) -> Section:
 
 
 def _what(material: Material, table: GroupTable) -> str:
-    whose = "decision in the data" if material.spec.predictions else "model’s own answer"
     outcome = about_groups.outcome_of(material.spec, table)
     match table.of:
         case "label":
@@ -119,7 +118,14 @@ def _what(material: Material, table: GroupTable) -> str:
                 "This describes the data, not the model."
             )
         case "decisions":
-            return f"How often the {whose} about the {material.people} of the data is “{outcome}”."
+            if column := material.spec.predictions:
+                return (
+                    f"How often the decision in the column {words.quoted(column)} is “{outcome}”."
+                )
+            return (
+                f"How often the model’s own answer about the {material.people} of the data is "
+                f"“{outcome}”."
+            )
         case "scores":
             return (
                 f"How often the model’s score for “{outcome}” is above the median of all: "

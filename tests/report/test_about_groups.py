@@ -312,9 +312,9 @@ def test_linear_subgroups_and_gaps_are_told(spec):
 def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
     told = [plain(each) for each in about_groups.table_sentences(spec, TABLE)]
     assert told[0] == (
-        "0.67 is the lowest impact ratio by sex in the model’s decision “yes” (observed): 6.4 % of "
-        "2,435 applicants with sex = female against 9.7 % of 2,445 with sex = male; corrected p "
-        "below 0.0001. That is below the four-fifths screening line, which is no verdict."
+        "0.67 is the lowest impact ratio by sex in the model’s decision “yes” (observed): 6.45 % "
+        "of 2,435 applicants with sex = female against 9.65 % of 2,445 with sex = male; corrected "
+        "p below 0.0001. That is below the four-fifths screening line, which is no verdict."
     )
     assert "Left out are applicants: 12 of unknown group and 3 without an outcome." in told
     assert plain(about_groups.headline(spec, (TABLE,))) == told[0]
@@ -366,10 +366,10 @@ def test_each_figure_shows_its_formula_with_its_numbers(spec):
     def shown(name, line=BLACK):
         return plain(about_groups.formula(spec, TABLE, line, name))
 
-    assert shown("Rate") == "Rate = favourable / people = 157 / 2,435 = 6.4 %"
+    assert shown("Rate") == "Rate = favourable / people = 157 / 2,435 = 6.45 %"
     assert shown("Impact ratio") == (
-        "Impact ratio = rate / highest rate of the groups compared = 6.4 % / 9.7 % (sex = male) = "
-        "(157 / 2,435) / (236 / 2,445) = 0.6680"
+        "Impact ratio = rate / highest rate of the groups compared = 6.45 % / 9.65 % (sex = male) "
+        "= (157 / 2,435) / (236 / 2,445) = 0.6680"
     )
     assert shown("True positive rate") == (
         "True positive rate = decided favourably / people with the favourable label = 0 / 0: "

@@ -148,7 +148,7 @@ def test_groups_have_their_own_sections_beside_those_of_searches(audited):
         "sex = male +1.20, age −0.31, and −0.10 for everybody",
         "Stopped by the auditor",
         # tables
-        "female 2,435 49.0 % 6.4 % 5.5 to 7.5 % 0.67* < 0.0001 39.1",
+        "female 2,435 49.0 % 6.45 % 5.5 to 7.5 % 0.67* < 0.0001 39.1",
         "Label “yes”, by sex",
         "male, clerk 2,445",
         "as read in November 2026",
