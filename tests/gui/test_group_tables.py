@@ -250,7 +250,7 @@ def test_a_chosen_figure_tells_its_formula_and_marks_the_group_everywhere(show, 
     part.figures.setCurrentCell(0, 3)
     assert made.detail.group.text() == "race = Black"
     told = plain(made.detail.formula.text())
-    assert "67.5 % / 90.8 %" in told
+    assert told.startswith("Impact ratio = ")
     assert "(133 / 197) / (1,527 / 1,681) = 0.74" in told
     assert part.forest.chosen_group == 0
     assert made.detail.rows.isEnabled()
@@ -263,7 +263,9 @@ def test_sorted_tables_tell_of_the_group_in_the_row(show, path):
     figures.sortItems(1, Qt.SortOrder.DescendingOrder)
     figures.setCurrentCell(0, 2)
     assert made.detail.group.text() == "race = White"
-    assert plain(made.detail.formula.text()).endswith("1,527 / 1,681 = 90.8 %")
+    assert plain(made.detail.formula.text()).startswith(
+        "Rate = favourable / people = 1,527 / 1,681"
+    )
 
 
 def test_pictures_and_table_choose_the_same_group(tables, qtbot):
@@ -409,3 +411,17 @@ def test_everything_has_a_name_for_those_who_do_not_see_it(tables):
         assert part.said.accessibleName().startswith("□ Observed: ")
     tables.shown[0].figures.setCurrentCell(0, 2)
     assert tables.detail.accessibleName().startswith("age ")
+
+
+def test_tab_goes_from_the_choices_through_table_and_pictures_to_what_tells_of_them(tables):
+    tables.by.setCurrentIndex(1)
+    tables.kind.setCurrentIndex(1)
+    tables.show_more(("Shortfall",))
+    part, chain = tables.shown[0], [tables.kind]
+    while (each := chain[-1].nextInFocusChain()) is not tables.kind:
+        chain.append(each)
+    order = [
+        *(tables.kind, tables.by, part.figures, part.heat, part.forest),
+        *(part.errors, tables.detail.rows),
+    ]
+    assert [each for each in chain if each in order] == order

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QVBoxLayout, QWidget
 
 from fairdesk.events import GroupLine, GroupTable
@@ -116,6 +117,13 @@ class FigureTable(RuleTable):
         item = self.item(row, 0)
         return -1 if item is None else int(-item.data(Qt.ItemDataRole.UserRole))
 
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 - Qt's name
+        """Let the wheel scroll the page, unless the keyboard is in the table."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
     def _tell(self, row: int, column: int, *_before: int) -> None:
         if 0 <= row < self.rowCount() and 0 <= column < len(self._columns):
             self.chosen.emit(self._place(row), self._columns[column])
@@ -213,7 +221,6 @@ class TablePart(QWidget):
         self.forest = ForestPlot()
         self.heat = HeatMap() if len(table.attributes) == 2 else None
         self.errors: FigureTable | None = None
-        self._fold: parts.Fold | None = None
         self.curves: LineChart | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -252,6 +259,7 @@ class TablePart(QWidget):
         """Show other columns."""
         before = self.figures
         self.figures = self._put_table(more)
+        parts.in_order(before, self.figures)
         self._column.removeWidget(before)
         before.hide()
         before.deleteLater()

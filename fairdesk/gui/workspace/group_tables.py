@@ -281,6 +281,9 @@ class GroupTables(QWidget):
             part.chosen.connect(self._choose)
             self._column.addWidget(part)
             self.shown.append(part)
+        # what a figure's choice tells comes after all figures for the keyboard too
+        last = [each for part in self.shown for each in part.findChildren(QWidget) if _takes(each)]
+        parts.in_order(*last[-1:], self.detail.rows)
 
     def _choose(self, table: GroupTable, line: GroupLine, column: Column) -> None:
         for part in self.shown:
@@ -352,6 +355,11 @@ def _shape(table: GroupTable) -> tuple[object, ...]:
         any(line.positives is not None for line in table.lines),
         any(line.calibration for line in table.lines),
     )
+
+
+def _takes(widget: QWidget) -> bool:
+    """Tell whether Tab goes to a widget."""
+    return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
 
 
 def _fill(combo: QComboBox, texts: Sequence[str]) -> None:
