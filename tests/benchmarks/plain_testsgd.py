@@ -100,8 +100,9 @@ def rules(attribute: Attribute, codes: NDArray[np.float64], bins: int) -> list[C
 
 
 def frame_of(study: Study) -> pd.DataFrame:
-    """Give the rows' groups by the attributes' names."""
-    return pd.DataFrame(study.groups, columns=[each.name for each in study.domain.grouping])
+    """Give the groups of the rows in the domain by the attributes' names."""
+    names = [each.name for each in study.domain.grouping]
+    return pd.DataFrame(study.groups[study.inside], columns=names)
 
 
 def holds(frame: pd.DataFrame, conditions: Sequence[Condition]) -> Mask:
@@ -124,7 +125,9 @@ def candidates(study: Study, options: TestSgdOptions) -> Iterator[tuple[Conditio
     """Put together all rule sets: a rule about each attribute, or none."""
     every = [
         [None, *rules(attribute, codes, options.bins)]
-        for attribute, codes in zip(study.domain.grouping, study.groups.T, strict=True)
+        for attribute, codes in zip(
+            study.domain.grouping, study.groups[study.inside].T, strict=True
+        )
     ]
     for chosen in product(*every):
         conditions = tuple(each for each in chosen if each is not None)
@@ -136,7 +139,9 @@ def candidate_count(study: Study, options: TestSgdOptions) -> int:
     """Count them without putting them together."""
     many = [
         len(rules(attribute, codes, options.bins))
-        for attribute, codes in zip(study.domain.grouping, study.groups.T, strict=True)
+        for attribute, codes in zip(
+            study.domain.grouping, study.groups[study.inside].T, strict=True
+        )
     ]
     sizes = range(1, min(options.together, len(many)) + 1)
     return sum(math.prod(some) for size in sizes for some in combinations(many, size))
@@ -160,7 +165,7 @@ def score(
 ) -> Scored:
     """Draw people inside and outside until the margin is small enough (Algorithm 2)."""
     inside = holds(frame_of(study), conditions)
-    rows = [study.rows[study.inside & part] for part in (inside, ~inside)]
+    rows = [study.rows[study.inside][part] for part in (inside, ~inside)]
     drawn, good = np.zeros(2), np.zeros(2)
     margin, more = np.inf, options.sample_thr
     while margin > options.error_thr:
