@@ -421,7 +421,12 @@ def empty_page(name: str, what: str, *below: QWidget) -> QWidget:
         words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(words)
     for widget in below:
-        column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
+        if isinstance(widget, Words):
+            # a label in the middle of a line would be cut to one line
+            widget.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            column.addWidget(widget)
+        else:
+            column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
     column.addStretch(3)
     return empty
 

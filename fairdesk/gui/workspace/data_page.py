@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFormLayout, QVBoxLayout, QWidget
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Attribute, Role
+from fairdesk.data.table import Kind
 from fairdesk.gui import parts, theme
 from fairdesk.gui.workspace.short_table import short_table
 from fairdesk.models.decision import VALUES
@@ -101,6 +102,8 @@ def _a(person: str) -> str:
 
 def values_text(attribute: Attribute) -> str:
     """Say which values of an attribute the search may use."""
+    if attribute.kind is Kind.TEXT:
+        return f"{words.number(len(attribute.values))} different texts"
     if attribute.values:
         shown = ", ".join(attribute.values[:_LISTED])
         more = len(attribute.values) - _LISTED
@@ -146,14 +149,15 @@ class DataPage(QWidget):
                         values_text(each),
                         compared_text(each),
                     )
-                    for each in spec.domain.attributes
+                    for each in (*spec.domain.attributes, *spec.domain.unseen)
                 ],
             )
         )
+        told = {each.name for each in (*spec.domain.attributes, *spec.domain.unseen)}
         left = [
             each.name
             for each in spec.columns
-            if each.name not in (*spec.domain.names, spec.label, spec.predictions)
+            if each.name not in (*told, spec.label, spec.predictions)
         ]
         if left:
             column.addWidget(parts.quiet(f"Left out of the audit: {words.listed(left)}."))
@@ -185,6 +189,8 @@ class DataPage(QWidget):
 
 
 def _role(spec: AuditSpec, attribute: Attribute) -> str:
+    if attribute in spec.domain.unseen:
+        return "◆ protected, no input"
     if spec.predictions and attribute.role is not Role.PROTECTED:
         return "not compared"  # nobody is varied where there is no model to ask
     return _ROLES[attribute.role]

@@ -131,16 +131,22 @@ def evidence_text(rule_set: RuleSet) -> str:
     low, high = (_signed(outcome, end) for end in (rule_set.low, rule_set.high))
     difference = _signed(outcome, rule_set.phi_in - rule_set.phi_out)
     points = f"{words.NBSP}points" if outcome else ""
-    support = f"{words.percent(rule_set.support, 1.0)} of rows, {words.number(rule_set.rows)}"
+    of = "texts" if any(each.term for each in rule_set.conditions) else "rows"
+    support = f"{words.percent(rule_set.support, 1.0)} of {of}, {words.number(rule_set.rows)}"
     corrected = f"p{words.NBSP}{about_groups.p_text(rule_set.p)}"
     return f"{difference}{points} ({low} to {high})\n{support}  ·  {corrected}"
 
 
 def doubt_text(rule_set: RuleSet) -> str:
     """Say in a few words why a rule set must be read with care; mostly empty."""
+    doubts = []
+    if rule_set.p > about_groups.CHANCE:
+        doubts.append("? Chance alone may have made it")
     if rule_set.holds_on_data is None:
-        return "? The untouched rows cannot tell"
-    return "" if rule_set.holds_on_data else "≠ The untouched rows do not show it"
+        doubts.append("? The untouched rows cannot tell")
+    elif not rule_set.holds_on_data:
+        doubts.append("≠ The untouched rows do not show it")
+    return "\n".join(doubts)
 
 
 def findings_of(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[Finding, ...]:

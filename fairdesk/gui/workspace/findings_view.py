@@ -51,6 +51,11 @@ EXPLAINED = (
     "people of the data who were moved a little. It is no proof, and does not say why: people in a "
     "group may differ in more than what is protected."
 )
+#: The same of texts.
+EXPLAINED_TEXTS = (
+    "A finding is a set of terms with which sentences fare unlike with others: estimated from "
+    "sentences of the data in which a term was put in the place of another."
+)
 
 
 def mines(run: Run) -> bool:
@@ -100,6 +105,7 @@ class FindingsView(QWidget):
         self._standing = parts.quiet()
         self._banner = parts.Banner()
         self._headline = Statement()
+        self._explained = parts.quiet()
         self._chip = QPushButton()
         self._chip.clicked.connect(self._show_newer)
         self._chip.hide()
@@ -181,7 +187,7 @@ class FindingsView(QWidget):
         column.addLayout(head)
         column.addWidget(self._banner)
         column.addWidget(self._headline)
-        column.addWidget(parts.quiet(EXPLAINED))
+        column.addWidget(self._explained)
         self._start = QPushButton("&Find groups")
         self._start.clicked.connect(self.find_groups)
         column.addWidget(self._start, 0, Qt.AlignmentFlag.AlignLeft)
@@ -258,6 +264,8 @@ class FindingsView(QWidget):
         if run is None:
             return
         mined = mined_of(run)
+        texts = any(each.texts for each in mined)
+        self._explained.setText(EXPLAINED_TEXTS if texts else EXPLAINED)
         self._list_choices(mined)
         if run.figures is not self._figures:
             self._figures = run.figures
@@ -400,7 +408,7 @@ class FindingsView(QWidget):
             f"{best.sentence}."
             if best is not None
             else told,
-            " ".join((told if best is not None else "", *first.notes)).strip(),
+            "\n".join((*((told,) if best is not None else ()), *first.notes)),
         )
 
 

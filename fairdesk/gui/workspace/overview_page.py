@@ -10,10 +10,17 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.audit.methods import Answers
+from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunState
 from fairdesk.events import Share
 from fairdesk.gui import parts, theme
-from fairdesk.gui.workspace.answering import Run, method_of, proves, with_examples
+from fairdesk.gui.workspace.answering import (
+    Run,
+    all_off,
+    method_of,
+    proves,
+    with_examples,
+)
 from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.findings_view import mined_of, mines
 from fairdesk.gui.workspace.findings_view import off as groups_off
@@ -86,13 +93,12 @@ def next_step(
         what = "The last run failed; what it found is kept. Run it again, or read what there is."
     elif not individual and not grouped:
         what = (
-            "The model is not given what is protected, so nobody can be compared with who else "
-            f"they could be. Whole groups of {many} may fare unlike others all the same: look for "
-            "them."
+            "Nobody can be compared with who else they could be. Groups may fare unlike others all "
+            "the same: look for them."
         )
         button, page = "Find groups", FIND_GROUPS
     elif not individual:
-        what = "Read the findings about groups, measure how each fares, then export the report."
+        what = "Read what was found about groups, then export the report."
         button, page = "See the groups", "Groups"
     elif run is None:
         what = f"Let FairDesk look for {many} who are treated differently."
@@ -128,6 +134,21 @@ def next_step(
             "anything from it."
         )
     return Next(what, button, page)
+
+
+def question(spec: AuditSpec) -> str:
+    """Say in a sentence what the audit asks."""
+    many, domain = words.plural(spec.person), spec.domain
+    names = words.listed([each.name for each in domain.grouping])
+    if spec.predictions:
+        decided = words.quoted(spec.predictions)
+        return f"How do {many} fare by the decisions in {decided}, compared by {names}?"
+    if domain.protected.size:
+        alike = words.listed(words.protected_names(domain))
+        return f"Are {many} who differ only in {alike} treated alike?"
+    if names:
+        return f"How do {many} fare by the model’s decisions, compared by {names}?"
+    return "Do texts that name different people get the same decision?"
 
 
 class _Statement(parts.Card):
@@ -186,15 +207,10 @@ class OverviewPage(QWidget):
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         column.setSpacing(theme.GAP)
         column.addWidget(parts.title(spec.title))
-        names = words.listed(words.protected_names(spec.domain))
-        asked = (
-            f"How do {session.many} fare by the decisions in {words.quoted(spec.predictions)}, "
-            f"compared by {names}?"
-            if spec.predictions
-            else f"Are {session.many} who differ only in {names} treated alike?"
-        )
         column.addWidget(
-            parts.quiet(f"{asked} Good for the {spec.person}: {spec.label} is “{spec.favourable}”.")
+            parts.quiet(
+                f"{question(spec)} Good for the {spec.person}: {spec.label} is “{spec.favourable}”."
+            )
         )
         column.addSpacing(theme.NEAR)
 
@@ -357,8 +373,11 @@ class OverviewPage(QWidget):
     def _tell_examples(self, run: Run | None) -> None:
         names = words.protected_names(self._session.spec.domain)
         if run is None:
-            self._shown.said.setText("Nothing yet.")
-            self._effort.setText("What a search finds will be said here in one sentence.")
+            reasons = all_off(self._session.spec, Answers.EXAMPLES)
+            self._shown.said.setText("Not possible here." if reasons else "Nothing yet.")
+            self._effort.setText(
+                " ".join(reasons) or "What a search finds will be said here in one sentence."
+            )
         else:
             spec = self._session.spec
             # what a proof tried are boxes, and its own headline is what it proved
@@ -378,9 +397,11 @@ class OverviewPage(QWidget):
         share, *others = telling_share(runs) or (None,)
         if share is None:
             self._estimated.name("▨", "Estimated")
-            self._estimated.said.setText("Nothing yet.")
+            reasons = all_off(self._session.spec, Answers.SHARE)
+            self._estimated.said.setText("Not possible here." if reasons else "Nothing yet.")
             self._estimated_more.setText(
-                "How common it is will be said here, with an interval, once it was estimated."
+                " ".join(reasons)
+                or "How common it is will be said here, with an interval, once it was estimated."
             )
             return None
         self._estimated.name("■" if share.exhaustive else "▨", kind(share).capitalize())
@@ -465,10 +486,17 @@ class OverviewPage(QWidget):
         self._observed.said.setText("\n\n".join(shown) or "No two groups can be compared.")
 
     def _not_known(self) -> str:
-        names = words.protected_names(self._session.spec.domain)
+        domain = self._session.spec.domain
+        if not domain.grouping:
+            return (
+                "Terms that the lists do not hold, and sentences unlike those in the data, are not "
+                "asked about. Whether the model is right about any text is not looked at here."
+            )
+        names = words.listed([each.name for each in domain.grouping], "or")
+        known = "" if domain.obstacle else f"{words.EXAMPLES}\n\n"
         return (
-            f"{words.EXAMPLES}\n\nWhether the model is right about anybody, and whether other "
-            f"attributes stand in for {words.listed(names, 'or')}, is not looked at here."
+            f"{known}Whether the model is right about anybody, and whether other attributes stand "
+            f"in for {names}, is not looked at here."
         )
 
     def _press(self) -> None:

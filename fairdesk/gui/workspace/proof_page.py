@@ -207,15 +207,16 @@ class ProofPage(QWidget):
     def _make_empty(self) -> QWidget:
         many = self._session.many
         reasons = off(self._session.spec)
+        names = words.protected_names(self._session.spec.domain)
+        whatever = f", whatever their {words.listed(names)}" if names else ""
         button = QPushButton("&Prove what can be proven")
         button.clicked.connect(self.prove)
         return parts.empty_page(
             "Nothing proven yet",
             f"Examples prove that there is discrimination; an estimate says about how common it "
             f"is. A proof goes further: it looks at whole regions of {many} at once and shows of "
-            "everybody in them that they are treated alike, or that they are not, whatever their "
-            f"{words.listed(words.protected_names(self._session.spec.domain))}. How many that are, "
-            "and in which regions, will stand here.",
+            f"everybody in them that they are treated alike, or that they are not{whatever}. How "
+            "many that are, and in which regions, will stand here.",
             parts.why_not(button, reasons),
             button,
         )

@@ -16,9 +16,7 @@ from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.statement import Statement
 from fairdesk.report import about_groups
 
-_KEY = (
-    "Filled: samples asked of the model, an estimate. Hollow: the rows as they are, nothing moved."
-)
+_KEY = "Filled: samples asked of the model, an estimate. Hollow: the data as they are, untouched."
 _LATTICE = (
     "Rules one step more general and more specific, those with the greatest differences. "
     "A rule that is a finding too is shown at a click."

@@ -115,8 +115,9 @@ class SupportsView(QWidget):
         self.table.setVisible(bool(rows))
         self.table.show_rows(rows)
         self._lower.clear()
+        of = "texts" if mined.texts else "rows"
         for theta in (each for each in _LOWER if each < mined.theta):
-            self._lower.addItem(f"at least {100 * theta:g}{words.NBSP}% of the rows", theta)
+            self._lower.addItem(f"at least {100 * theta:g}{words.NBSP}% of the {of}", theta)
         for widget in (self._button, self._lower):
             widget.setVisible(self._lower.count() > 0)
 

@@ -308,7 +308,7 @@ class WordsView(QWidget):
     def _say(self, run: Run, terms: Sequence[TermRate]) -> None:
         spec = self._session.spec
         mined = next(iter(mined_of(run)), None)
-        notes = " ".join(mined.notes) if mined is not None else ""
+        notes = "\n".join(mined.notes) if mined is not None else ""
         ranked = sorted((each for each in terms if each.tried), key=_flipping)
         if ranked:
             told = about_groups.term_sentence(spec, ranked[0])
@@ -380,7 +380,7 @@ class _Terms(QTableWidget):
         head = self.horizontalHeader()
         head.setHighlightSections(False)
         head.setSectionResizeMode(head.ResizeMode.ResizeToContents)
-        head.setSectionResizeMode(1, head.ResizeMode.Stretch)
+        head.setSectionResizeMode(4, head.ResizeMode.Stretch)
         head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for place in range(2, len(_HEADER)):
             if (title := self.horizontalHeaderItem(place)) is not None:

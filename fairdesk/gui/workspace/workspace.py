@@ -29,7 +29,14 @@ from fairdesk.gui.keys import shortcut
 from fairdesk.gui.timing import timed_run
 from fairdesk.gui.verdicts import shown
 from fairdesk.gui.workspace.again_dialog import AgainDialog
-from fairdesk.gui.workspace.answering import Run, answering, method_of, proves, with_examples
+from fairdesk.gui.workspace.answering import (
+    Run,
+    all_off,
+    answering,
+    method_of,
+    proves,
+    with_examples,
+)
 from fairdesk.gui.workspace.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.compare_page import ComparePage
 from fairdesk.gui.workspace.data_page import DataPage
@@ -586,14 +593,14 @@ class Workspace(QWidget):
             short_word = {"stopped": "stopped"}.get(last, words.state_word(last))
             told = Standing(f"{short_word}, {words.number(found)}", OF_STATE[last])
         else:
-            told = Standing("not run", Sign.NOT_YET)
+            told = Standing(self._lacking(Answers.EXAMPLES, "not run"), Sign.NOT_YET)
         stand(NAMES.index(EXAMPLES), told)
         telling = [run for run in runs if measured(run)]
         stand(
             NAMES.index(SHARE),
             _share_standing(telling[-1], telling)
             if telling
-            else Standing("not estimated", Sign.NOT_YET),
+            else Standing(self._lacking(Answers.SHARE, "not estimated"), Sign.NOT_YET),
         )
         stand(NAMES.index(PROOF), self._proof_stands())
         if len(examples) > 1:
@@ -601,8 +608,12 @@ class Workspace(QWidget):
         elif answering(runs, Answers.DIAGNOSIS):
             compared = Standing("search checked", Sign.DONE)
         else:
-            compared = Standing("needs two runs", Sign.NOT_YET)
+            compared = Standing(self._lacking(Answers.EXAMPLES, "needs two runs"), Sign.NOT_YET)
         stand(NAMES.index(COMPARE), compared)
+
+    def _lacking(self, kind: Answers, yet: str) -> str:
+        """Say of what no run has told how it stands: ``off`` where none can."""
+        return "off" if all_off(self._session.spec, kind) else yet
 
     def _proof_stands(self) -> Standing:
         """Say how the newest proof stands, or that there is none."""
