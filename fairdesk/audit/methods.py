@@ -13,9 +13,11 @@ import numpy as np
 
 from fairdesk.certify import certify, fairify, fairquant
 from fairdesk.data.domain import Domain
+from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, Rows
 from fairdesk.groups import fairfictplay, measuring, testsgd, themis_groups
+from fairdesk.groups.rules import MOST_NAMES
 from fairdesk.individual import (
     adf,
     aequitas,
@@ -473,8 +475,18 @@ def why_off(method: Method, card: ModelCard, domain: Domain | None = None) -> st
     return f"{method.title} is off: {'; '.join(lacking)}." if lacking else ""
 
 
-def remark(method: Method, card: ModelCard) -> str:
-    """Say in a sentence what is special about a method on a model; mostly empty."""
+def remark(method: Method, card: ModelCard, domain: Domain | None = None) -> str:
+    """Say in a sentence what is special about a method on a model or domain; mostly empty."""
+    many = [
+        f"“{each.name}” has {len(each.values):,} names"
+        for each in (domain.grouping if domain is not None else ())
+        if each.kind is Kind.NOMINAL and len(each.values) > MOST_NAMES
+    ]
+    if method.key == "testsgd" and many:
+        return (
+            f"{', '.join(many)}. All sets of names are tried of {MOST_NAMES} at most; of more: "
+            "single names, all but one, and those with the highest or the lowest rates together."
+        )
     if method.key == "maft" and card.scores == "labels":
         return (
             "The model answers with a decision only, not with a score: MAFT then works on one-hot "

@@ -33,8 +33,6 @@ QUESTIONS = {
     Answers.DIAGNOSIS: "Try the search itself",
 }
 _KEY = Qt.ItemDataRole.UserRole
-#: The most lines of the list that are shown without scrolling.
-_LINES = 20
 
 
 class MethodPicker(QWidget):
@@ -134,7 +132,7 @@ class MethodPicker(QWidget):
         texts = [f"{self.list.item(row).text()} (off)" for row in range(lines)]
         widest = max(map(self.list.fontMetrics().horizontalAdvance, texts))
         self.list.setFixedWidth(widest + theme.PAGE)
-        heights = [self.list.item(row).sizeHint().height() for row in range(min(_LINES, lines))]
+        heights = [self.list.item(row).sizeHint().height() for row in range(lines)]
         self.list.setMinimumHeight(sum(heights) + theme.TIGHT)
         told = QGridLayout()
         told.setHorizontalSpacing(theme.WIDE)

@@ -26,7 +26,7 @@ from fairdesk.errors import SpecError
 from fairdesk.groups.terms import TERMS
 from fairdesk.gui import theme, tips
 from fairdesk.gui.parts import Card, Words, bounded, calm, clear, heading, labelled, quiet, short
-from fairdesk.report.words import plural, quoted
+from fairdesk.report.words import plural
 
 Edges = dict[str, tuple[float, ...]]
 Terms = dict[str, tuple[str, ...]]
@@ -74,13 +74,13 @@ class RulesForm(Card):
         self.about.currentIndexChanged.connect(self._choose)
         calm(self.about)
         self._about = QWidget()
-        self._about.setLayout(
-            labelled(
-                "&Compare",
-                self.about,
-                "Either people of different groups, or sentences that name different people.",
-            )
+        choice = labelled(
+            "&Compare",
+            self.about,
+            "Either people of different groups, or sentences that name different people.",
         )
+        choice.setContentsMargins(0, 0, 0, 0)
+        self._about.setLayout(choice)
         self._bins, self._texts = QWidget(), QWidget()
         self._numbers, self._lines = QGridLayout(), QGridLayout()
         self.wrong = Words(tone="wrong")
@@ -112,7 +112,7 @@ class RulesForm(Card):
             if domain.grouping:
                 self.about.addItem(f"groups of {plural(person)}, by what is protected", "")
             for name in texts:
-                self.about.addItem(f"terms in the texts of {quoted(short(name, 30))}", name)
+                self.about.addItem(f"terms in the texts of “{short(name, 30)}”", name)
             self.about.setCurrentIndex(max(self.about.findData(run.text), 0))
         numbers = {each.name for each in domain.grouping if not each.values and method.divides}
         self._edges, self._terms = dict(run.edges), dict(run.terms)
@@ -140,7 +140,7 @@ class RulesForm(Card):
         self.body.setSpacing(theme.GAP)
         self.body.addWidget(heading("What is compared"))
         self.body.addWidget(self._about)
-        bins = QVBoxLayout(self._bins)
+        bins = self._around = QVBoxLayout(self._bins)
         bins.setContentsMargins(0, 0, 0, 0)
         bins.addWidget(
             quiet(
@@ -198,6 +198,8 @@ class RulesForm(Card):
             low, high = column.text(column.low), column.text(column.high)
             label = f"Edges of {short(name, 30).replace('&', '&&')}, from {low} to {high}"
             self._numbers.addLayout(labelled(label, field), place // 2, place % 2)
+        # what is around a layout does not notice what that is given while it is hidden
+        self._around.invalidate()
 
     def _show_terms(self, terms: Mapping[str, Sequence[str]]) -> None:
         if self.categories and self._typed() == {name: tuple(each) for name, each in terms.items()}:

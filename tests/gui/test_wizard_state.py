@@ -520,7 +520,7 @@ def test_terms_in_a_text_are_compared_where_nothing_is_protected():
     state.terms = {"gender": ("gay", "straight")}
     assert not state.blocked(Step.CHECKS)
     told_all = dict(question(state))
-    assert "the texts in said" in told_all["The question"]
+    assert "the texts in “said”" in told_all["The question"]
     assert "gender: gay, straight" in told_all["Search"]
     # whoever protects a column compares people, unless they ask for the texts
     state.choose("sex", Choice(role=Role.PROTECTED))

@@ -313,7 +313,10 @@ class PeoplePage(Page):
             said.append(f"{listed(unseen)} {tell} groups apart.")
         if not said and texts:
             which = f"“{texts[0]}”" if len(texts) == 1 else "the texts"
-            said.append(f"Nothing is protected: what is compared are terms in {which}.")
+            said.append(
+                f"Nothing is protected, so only terms in {which} can be compared: sentences that "
+                "name different people."
+            )
         return " ".join(said) or "Nothing is protected yet."
 
     def _examined(self, examined: Examined) -> None:
@@ -326,7 +329,7 @@ class PeoplePage(Page):
         if domain is None:
             return
         self._start.setText(told(examined, self.state.person))
-        if domain.obstacle:
+        if domain.obstacle and domain.grouping:
             self._off.setText(
                 f"Searches for single {plural(self.state.person)} and proofs are off: "
                 f"{domain.obstacle}. Groups can be compared all the same."
@@ -335,7 +338,7 @@ class PeoplePage(Page):
         elif refused := self.state.refused(domain):
             self._verdict.setText(refused)
             self._verdict.show()
-        elif domain.ruled and domain != self._questioned:
+        elif domain.ruled and not domain.obstacle and domain != self._questioned:
             self._questioned = domain
             self._judge.ask(
                 lambda: _judged(domain, table),

@@ -559,12 +559,15 @@ class WizardState:
         return {key: why for key, why in reasons.items() if why}
 
     def method_remarks(self) -> dict[str, str]:
-        """Say what is special about methods on this model; those without are left out."""
+        """Say what is special about methods here; those without are left out."""
         from fairdesk.audit.methods import METHODS, remark  # noqa: PLC0415 - as in `methods_off`
 
         if self.card is None:
             return {}
-        remarks = {key: remark(method, self.card) for key, method in METHODS.items()}
+        domain = None
+        with suppress(SpecError):
+            domain = self.domain()
+        remarks = {key: remark(method, self.card, domain) for key, method in METHODS.items()}
         return {key: said for key, said in remarks.items() if said}
 
     def usable_methods(self) -> tuple[str, ...]:

@@ -68,8 +68,7 @@ def _asked(state: WizardState) -> Iterator[str]:
             return
         case Answers.GROUPS if run.text:
             yield (
-                f"Do the texts in {quoted(run.text)} get other decisions when they name somebody "
-                "else?"
+                f"Do the texts in “{run.text}” get other decisions when they name somebody else?"
             )
             return
         case Answers.GROUPS:
@@ -121,7 +120,8 @@ def _model(state: WizardState) -> Iterator[str]:
         if card.companions:
             names = joined([f"“{Path(each.path).name}”" for each in card.companions])
             yield f"How it is fed was read from {names} too."
-        yield f"Its {len(card.inputs)} inputs are matched to the columns {mapping.matched}."
+        inputs = "Its input is" if len(card.inputs) == 1 else f"Its {len(card.inputs)} inputs are"
+        yield f"{inputs} matched to the columns {mapping.matched}."
         if len(card.outputs) > 1 and card.output:
             yield f"Of its outputs “{card.output}” decides."
     yield from _decides(state)
@@ -223,7 +223,7 @@ def _search(state: WizardState) -> Iterator[str]:
         yield f"{quoted(name)} is divided at {', '.join(f'{edge:g}' for edge in edges)}."
     if run.text:
         yield _terms(run)
-    yield method.cannot
+    yield f"What it cannot tell: {method.cannot[:1].lower()}{method.cannot[1:]}"
 
 
 def _terms(run: RunSpec) -> str:
