@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,8 @@ SWEEP = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 Choice = tuple[int, ...]
 #: A rule set: the categories, and the choice of their terms.
 Key = tuple[tuple[int, ...], Choice]
+#: From a choice to the rates of texts that name exactly its terms, and of others.
+Rates = Callable[[Choice], tuple[float | None, float | None]]
 
 
 @dataclass
@@ -78,6 +80,8 @@ class Known:
     candidates: int = 0
     asked: int = 0
     seconds: float = 0.0
+    _kept: dict[tuple[Choice, int | None], tuple[int, Compared]] = field(default_factory=dict)
+    _rates: dict[tuple[Choice, int | None], Rates] = field(default_factory=dict)
 
     @property
     def rule_sets(self) -> int:
@@ -102,8 +106,31 @@ class Known:
 
     def compared(self, table: Table, outcome: int | None) -> Compared:
         """Compare the choices of a table, the intervals for all tests there will be together."""
-        alpha = ALPHA * table.spent / self.tests
-        return compare(table.values(outcome), shares=outcome is not None, alpha=alpha)
+        key = (table.categories, outcome)
+        asked, compared = self._kept.get(key, (0, None))
+        if compared is None or asked != table.asked:
+            compared = compare(
+                table.values(outcome),
+                shares=outcome is not None,
+                alpha=ALPHA * table.spent / self.tests,
+            )
+            self._kept[key] = (table.asked, compared)
+        return compared
+
+    def untouched(self, table: Table, outcome: int | None) -> Rates:
+        """Give the rates of the texts as they are, of those that hold a table's categories.
+
+        Returns
+        -------
+        callable
+            From a choice to the rate of the texts that name exactly these terms, and of those that
+            do not; ``None`` where there is no such text. Texts that name these and others of the
+            same categories are on neither side.
+        """
+        key = (table.categories, outcome)
+        if key not in self._rates:
+            self._rates[key] = _rates(self.texts, table, self.texts.values(outcome))
+        return self._rates[key]
 
     def figures(self) -> Iterator[Figure]:
         """Tell everything: rule sets by their outcome, then terms."""
@@ -117,7 +144,7 @@ class _Told:
 
     def __init__(self, known: Known, outcome: int | None) -> None:
         self._known, self._outcome = known, outcome
-        self._tables = [each for each in known.tables if each.examined and len(each.scores)]
+        self._tables = [each for each in known.tables if each.examined and each.asked]
         self._compared = [known.compared(table, outcome) for table in self._tables]
         self._keys: list[Key] = [
             (table.categories, choice) for table in self._tables for choice in table.choices
@@ -138,13 +165,16 @@ class _Told:
         self._score = np.abs(self._apart)
 
     def figures(self) -> Iterator[Mined | RuleSet]:
+        known = self._known
         yield self._mined()
         if not self._tables:
             return
         ranked = np.argsort(-self._score, kind="stable")[:MOST_TOLD].tolist()
         places = {i: place for place, i in enumerate(ranked)}
         tables = {table.categories: table for table in self._tables}
-        untouched = {table.categories: self._untouched(table) for table in self._tables}
+        untouched = {
+            table.categories: known.untouched(table, self._outcome) for table in self._tables
+        }
         leaders = {i: self._leader(i) for i in ranked}
         narrower = self._narrower()
         for i in ranked:
@@ -161,8 +191,8 @@ class _Told:
                 confidence=paper_confidence(),
                 support=self._support[categories],
                 rows=len(table.holders),
-                n_in=len(table.scores),
-                n_out=len(table.scores) * (len(table.choices) - 1),
+                n_in=table.asked,
+                n_out=table.asked * (len(table.choices) - 1),
                 low=float(self._low[i]),
                 high=float(self._high[i]),
                 p=float(self._p[i]),
@@ -240,38 +270,6 @@ class _Told:
             for i in first
         )
 
-    # the texts as they are
-
-    def _untouched(self, table: Table) -> Callable[[Choice], tuple[float | None, float | None]]:
-        """Give the rates of the texts that name exactly a choice's terms, and of those that do not.
-
-        Texts that name these and others of the same categories are on neither side.
-        """
-        texts = self._known.texts
-        values = (texts.scores if self._outcome is None else texts.decided == self._outcome).astype(
-            np.float64
-        )
-        exactly, holding = Counter[Choice](), Counter[Choice]()
-        sums_exactly, sums_holding = Counter[Choice](), Counter[Choice]()
-        for i, value in zip(table.holders, values[table.holders].tolist(), strict=True):
-            held = [texts.named[i].holds(category) for category in table.categories]
-            for choice in product(*held):
-                holding[choice] += 1
-                sums_holding[choice] += value
-            if all(len(each) == 1 for each in held):
-                exactly[choice] += 1
-                sums_exactly[choice] += value
-        rows, total = len(table.holders), float(values[table.holders].sum())
-
-        def rates(choice: Choice) -> tuple[float | None, float | None]:
-            inside, others = exactly[choice], rows - holding[choice]
-            return (
-                sums_exactly[choice] / inside if inside else None,
-                (total - sums_holding[choice]) / others if others else None,
-            )
-
-        return rates
-
     def _holds(self, i: int, data_in: float | None, data_out: float | None) -> bool | None:
         if data_in is None or data_out is None:
             return None
@@ -310,7 +308,7 @@ class _Told:
 
     def _notes(self) -> Iterator[str]:
         known, categories = self._known, self._known.lexicon.categories
-        seeds = [len(table.scores) for table in self._tables]
+        seeds = [table.asked for table in self._tables]
         if not seeds:
             return
         yield (
@@ -325,7 +323,7 @@ class _Told:
             "too few sentences to say that it would in others."
         )
         most = known.options.error_thr
-        through = [len(table.scores) == len(table.seeds) for table in self._tables]
+        through = [table.asked == len(table.seeds) for table in self._tables]
         exhausted = np.repeat(through, [len(table.choices) for table in self._tables])
         if wide := int((exhausted & (self._margin > most)).sum()):
             yield (
@@ -351,6 +349,31 @@ class _Told:
             )
 
 
+def _rates(texts: Texts, table: Table, values: NDArray[np.float64]) -> Rates:
+    """Count the texts that hold exactly a choice's terms, and those that hold them and others."""
+    exactly, holding = Counter[Choice](), Counter[Choice]()
+    sums_exactly, sums_holding = dict[Choice, float](), dict[Choice, float]()
+    for i, value in zip(table.holders, values[table.holders].tolist(), strict=True):
+        held = [texts.named[i].holds(category) for category in table.categories]
+        for choice in product(*held):
+            holding[choice] += 1
+            sums_holding[choice] = sums_holding.get(choice, 0.0) + value
+        if all(len(each) == 1 for each in held):
+            exactly[choice] += 1
+            sums_exactly[choice] = sums_exactly.get(choice, 0.0) + value
+    rows, total = len(table.holders), float(values[table.holders].sum())
+
+    def rates(choice: Choice) -> tuple[float | None, float | None]:
+        inside, others = exactly[choice], rows - holding[choice]
+        rest = total - sums_holding.get(choice, 0.0)
+        return (
+            sums_exactly[choice] / inside if inside else None,
+            rest / others if others else None,
+        )
+
+    return rates
+
+
 def spread(counts: Sequence[int]) -> str:
     """Write from what to what counts go: ``19 to 472``."""
     low, high = min(counts), max(counts)
@@ -368,7 +391,7 @@ def _terms(known: Known) -> Iterator[TermRate]:
     nothing = Table((), [], [], [], examined=False)
     for category, own in enumerate(lexicon.terms):
         table = tables.get((category,), nothing)
-        asked = len(table.scores)
+        asked = table.asked
         flips = None if table.steady is None else _flips(table, table.steady)
         for term, written in enumerate(own):
             if not asked and not occurs[category, term]:

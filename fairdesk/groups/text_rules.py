@@ -51,9 +51,11 @@ if TYPE_CHECKING:
     from fairdesk.groups.testsgd import TestSgdOptions
 
 #: So many sentences are asked about at once.
-BATCH = 512
-#: Figures are told at most every so many seconds: making them takes a part of one.
+BATCH = 256
+#: Figures are told at most every so many seconds ...
 TELL_SECONDS = 1.0
+#: ... and so many times as long is worked as making them took.
+WORKING = 5.0
 #: At most so many rule sets are examined.
 MOST_RULE_SETS = 100_000
 #: Where the margins are too wide there are so many times the seeds when they are looked at anew:
@@ -88,7 +90,8 @@ class _Search:
 
     def __init__(self, study: Study, options: TestSgdOptions, rng: np.random.Generator) -> None:
         self._study, self._options, self._rng = study, options, rng
-        self._started = self._told = perf_counter()
+        self._started = perf_counter()
+        self._tell_from = self._started + TELL_SECONDS
         self._lexicon = Lexicon(lists_of_terms(study.terms))
         self._answers = Answers(study)
         nobody = Texts([], [], np.empty((0, 0)), np.empty(0, np.intp))
@@ -214,8 +217,9 @@ class _Search:
         """Ask about so many seeds as the margins need (Algorithm 2)."""
         begun, columns = self._done, len(table.choices)
         wanted = min(self._options.sample_thr, len(table.seeds))
-        while (have := len(table.scores)) < wanted:
-            block = table.seeds[have : min(wanted, have + max(1, BATCH // columns))]
+        table.make_room(wanted)
+        while table.asked < wanted:
+            block = table.seeds[table.asked : min(wanted, table.asked + max(1, BATCH // columns))]
             sentences, rows = self._sentences(table, block)
             told = []
             for start in range(0, len(sentences), BATCH):
@@ -226,10 +230,11 @@ class _Search:
             decided, scores = (np.concatenate(each) for each in zip(*told, strict=True))
             table.add(decided, scores)
             if table.examined:
-                self._done = begun + columns * len(table.scores) / wanted
+                self._done = begun + columns * table.asked / wanted
             yield from self._tell()
-            if len(table.scores) == wanted and table.examined:
+            if table.asked == wanted and table.examined:
                 wanted = self._wanted(table)
+                table.make_room(wanted)
 
     def _sentences(self, table: Table, seeds: Sequence[int]) -> tuple[list[str], Rows]:
         """Write all sentences of some seeds: seed by seed, each with all choices."""
@@ -244,17 +249,16 @@ class _Search:
 
     def _wanted(self, table: Table) -> int:
         """Look at the margins, and give how many seeds are wanted before the next look."""
-        have = len(table.scores)
-        if have == len(table.seeds):
-            return have
+        if table.asked == len(table.seeds):
+            return table.asked
         margin = max(
             float(self._known.compared(table, outcome).margin.max())
             for outcome in self._known.outcomes
         )
         if margin <= self._options.error_thr:
-            return have
+            return table.asked
         table.spent /= 2
-        return min(len(table.seeds), int(have * _MORE) + 1)
+        return min(len(table.seeds), int(table.asked * _MORE) + 1)
 
     def _confirm(self, table: Table) -> Iterator[Progress]:
         """Ask again about all sentences of seeds with two decisions, the last first."""
@@ -283,13 +287,15 @@ class _Search:
 
     def _tell(self) -> Iterator[Measured]:
         """Tell what is known, unless that was done a moment ago."""
-        if perf_counter() - self._told > TELL_SECONDS:
+        if perf_counter() > self._tell_from:
             yield self._measured()
 
     def _measured(self) -> Measured:
-        self._known.seconds = perf_counter() - self._started
+        begun = perf_counter()
+        self._known.seconds = begun - self._started
         measured = Measured("asking", tuple(self._known.figures()))
-        self._told = perf_counter()
+        now = perf_counter()
+        self._tell_from = now + max(TELL_SECONDS, WORKING * (now - begun))
         return measured
 
 

@@ -44,6 +44,10 @@ class Texts:
         """Give the share that so many of them are."""
         return holders / len(self.named)
 
+    def values(self, outcome: int | None) -> Favour:
+        """Give whether each is decided so, or, for ``None``, the scores: ``(t,)``."""
+        return self.scores if outcome is None else (self.decided == outcome).astype(np.float64)
+
 
 @dataclass
 class Table:
@@ -64,11 +68,11 @@ class Table:
     spent : float
         Which share of its error each test may make now: less than all of it where somebody looked
         before, and would have stopped.
-    decided, scores : NDArray
-        ``(n, k)``; the answers to the first ``n`` seeds.
     steady : NDArray[np.bool_], optional
         ``(n, k)``; once those with two decisions were asked again: whether the decision was the
         same both times.
+    asked : int
+        ``n``: seeds asked about.
     """
 
     categories: tuple[int, ...]
@@ -77,20 +81,35 @@ class Table:
     seeds: list[int]
     examined: bool
     spent: float = 1.0
-    decided: Decided = field(init=False)
-    scores: Favour = field(init=False)
     steady: NDArray[np.bool_] | None = None
+    asked: int = 0
+    _decided: Decided = field(default_factory=lambda: np.empty((0, 0), np.int16))
+    _scores: Favour = field(default_factory=lambda: np.empty((0, 0)))
 
-    def __post_init__(self) -> None:
-        """Begin without any answer."""
-        self.scores = np.empty((0, len(self.choices)))
-        self.decided = self.scores.astype(np.int16)
+    @property
+    def decided(self) -> Decided:
+        """``(n, k)``; the decisions about the seeds asked about."""
+        return self._decided[: self.asked]
+
+    @property
+    def scores(self) -> Favour:
+        """``(n, k)``; the scores of the favourable one."""
+        return self._scores[: self.asked]
+
+    def make_room(self, seeds: int) -> None:
+        """Make room for the answers to so many seeds."""
+        shape = (seeds, len(self.choices))
+        decided, scores = np.empty(shape, dtype=np.int16), np.empty(shape)
+        if self.asked:
+            decided[: self.asked], scores[: self.asked] = self.decided, self.scores
+        self._decided, self._scores = decided, scores
 
     def add(self, decided: Decided, scores: Favour) -> None:
-        """Take the answers to the next seeds, sentence by sentence."""
-        columns = len(self.choices)
-        self.decided = np.concatenate((self.decided, decided.reshape(-1, columns)))
-        self.scores = np.concatenate((self.scores, scores.reshape(-1, columns)))
+        """Take the answers to the next seeds, sentence by sentence; there must be room."""
+        shape = (-1, len(self.choices))
+        new = slice(self.asked, self.asked + len(decided) // shape[1])
+        self._decided[new], self._scores[new] = decided.reshape(shape), scores.reshape(shape)
+        self.asked = new.stop
 
     def values(self, outcome: int | None) -> Favour:
         """Give whether each answer is a decision, or, for ``None``, the scores: ``(n, k)``."""

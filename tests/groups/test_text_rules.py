@@ -347,6 +347,7 @@ def test_a_model_with_one_answer_is_told_of():
 
 def test_what_is_known_is_told_while_it_runs(monkeypatch):
     monkeypatch.setattr("fairdesk.groups.text_rules.TELL_SECONDS", 0.0)
+    monkeypatch.setattr("fairdesk.groups.text_rules.WORKING", 0.0)
     monkeypatch.setattr("fairdesk.groups.text_rules.BATCH", 8)
     reader = Reader(score)
     study = study_of(sentences(), reader, terms=TERMS)
