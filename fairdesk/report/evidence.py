@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from fairdesk.audit.methods import METHODS
 from fairdesk.audit.question import Attributes, Limits
 from fairdesk.audit.spec import AuditSpec, RunSpec
 from fairdesk.audit.store import RunRecord
@@ -154,6 +155,7 @@ def command(spec: AuditSpec, run: RunSpec | None, *, mapped: bool = False) -> st
         *(["--map mapping.json"] if mapped else []),
         *(_flag("protected", name) for name in grouping_names(spec.domain)),
         *(["--domain domain.json"] if domain_file(spec) else []),
+        *(_flag("text-column", name) for name in _texts(spec, run)),
         *(_searching(run) if run is not None else []),
         "--out repeated",
         *(["--trust-model"] if trusted else []),
@@ -170,10 +172,17 @@ def _searching(run: RunSpec) -> list[str]:
             _flag("bins", f"{name}={','.join(repr(edge) for edge in edges)}")
             for name, edges in run.edges.items()
         ),
-        *([_flag("text-column", run.text)] if run.text else []),
         *([f"--terms {terms_name(run)}"] if run.terms else []),
         f"--seed {run.seed}",
     ]
+
+
+def _texts(spec: AuditSpec, run: RunSpec | None) -> list[str]:
+    """Name the column of texts; to a method that reads only where it compared terms in it."""
+    texts = [spec.domain.names[i] for i in spec.domain.texts.tolist()]
+    if run is not None and METHODS[run.method].reads:
+        texts = [run.text] if run.text else []
+    return texts[:1]
 
 
 def terms_name(run: RunSpec) -> str:

@@ -13,6 +13,7 @@ from fairdesk import cli, headless
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import PairQuery, Store
 from fairdesk.data.reading import read_table
+from fairdesk.events import Mined
 from fairdesk.models.model import Companion, Mapping
 from fairdesk.report import evidence
 from fairdesk.report.background import appendix
@@ -122,6 +123,48 @@ def test_decisions_in_a_column_are_repeated(files, monkeypatch):
     printed = str(msgspec.to_builtins(report.sections))
     assert "To repeat it" in printed
     assert "Model, SHA-256" not in printed
+
+
+def measured(path):
+    """Give what an audit's runs measured, but for the time that it took."""
+    with Store.open(path) as store:
+        return [
+            msgspec.structs.replace(each, seconds=0.0) if isinstance(each, Mined) else each
+            for run in store.runs()
+            for each in run.figures
+        ]
+
+
+def test_rules_about_groups_are_repeated(files, monkeypatch):
+    asked = [
+        *("audit", "--data", files / "people & co.csv", "--model", files / "m.pkl"),
+        *("--companion", files / "names.json", "--companion", files / "scaler.pkl"),
+        *("--label", "credit", "--favourable", "yes", "--protected", "sex", "--protected", "age"),
+        *("--method", "testsgd", "--option", "outcome=each", "--option", "sample_thr=100"),
+        *("--bins", "age=30,50.5", "--out", files / "first"),
+    ]
+    assert cli.main(list(map(str, asked))) == 0
+    spec, _first, other, _again, command = repeat(files, monkeypatch)
+    assert "--bins age=30.0,50.5" in command
+    assert "--option outcome=each" in command
+    assert same_question(spec, other)
+    figures = measured(files / "first" / "audit.fairdesk")
+    assert any(isinstance(each, Mined) for each in figures)
+    assert measured(files / "repeated" / "audit.fairdesk") == figures
+
+
+def test_tables_of_decisions_alone_are_repeated(files, monkeypatch):
+    asked = [
+        *("audit", "--data", files / "people & co.csv", "--predictions", "said"),
+        *("--label", "credit", "--favourable", "yes", "--model-favourable=+"),
+        *("--protected", "sex", "--method", "groups", "--out", files / "first"),
+    ]
+    assert cli.main(list(map(str, asked))) == 0
+    *_, command = repeat(files, monkeypatch)
+    assert "--method groups" in command
+    figures = measured(files / "first" / "audit.fairdesk")
+    assert {each.of for each in figures} == {"label", "decisions"}
+    assert measured(files / "repeated" / "audit.fairdesk") == figures
 
 
 def test_all_that_was_chosen_is_in_the_command(tmp_path):
