@@ -23,6 +23,7 @@ from fairdesk.gui.workspace.group_rows import MOST, RowsDialog, rows_behind
 from fairdesk.gui.workspace.group_tables import GroupTables
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report.about_groups import columns
+from tests.gui.auditing import make_audit
 from tests.gui.counting import BOSTON, table
 from tests.report.building import spec_of, write_people
 
@@ -292,17 +293,22 @@ def test_only_one_table_has_a_chosen_figure(tables):
 # The rows behind
 
 
-@pytest.mark.parametrize("edges", [{}, {"age": (30.0, 50.0)}])
-def test_as_many_rows_stand_behind_a_figure_as_were_counted(path, edges):
-    with Store.open(path) as store:
-        for each in counted(store, edges):
-            if each.of != "label":
-                continue
+@pytest.mark.parametrize(
+    ("protected", "edges"),
+    [(("sex", "age"), {}), (("sex", "age"), {"age": (30.0, 50.0)}), (("sex", "job"), {})],
+)
+def test_as_many_rows_stand_behind_a_figure_as_were_counted(tmp_path, protected, edges):
+    with Store.open(make_audit(tmp_path, runs=0, protected=protected)) as store:
+        tables = [each for each in counted(store, edges) if each.of == "label"]
+        for each in tables:
             for line in each.lines:
                 behind = rows_behind(store, edges, each, line)
                 assert behind.people == len(behind.cells) == line.people
                 only = rows_behind(store, edges, each, line, favourable=True)
                 assert only.people == line.favourable
+        # of everybody with a label somebody stands in each table, in no group that is known too
+        unknown = sum(line.people for line in tables[-1].lines if not line.known)
+        assert bool(unknown) == ("job" in protected)
 
 
 def test_the_rows_are_those_of_the_group_with_the_outcome_first(path):
