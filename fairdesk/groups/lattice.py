@@ -41,18 +41,17 @@ def leaders(
     rng : np.random.Generator
         Draws the rows on which likeness is measured, where there are very many.
     """
-    weight, some = members.weight, np.arange(len(members.weight))
-    if len(weight) > _MOST:
-        rows = rng.choice(len(weight), _ROWS, p=weight / weight.sum())
-        some, weight = np.unique(rows, return_counts=True)
-    weight = weight.astype(np.float32)
+    if len(members.weight) > _MOST:
+        share = members.weight / members.weight.sum()
+        some, times = np.unique(rng.choice(len(share), _ROWS, p=share), return_counts=True)
+        members = Members(members.rules, members.cells[some], times)
+    weight = members.weight.astype(np.float32)
     leader = np.full(len(chosen), -1, dtype=np.intp)
     places = np.empty(0, dtype=np.intp)
     kept = np.empty((0, len(weight)), dtype=np.float32)
     for start in range(0, len(chosen), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        masks = unpacked(members.bits(chosen[part]), len(members.weight))[:, some]
-        these = masks.astype(np.float32)
+        these = unpacked(members.bits(chosen[part]), len(weight)).astype(np.float32)
         both = (these * weight) @ np.concatenate([kept, these]).T
         size = (these * weight).sum(axis=1)
         sizes = np.concatenate([kept @ weight, size])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.attributes import Attribute
 from fairdesk.data.table import Kind
-from fairdesk.events import Condition, Conditions
+from fairdesk.events import Condition
 
 Subsets = Literal["all", "single", "ordered"]
 
@@ -50,10 +50,6 @@ class Rules:
     sets: NDArray[np.bool_]
     conditions: tuple[Condition, ...]
     note: str = ""
-
-    def describe(self, rule: int) -> Conditions:
-        """Give the condition of a rule; none for -1."""
-        return (self.conditions[rule],) if rule >= 0 else ()
 
 
 def rules_about(

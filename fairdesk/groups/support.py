@@ -37,25 +37,22 @@ class Members:
     ----------
     rules : sequence of Rules
         One per attribute, about the same rows.
-
-    Attributes
-    ----------
-    place : NDArray[np.intp]
-        ``(n,)``; the combination of each row, -1 for none; all of ``0 .. m - 1`` occur.
     cells : NDArray[np.intp]
         ``(m, g)``; the cells of each combination.
     weight : Counts
         ``(m,)``; its rows.
+
+    Attributes
+    ----------
+    rules, cells, weight
+        As given.
     everybody : Words
         ``(w,)``; the bits of all combinations.
     """
 
-    def __init__(self, rules: Sequence[Rules]) -> None:
-        self.rules = rules
-        self.place, first = _combinations([each.cells for each in rules])
-        self.cells = np.stack([each.cells[first] for each in rules], axis=1)
-        self.weight = np.bincount(self.place)
-        self.everybody = packed(np.ones((1, len(first)), dtype=np.bool_))[0]
+    def __init__(self, rules: Sequence[Rules], cells: NDArray[np.intp], weight: Counts) -> None:
+        self.rules, self.cells, self.weight = rules, cells, weight
+        self.everybody = packed(np.ones((1, len(cells)), dtype=np.bool_))[0]
         # the last bit set of an attribute is everybody: rule -1 asks for nothing
         self._bits = [
             np.concatenate([packed(_holds(each, cells)), self.everybody[None]])
@@ -97,6 +94,21 @@ class Members:
                 for power, plane in enumerate(each):
                     totals[vector, part] += counted(members & plane) << power
         return totals
+
+
+def gathered(rules: Sequence[Rules]) -> tuple[Members, NDArray[np.intp]]:
+    """Put rows with the same cells together.
+
+    Returns
+    -------
+    Members
+        Who is in which rule set.
+    place : NDArray[np.intp]
+        ``(n,)``; the combination of each row.
+    """
+    place, first = _combinations([each.cells for each in rules])
+    cells = np.stack([each.cells[first] for each in rules], axis=1)
+    return Members(rules, cells, np.bincount(place)), place
 
 
 def packed(masks: NDArray[np.bool_]) -> Words:
@@ -297,6 +309,7 @@ __all__ = [
     "RuleSets",
     "Words",
     "counted",
+    "gathered",
     "grow",
     "packed",
     "unpacked",

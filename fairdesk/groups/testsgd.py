@@ -22,7 +22,7 @@ from fairdesk.groups import text_rules
 from fairdesk.groups.rules import needs_rates, rules_about
 from fairdesk.groups.sampling import Neighbours, drawn, starting
 from fairdesk.groups.study import Study
-from fairdesk.groups.support import MOST, Counts, Frequent, Members, grow
+from fairdesk.groups.support import MOST, Counts, Frequent, gathered, grow
 from fairdesk.groups.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, PARTS, Tallies
 from fairdesk.groups.telling import Told
 from fairdesk.groups.testing import Side
@@ -198,7 +198,7 @@ class _Mining:
             Tallies(self.members, self.frequent.chosen, self.frequent.rows, self.outcomes.values)
             for _ in range(2)
         )
-        self.data.add(self.members.place[self.asked], self.untouched)
+        self.data.add(self.place[self.asked], self.untouched)
         yield from self._sample()
         yield self._measured(last=True)
         count = len(self.frequent.chosen)
@@ -255,7 +255,7 @@ class _Mining:
                 why="A rule must tell some people from others.",
                 remedy="Protect another column, or use data with more than one group.",
             )
-        self.members = Members(rules)
+        self.members, self.place = gathered(rules)
         total = len(self.people)
         least = int(np.ceil(options.theta * total - 1e-9))
         for event in grow(self.members, max(least, 1), options.together):
@@ -334,7 +334,7 @@ class _Mining:
         values : Counts
             ``(values, count)``.
         """
-        seeds = drawn(self.rng, where, self.members.place, count)
+        seeds = drawn(self.rng, where, self.place, count)
         values = []
         for part in Pace(1).parts(count):
             scores = self._predict(self.neighbours.of(self.people[seeds[part]]))
@@ -342,7 +342,7 @@ class _Mining:
             self.decided += np.bincount(labels(scores), minlength=len(self.decided))
             self.tried += len(scores)
             yield self._progress("samples", self.enough, len(self.frequent.chosen))
-        return self.members.place[seeds], np.concatenate(values, axis=1)
+        return self.place[seeds], np.concatenate(values, axis=1)
 
     def _predict(self, rows: Rows) -> Scores:
         return self.study.predict(rows)

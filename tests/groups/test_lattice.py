@@ -5,13 +5,13 @@ import numpy as np
 from fairdesk.groups import lattice
 from fairdesk.groups.lattice import beside, leaders
 from fairdesk.groups.rules import rules_about
-from fairdesk.groups.support import Frequent, Members, grow
+from fairdesk.groups.support import Frequent, gathered, grow
 from tests.groups.studies import AGE, DOMAIN, RACE, SEX, people
 
 
 def mined(n=2_000, least=20, seed=0):
     rows = people(DOMAIN, n, seed)[:, DOMAIN.protected]
-    members = Members(
+    members, _ = gathered(
         [rules_about(each, rows[:, i], bins=4) for i, each in enumerate((SEX, RACE, AGE))]
     )
     *_, frequent = grow(members, least, 3)

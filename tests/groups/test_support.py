@@ -12,7 +12,7 @@ from fairdesk.data.attributes import Role
 from fairdesk.data.table import Kind
 from fairdesk.groups import support
 from fairdesk.groups.rules import rules_about
-from fairdesk.groups.support import Frequent, Members, counted, grow, packed, unpacked
+from fairdesk.groups.support import Frequent, counted, gathered, grow, packed, unpacked
 from tests.groups.studies import AGE, RACE, SEX, number
 
 ATTRIBUTES = (SEX, AGE, RACE, number("share", 0, 1, Role.PROTECTED, kind=Kind.REAL))
@@ -32,7 +32,7 @@ def table(seed, n, *, missing=True):
 
 
 def members_of(frame, bins=4):
-    return Members(
+    return gathered(
         [rules_about(each, frame[each.name].to_numpy(), bins=bins) for each in ATTRIBUTES]
     )
 
@@ -71,19 +71,19 @@ def frequent(members, least, together):
 @given(st.integers(0, 10_000), st.integers(1, 300))
 def test_bit_sets_are_what_pandas_filters(seed, n):
     frame = table(seed, n)
-    members = members_of(frame)
+    members, place = members_of(frame)
     rng = np.random.default_rng(seed)
     counts = [len(each.sets) for each in members.rules]
     chosen = np.stack([rng.integers(-1, count, 8) for count in counts], axis=1).astype(np.int16)
     money = rng.integers(0, 1_000, n)
-    per = np.bincount(members.place, money).astype(np.int64)
+    per = np.bincount(place, money).astype(np.int64)
     people, total = members.totals(chosen, np.stack([members.weight, per]))
     masks = unpacked(members.bits(chosen), len(members.weight))
     for row, each in enumerate(chosen):
         there = filtered(frame, conditions_of(members, each))
         assert people[row] == len(there)
         assert total[row] == money[there.index].sum()
-        assert np.flatnonzero(masks[row][members.place]).tolist() == there.index.tolist()
+        assert np.flatnonzero(masks[row][place]).tolist() == there.index.tolist()
 
 
 @given(st.integers(1, 200), st.integers(0, 1_000))
@@ -99,7 +99,7 @@ def test_packing_keeps_every_bit(m, seed):
 @given(st.integers(0, 10_000), st.integers(20, 200), st.integers(1, 4), st.floats(0.02, 0.4))
 def test_grown_are_all_that_are_frequent(seed, n, together, theta):
     frame = table(seed, n)
-    members = members_of(frame, bins=3)
+    members, _ = members_of(frame, bins=3)
     least = int(np.ceil(theta * n))
     found = frequent(members, least, together)
     told = {tuple(each): rows for each, rows in zip(found.chosen.tolist(), found.rows, strict=True)}
@@ -126,7 +126,7 @@ def test_grown_are_all_that_are_frequent(seed, n, together, theta):
 
 def test_only_what_may_be_frequent_is_counted():
     frame = table(1, 500)
-    members = members_of(frame)
+    members, _ = members_of(frame)
     found = frequent(members, 150, 3)
     counts = [len(each.sets) for each in members.rules]
     every = sum(np.prod(part) for size in (1, 2, 3) for part in combinations(counts, size))
@@ -135,7 +135,7 @@ def test_only_what_may_be_frequent_is_counted():
 
 def test_too_many_rule_sets_stop_before_the_level(monkeypatch):
     monkeypatch.setattr(support, "MOST", 200)
-    members = members_of(table(2, 400, missing=False))
+    members, _ = members_of(table(2, 400, missing=False))
     found = frequent(members, 4, 3)
     assert found.stopped == 2
     assert len(found.chosen) == sum(len(each.sets) for each in members.rules)
@@ -143,7 +143,7 @@ def test_too_many_rule_sets_stop_before_the_level(monkeypatch):
 
 
 def test_the_most_frequent_is_told_where_none_is():
-    members = members_of(table(3, 100, missing=False))
+    members, _ = members_of(table(3, 100, missing=False))
     found = frequent(members, 100, 3)
     assert not len(found.chosen)
     assert 0 < found.most < 100
@@ -155,7 +155,7 @@ def test_very_many_cells_are_told_apart():
     attributes = [number(f"n{i}", 0, 999, Role.PROTECTED) for i in range(8)]
     codes = rng.integers(0, 1_000, (50, 8)).astype(float)
     codes = np.concatenate([codes, codes[:10]])
-    members = Members(
+    members, place = gathered(
         [
             rules_about(each, codes[:, i], bins=50, edges=tuple(range(1, 900)))
             for i, each in enumerate(attributes[:2])
@@ -165,6 +165,6 @@ def test_very_many_cells_are_told_apart():
     cells = np.stack([each.cells for each in members.rules], axis=1)
     distinct, where = np.unique(cells, axis=0, return_inverse=True)
     assert len(members.weight) == len(distinct)
-    assert (members.cells[members.place] == cells).all()
+    assert (members.cells[place] == cells).all()
     assert members.weight.sum() == 60
     assert pytest.approx(sorted(members.weight)) == sorted(np.bincount(where.ravel()))

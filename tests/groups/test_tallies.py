@@ -3,19 +3,21 @@
 import numpy as np
 
 from fairdesk.groups.rules import rules_about
-from fairdesk.groups.support import Frequent, Members, grow
+from fairdesk.groups.support import Frequent, gathered, grow
 from fairdesk.groups.tallies import INSIDE, OUTSIDE, Tallies
 from tests.groups.studies import DOMAIN, people
 
 
 def tallies(n=500, least=25, bins=4):
     rows = people(DOMAIN, n)[:, DOMAIN.protected]
-    members = Members(
+    members, place = gathered(
         [rules_about(each, rows[:, i], bins=bins) for i, each in enumerate(DOMAIN.grouping)]
     )
     *_, frequent = grow(members, least, 3)
     assert isinstance(frequent, Frequent)
-    return Tallies(members, frequent.chosen, frequent.rows, 2)
+    counted = Tallies(members, frequent.chosen, frequent.rows, 2)
+    counted.place = place
+    return counted
 
 
 def masks(counted):
@@ -71,10 +73,10 @@ def test_whoever_is_drawn_next_serves_the_smallest_side():
     turns = 0
     while (draw := counted.next(wanted)) is not None:
         lacking = (counted.n < wanted).any(axis=0)
-        people_there = draw.where[counted.members.place]
+        people_there = draw.where[counted.place]
         seeds = rng.choice(np.flatnonzero(people_there), draw.count)
         counted.add(
-            counted.members.place[seeds],
+            counted.place[seeds],
             np.zeros((2, draw.count), dtype=np.int64),
             draw.where,
             np.flatnonzero(lacking),
