@@ -1025,7 +1025,11 @@ def headline(spec: AuditSpec, figures: Iterable[Figure]) -> str:
         # scores and shares are no measure of each other
         first = found[0][0].outcome == ""
         alike = [(mined, each) for mined, each in found if (mined.outcome == "") is first]
-        return _widest(spec, *max(alike, key=lambda pair: pair[1].score))
+        # of two decisions each has the other's scores: then of the favourable one
+        return _widest(
+            spec,
+            *max(alike, key=lambda pair: (pair[1].score, pair[1].outcome == favourable(spec))),
+        )
     tables = [figure for figure in figures if isinstance(figure, GroupTable)]
     if tables:
         return _worst_table(spec, tables)

@@ -27,6 +27,8 @@ _TITLES = {
 }
 #: Of so many attributes together tables are shown; all are in the file “groups.csv”.
 _TOGETHER = {"label": 1, "decisions": 10, "scores": 2}
+#: And so many of such intersections.
+_CROSSED = 12
 #: What rules ask for that tables of groups are made for, each with the date of its reading.
 NOTES = (
     Text(
@@ -66,12 +68,10 @@ def outcomes(material: Material) -> Section:
     if ended := words.ending(run):
         blocks.append(Callout("Not to the end.", ended))
     for of, tables in groupby(material.group_tables, key=lambda table: table.of):
-        blocks += [Heading(_TITLES[of])]
-        for place, table in enumerate(tables):
-            if not place:
-                blocks.append(Text(_what(material, table)))
-            if len(table.attributes) <= _TOGETHER[of]:
-                blocks += _table(material, table)
+        shown = _shown(list(tables), _TOGETHER[of])
+        blocks += [Heading(_TITLES[of]), Text(_what(material, shown[0]))]
+        for table in shown:
+            blocks += _table(material, table)
     blocks += [Heading("What rules ask for"), *NOTES]
     blocks.append(
         Text(
@@ -97,9 +97,7 @@ def errors(material: Material) -> Section:
             "Differences are to the group with the highest rate of favourable decisions."
         )
     ]
-    for table in tables:
-        if len(table.attributes) > _TOGETHER["scores"]:
-            continue
+    for table in _shown(tables, _TOGETHER["scores"]):
         keys = ("people", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
         caption = f"{about_groups.table_title(material.spec, table)}, beside the labels"
         blocks.append(
@@ -107,6 +105,13 @@ def errors(material: Material) -> Section:
         )
     blocks += _calibration(material)
     return Section("Error rates by group", tuple(blocks), fresh=True)
+
+
+def _shown(tables: Sequence[GroupTable], together: int) -> list[GroupTable]:
+    """Choose the tables of single attributes, and the first intersections of not too many."""
+    alone = [table for table in tables if len(table.attributes) == 1]
+    crossed = [table for table in tables if 1 < len(table.attributes) <= together]
+    return alone + crossed[:_CROSSED]
 
 
 def _what(material: Material, table: GroupTable) -> str:
@@ -168,6 +173,7 @@ def _grid(table: GroupTable, keys: Sequence[str], caption: str, widths: tuple[fl
             "“groups.csv”"
         )
     if "impact" in keys:
+        caption += f"; {words.number(table.unknown)} of unknown group"
         if any(line.below for line in lines):
             caption += "; * below four fifths of the highest rate"
         if any(line.flips for line in lines):

@@ -232,6 +232,10 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
         "1,590 rule sets examined, estimated from samples (58.0 to 66.1 for all of them together, "
         "95 %; corrected p below 0.0001)."
     )
+    other = [msgspec.structs.replace(each, outcome="0") for each in (MINED, RULE)]
+    assert about_groups.headline(spec, (*other, MINED, RULE)) == about_groups.headline(
+        spec, (MINED, RULE)
+    )
     chance = msgspec.structs.replace(RULE, p=0.4)
     assert "chance alone may have made it" in about_groups.headline(spec, (MINED, chance))
     assert about_groups.headline(spec, ()) == "Nothing is known of groups yet."

@@ -149,7 +149,7 @@ def test_groups_have_their_own_sections_beside_those_of_searches(audited):
         "Stopped by the auditor",
         # tables
         "female 2,435 49.0 % 6.45 % 5.5 to 7.5 % 0.67* < 0.0001 39.1",
-        "Label “yes”, by sex",
+        "Label “yes”, by sex; 12 of unknown group",
         "male, clerk 2,445",
         "as read in November 2026",
         "sets no pass mark",
@@ -169,6 +169,17 @@ def test_groups_have_their_own_sections_beside_those_of_searches(audited):
 )  # fmt: skip
 def test_the_report_holds(text, held):
     assert held in text
+
+
+def test_of_very_many_intersections_the_first_are_shown(tmp_path):
+    pairs = [msgspec.structs.replace(BOTH, attributes=("sex", f"a{i}")) for i in range(50)]
+    with people_store(tmp_path, ("sex",)) as store:
+        measured(store, "groups", (TABLE, *pairs))
+        report, _ = make_report(store)
+    (section,) = [each for each in report.sections if each.title == "Group outcomes"]
+    told = [block.lead for block in section.blocks if getattr(block, "lead", "").startswith("By")]
+    assert told[:3] == ["By sex.", "By sex and a0.", "By sex and a1."]
+    assert 10 < len(told) < 20
 
 
 def test_no_verdict_is_printed_and_nothing_undefined_is_a_number(text):
