@@ -38,8 +38,10 @@ def told(line: GroupLine, person: str) -> str:
     """Say how a group fares."""
     if not line.people:
         return f"{name(line)}: nobody, so the rate is {UNDEFINED}"
+    # of a thousand people one is a tenth of a percent
+    digits = 2 if line.people >= 1_000 else 1
     said = (
-        f"{name(line)}: {rate(line)} ({words.number(line.favourable)} of "
+        f"{name(line)}: {rate(line, digits)} ({words.number(line.favourable)} of "
         f"{words.counted(line.people, person)}), 95{words.NBSP}% interval {interval(line)}"
     )
     if line.impact_ratio is not None:

@@ -41,6 +41,7 @@ def test_a_group_is_told_with_its_counts_interval_and_ratio():
         "Black: 67.5 % (133 of 197 applicants), 95 % interval 60.7 to 73.7; impact ratio 0.74; "
         "below four fifths of the highest rate"
     )
+    assert plain(told(RACE.lines[2], "applicant")).startswith("White: 90.84 % (1,527 of 1,681")
 
 
 def test_nobody_in_a_group_is_undefined_and_never_a_number():
