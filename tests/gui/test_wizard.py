@@ -911,6 +911,56 @@ def test_without_a_model_to_ask_groups_and_report_still_work(qtbot, wizard, loan
     assert wizard.state.plan().run.method == "groups"
 
 
+def test_what_the_model_is_not_given_can_be_protected(qtbot, wizard, loans, tmp_path):
+    first, *rows = (loans / "loans.csv").read_text(encoding="utf-8").splitlines()
+    more = [f"{row},county {i % 120},{('a', 'b')[i % 2]}" for i, row in enumerate(rows)]
+    table = tmp_path / "more.csv"
+    table.write_text("\n".join([f"{first},county,religion", *more]), encoding="utf-8")
+    read(qtbot, wizard, table)
+    choose(wizard.data.label, "approved")
+    choose(wizard.data.favourable, "yes")
+    wizard.next.click()
+    take_model(wizard)
+    people = wizard.people
+    assert people._unused.isHidden()
+    assert {people.roles["county"].itemText(i) for i in range(2)} == {"Not used", "Protected"}
+    assert people.roles["county"].count() == 2
+    people.chips["religion"].click()
+    assert people._count.text() == "religion tells groups apart."
+    assert "not given any protected attribute" in people._off.text()
+    choose(people.roles["county"], "Protected")
+    wizard.next.click()
+    checks = wizard.checks
+    assert checks.picker.key == "testsgd"
+    assert "“county” has 120 names" in checks.picker._remark.text()
+    assert checks.picker.items["maft"].text() == "MAFT (off)"
+    assert checks.rules.isHidden()
+    wizard.back.click()
+    # every way to be compared with everybody else is too many
+    choose(people.roles["county"], "Not used")
+    for name in ("sex", "age", "income", "housing"):
+        choose(people.roles[name], "Protected")
+        state = wizard.state
+        if name in ("age", "income"):
+            state.choose(name, Choice(role=Role.PROTECTED, every_value=True))
+    people.enter()
+    assert "can be compared" in people._off.text()
+    wizard.next.click()
+    assert checks.picker.key == "testsgd"
+    assert checks.rules.edges.keys() == {"age", "income"}
+    checks.rules.edges["age"].setText("30, 20")
+    checks.rules.edges["age"].textEdited.emit("30, 20")
+    assert not wizard.next.isEnabled()
+    assert "must be numbers that rise" in wizard._blocked.text()
+    checks.rules.edges["age"].setText("30, 50")
+    checks.rules.edges["age"].textEdited.emit("30, 50")
+    choose(checks.picker.form.fields["outcome"], "the rate of each decision, in turn")
+    wizard.next.click()
+    run = wizard.state.plan().run
+    assert (run.edges, run.options) == ({"age": (30.0, 50.0)}, {"outcome": "each"})
+    assert wizard.state.plan().audit.domain.unseen[0].name == "religion"
+
+
 def write_nasty(path, kind):
     """Write a table that pages stumble over."""
     good = ["no", "yes"]

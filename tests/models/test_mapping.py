@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 
 from fairdesk.data.table import Kind
@@ -28,6 +29,17 @@ def card(*inputs, named=True, classes=("no", "yes")):
         classes=classes,
         scores="probabilities",
     )
+
+
+def test_the_only_input_that_takes_text_is_made_from_the_only_text():
+    reads = msgspec.structs.replace(card("text", named=False), accepts=("text",))
+    columns = (number("age", [30, 40]), names("paid", ["no", "yes"]))
+    proposal = propose(
+        reads, table(names("note", ["hello", "bye"], Kind.TEXT), *columns), "paid", "yes"
+    )
+    assert [each.attribute for each in proposal.inputs] == ["note"]
+    assert not proposal.problems
+    assert propose(reads, table(names("note", ["hello", "bye"]), *columns), "paid", "yes").problems
 
 
 def test_named_inputs_find_their_columns():
