@@ -2,7 +2,7 @@ import msgspec
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
 from fairdesk.audit.records import RunState
 from fairdesk.audit.spec import RunSpec
@@ -13,12 +13,14 @@ from fairdesk.data.table import Kind
 from fairdesk.events import Condition, Progress
 from fairdesk.gui.workspace.findings_list import evidence_text, findings_of, matching
 from fairdesk.gui.workspace.lattice_view import carried, steps_of
+from fairdesk.gui.workspace.other_methods import Weights
 from fairdesk.gui.workspace.overview_page import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.people_inside import MOST, people_inside, told_columns
 from fairdesk.gui.workspace.rates_chart import rates_of
 from fairdesk.gui.workspace.run_bar import RunBar
 from fairdesk.gui.workspace.words_view import Marked, changed, occurring, shortened
 from fairdesk.gui.workspace.workspace import GROUPS, NAMES, OVERVIEW
+from fairdesk.models import predictions
 from fairdesk.models.model import How, Input, Mapping
 from tests.gui.auditing import make_audit
 from tests.gui.group_figures import (
@@ -307,7 +309,7 @@ def test_figures_stream_in_and_stay_still_while_they_are_read(qtbot, opened, pat
     try:
         view.runs.follow(live)
         assert [each.rule_set for each in view.list.findings] == [ELDERS]
-        assert "so far" in view._headline._sentence.text()
+        assert " so far: age 60" in view._headline._sentence.text()
         later = msgspec.structs.replace(live, figures=FIGURES)
         view.runs.follow(later)
         qtbot.waitUntil(lambda: len(view.list.findings) == 3, timeout=10_000)
@@ -369,14 +371,14 @@ def test_other_methods_stand_beside_it(qtbot, opened, path):
     others = workspace.groups.findings.others
     texts = [plain(each.text()) for each in others.findChildren(QLabel)]
     assert any("40.0 percentage points lower" in each for each in texts)
-    (table,) = others.findChildren(type(workspace.overview._runs).__mro__[1])
+    (table,) = others.findChildren(QTableWidget)
     assert [plain(table.item(0, place).text()) for place in range(4)] == [
         "sex",
         "male: 31.2 %",
         "female: 24.1 %",
         "7.1 points (6.0 to 8.2)",
     ]
-    weights = next(each for each in others.findChildren(object) if hasattr(each, "weights"))
+    (weights,) = others.findChildren(Weights)
     assert [name for name, _weight in weights.weights] == ["age", "sex = female", "sex = male"]
     workspace.show_page(OVERVIEW)
     workspace._open_run(themis)
@@ -584,3 +586,90 @@ def test_where_nobody_can_be_compared_the_searches_are_off_and_say_why(opened, t
         assert reason in start.accessibleDescription()
         assert any(reason in each.text() for each in empty.findChildren(QLabel))
     assert workspace.overview._following is not None
+
+
+@pytest.fixture
+def unseen(tmp_path, spec, path):
+    """An audit of a model that is not given what is protected."""
+    attributes = {each.name: each for each in spec.domain.attributes}
+    sex = attributes.pop("sex")
+    given = tuple(
+        msgspec.structs.replace(each, role=Role.VARIES, compared=()) for each in attributes.values()
+    )
+    inputs = tuple(each for each in spec.mapping.inputs if each.attribute != "sex")
+    audit = tmp_path / "unseen.fairdesk"
+    with Store.open(path) as store:
+        table = store.table()
+    blind = msgspec.structs.replace(
+        spec,
+        domain=Domain(given, unseen=(sex,)),
+        mapping=msgspec.structs.replace(spec.mapping, inputs=inputs),
+    )
+    Store.create(audit, blind, table).close()
+    return audit
+
+
+def test_what_the_model_is_not_given_tells_groups_apart(qtbot, opened, unseen):
+    about_sex = rule_set((FEMALE,), 0.3, 0.6)
+    measure(unseen, "testsgd", (msgspec.structs.replace(MINED, sweep=()), about_sex))
+    workspace = opened(unseen)
+    for name in NAMES:
+        workspace.show_page(name)
+    overview = [each.text() for each in workspace.overview.findChildren(QLabel)]
+    assert any("compared by sex" in each for each in overview)
+    assert any("not given any protected attribute" in each for each in overview)
+    assert workspace.overview._button.text() == "See the groups"
+    roles = workspace.data.findChildren(QTableWidget)[0]
+    last = roles.rowCount() - 1
+    assert [roles.item(last, place).text() for place in (0, 2)] == ["sex", "◆ protected, no input"]
+    workspace.show_page(GROUPS)
+    people = workspace.groups.findings.detail.people
+    qtbot.waitUntil(lambda: people.inside is not None, timeout=10_000)
+    assert people.table.model().headerData(0, Qt.Orientation.Horizontal) == "◆ sex"
+    assert people.table.model().index(0, 0).data() == "female"
+    asked = []
+    workspace._ask = asked.extend
+    workspace.find_groups()
+    assert asked[0].method == "testsgd"
+
+
+def test_measuring_the_groups_of_decisions_opens_no_model(opened, path, spec, tmp_path):
+    with Store.open(path) as store:
+        table = store.table()
+    decided = tmp_path / "decided.fairdesk"
+    asks = msgspec.structs.replace(
+        spec,
+        predictions="job",
+        model=predictions.card_of(table, "job"),
+        mapping=predictions.mapping_of("cook or pilot"),
+    )
+    Store.create(decided, asks, table).close()
+    workspace = opened(decided)
+    assert workspace.groups.tabs.currentWidget() is workspace.groups.tables
+    begun = []
+    workspace.start_run = lambda worker, run: begun.append((worker, run))
+    workspace.measure_groups()
+    workspace.find_groups()
+    ((worker, run),) = begun
+    assert run.method == "groups"
+    worker.close()
+
+
+def test_a_bar_below_counts_what_is_asked_about_and_an_empty_run(qtbot):
+    bar = RunBar()
+    qtbot.addWidget(bar)
+    bar.show()
+    bar.show_live(RunState(8, "testsgd", "running"), RunSpec("testsgd"))
+    assert bar._share._number.text() == "–"
+    assert bar._share._below.text() == "difference"
+    bar.show_live(RunState(9, "groups", "running", tried=200), RunSpec("groups"))
+    assert not bar._share.isVisible()
+
+
+def test_a_finding_that_chance_may_have_made_says_so(spec):
+    weak = rule_set((OLD,), 0.5, 0.55, p=0.4, holds_on_data=None)
+    (finding,) = findings_of(spec, (MINED, weak))
+    assert finding.doubt.splitlines() == [
+        "? Chance alone may have made it",
+        "? The untouched rows cannot tell",
+    ]

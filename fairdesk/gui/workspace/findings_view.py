@@ -401,10 +401,10 @@ class FindingsView(QWidget):
             return
         told = about_groups.mined_sentence(self._session.spec, first)
         best = next((each for each in self._findings if each.mined.outcome == chosen), None)
-        so_far = "so far, " if run.state in ("running", "paused") else ""
+        so_far = " so far" if run.state in ("running", "paused") else ""
         self._headline.say(
             "▨ Estimated",
-            f"{score_text(chosen, best.rule_set.score)} is the greatest difference: {so_far}"
+            f"{score_text(chosen, best.rule_set.score)} is the greatest difference{so_far}: "
             f"{best.sentence}."
             if best is not None
             else told,

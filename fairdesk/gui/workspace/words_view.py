@@ -44,7 +44,7 @@ from fairdesk.report import about_groups, words
 _HEADER = ("Category", "Term", "Occurs", "Texts", "Favourable", "Flips")
 _KEY, _SHARE, _PLACE = (Qt.ItemDataRole.UserRole + each for each in range(3))
 #: In less width the term stands below the table, not beside it.
-_BESIDE = 900
+_BESIDE = 960
 #: So many sentences of the data are read for a term, and so many letters around it are shown.
 _MOST, _AROUND = 20, 160
 _WORDS = re.compile(r"(\w+)")
@@ -261,8 +261,8 @@ class WordsView(QWidget):
         left.addStretch(1)
         self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._both.setSpacing(theme.WIDE)
-        self._both.addLayout(left, 1)
-        self._both.addWidget(self.detail, 1)
+        self._both.addLayout(left, 11)
+        self._both.addWidget(self.detail, 9)
         column.addLayout(self._both)
         column.addStretch(1)
         return inside
@@ -381,6 +381,7 @@ class _Terms(QTableWidget):
         head.setHighlightSections(False)
         head.setSectionResizeMode(head.ResizeMode.ResizeToContents)
         head.setSectionResizeMode(4, head.ResizeMode.Stretch)
+        head.setMinimumSectionSize(head.sectionSizeHint(4) // 2)
         head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for place in range(2, len(_HEADER)):
             if (title := self.horizontalHeaderItem(place)) is not None:
