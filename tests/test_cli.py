@@ -726,7 +726,9 @@ def test_whoever_watches_a_proof_is_told_what_is_proven(quick, monkeypatch, caps
     assert "writing certificate.fairdesk-proof" in {state.phase for state in states}
 
 
-def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys):
+def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys, monkeypatch):
+    states = []
+    monkeypatch.setattr(commands, "_progress_bar", lambda: nullcontext(states.append))
     rows = [f"{('f', 'm')[i % 2]},{20 + i % 40},{('no', 'yes')[i % 3 > 0]}" for i in range(90)]
     table = tmp_path / "decided.csv"
     table.write_text("\n".join(["sex,age,approved", *rows]), encoding="utf-8")
@@ -736,6 +738,8 @@ def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys):
     told = json.loads(capsys.readouterr().out)
     assert set(told["files"]) == {"audit.fairdesk", "report.pdf"}
     assert told["accuracy"] is None
+    assert [state.phase for state in states] == ["writing report.pdf"]
+    assert report_figures.standing(states[0]) == "0 asked about"
 
 
 @pytest.fixture

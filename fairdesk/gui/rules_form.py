@@ -75,7 +75,7 @@ class RulesForm(Card):
         calm(self.about)
         self._about = QWidget()
         choice = labelled(
-            "&Compare",
+            "Co&mpare",
             self.about,
             "Either people of different groups, or sentences that name different people.",
         )
@@ -166,7 +166,7 @@ class RulesForm(Card):
         self._lines.setColumnStretch(0, 1)
         self._lines.setColumnStretch(1, 5)
         texts.addLayout(self._lines)
-        self.more, self.paper = QPushButton("&Add a category"), QPushButton("Back to the &paper’s")
+        self.more, self.paper = QPushButton("Add a cate&gory"), QPushButton("Back to the &paper’s")
         self.more.clicked.connect(lambda: self._add_category("", ()))
         self.paper.clicked.connect(self._back_to_paper)
         row = QHBoxLayout()
