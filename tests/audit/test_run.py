@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 from fairdesk.audit.methods import METHODS
-from fairdesk.audit.run import run
+from fairdesk.audit.question import domain_of
+from fairdesk.audit.run import check_run, run
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import PairQuery, Store
 from fairdesk.audit.worker import Patience, Worker
 from fairdesk.errors import SpecError, StoreError
+from fairdesk.events import RuleSet
+from fairdesk.models import predictions
 from tests.audit import fake_guest, making
 
 GUEST = (sys.executable, fake_guest.__file__)
@@ -219,6 +222,52 @@ def test_nobody_to_start_from(prepared, tmp_path, table):
         last = list(run(worker, store, SHORT))[-1]
     assert last.state == "failed"
     assert "nobody to start from" in last.message
+
+
+def test_groups_are_compared_by_the_model_or_by_its_decisions_alone(
+    prepared, tmp_path, table, monkeypatch
+):
+    monkeypatch.setitem(METHODS, "mines", fake_guest.MINES)
+    worker, store = prepared()
+    *_, last = run(worker, store, RunSpec("mines"))
+    assert (last.state, last.found, last.queries) == ("done", 0, 60)
+    (record,) = store.runs()
+    mined, rule_set = record.figures
+    assert (mined.attributes, rule_set.conditions[0].attribute) == (("sex",), "sex")
+    # the model that was opened before is none of an audit of a column of decisions
+    decided = msgspec.structs.replace(
+        store.spec,
+        model=predictions.card_of(table, "hired"),
+        mapping=predictions.mapping_of("yes"),
+        predictions="hired",
+        domain=domain_of(table, predictions.mapping_of("yes"), "", ("sex",), predictions="hired"),
+    )
+    with Store.create(tmp_path / "decided.fairdesk", decided, table) as other:
+        *_, last = run(worker, other, RunSpec("mines"))
+        assert (last.state, last.queries) == ("done", 0)
+        rates = [each.phi_in for each in last.figures if isinstance(each, RuleSet)]
+    women, hired = (table.codes[:, table.index(name)] for name in ("sex", "hired"))
+    assert rates == [pytest.approx(hired[women == women[0]].mean())]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"edges": {"sex": (1.0,)}}, "“sex” is no protected number"),
+        ({"edges": {"age": (40.0, 40.0)}}, "must be numbers that rise"),
+        ({"edges": {"age": ()}}, "must be numbers that rise"),
+        ({"edges": {"age": (float("nan"),)}}, "must be numbers that rise"),
+        ({"text": "sex"}, "no column of texts"),
+        ({"text": "sex", "method": "groups"}, "does not compare terms"),
+        ({"terms": {"gender": ("gay",)}}, "fewer than two terms"),
+        ({"near": 0.1}, "asks about real people"),
+    ],
+)
+def test_groups_that_cannot_be_compared_are_refused(spec, table, changed, words):
+    domain = domain_of(table, spec.mapping, "hired", ("sex", "age"))
+    asked = RunSpec(**{"method": "testsgd", **changed})
+    with pytest.raises(SpecError, match=words):
+        check_run(asked, msgspec.structs.replace(spec, domain=domain))
 
 
 @pytest.mark.parametrize(
