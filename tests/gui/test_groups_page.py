@@ -436,7 +436,7 @@ def test_the_bar_below_tells_of_rule_sets(qtbot):
     assert bar._tried._below.text() == "asked about"
     assert not bar._found.isVisible()
     bar.show_live(RunState(8, "themis-groups", "running", figures=(GAP,)), RunSpec("themis-groups"))
-    assert bar._share._number.text() == "7.1 points"
+    assert plain(bar._share._number.text()) == "7.1 points"
     bar.show_live(RunState(9, "maft", "running", tried=10), RunSpec("maft"))
     assert bar._tried._below.text() == "tried"
 
@@ -653,6 +653,18 @@ def test_measuring_the_groups_of_decisions_opens_no_model(opened, path, spec, tm
     ((worker, run),) = begun
     assert run.method == "groups"
     worker.close()
+
+
+def test_the_table_of_runs_tells_what_came_of_them(opened, path):
+    measure(path, "testsgd", FIGURES)
+    measure(path, "fairfictplay", (LINEAR,))
+    measure(path, "themis-groups", ())
+    runs = opened(path).overview._runs
+    assert [plain(runs.item(row, 4).text()) for row in range(3)] == [
+        "1,590 rule sets, 62.4 points",
+        "40.0 points",
+        "–",
+    ]
 
 
 def test_a_bar_below_counts_what_is_asked_about_and_an_empty_run(qtbot):

@@ -43,8 +43,9 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.spec import AuditSpec
-from fairdesk.events import Conditions, Figure, Mined, RuleSet
+from fairdesk.events import Conditions, Figure, LinearGroup, Mined, RuleSet
 from fairdesk.gui import theme, tips
+from fairdesk.gui.workspace.answering import Run, gaps
 from fairdesk.report import about_groups, words
 from fairdesk.report.rules import rule_phrase
 
@@ -123,6 +124,20 @@ def score_text(outcome: str, value: float) -> str:
 def _signed(outcome: str, value: float) -> str:
     told = 100 * value if outcome else value
     return f"{told:+.1f}".replace("-", "−") if outcome else f"{told:+.3f}".replace("-", "−")
+
+
+def greatest_text(run: Run) -> str:
+    """Write the greatest difference that a run about groups found; empty where it has none."""
+    best = max(
+        (each for each in run.figures if isinstance(each, RuleSet)),
+        key=lambda each: each.score,
+        default=None,
+    )
+    if best is not None:
+        return score_text(best.outcome, best.score)
+    apart = [each.gap for each in gaps(run)]
+    apart += [each.score for each in run.figures if isinstance(each, LinearGroup)]
+    return f"{100 * max(apart):.1f}{words.NBSP}points" if apart else ""
 
 
 def evidence_text(rule_set: RuleSet) -> str:
@@ -525,6 +540,7 @@ __all__ = [
     "doubt_text",
     "evidence_text",
     "findings_of",
+    "greatest_text",
     "matching",
     "rate_text",
     "score_text",

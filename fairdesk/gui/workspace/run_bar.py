@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayou
 from fairdesk.audit.methods import ABOUT_GROUPS, METHODS, Answers
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import RunRecord, RunState
-from fairdesk.events import LinearGroup, Mined, RuleSet
+from fairdesk.events import Mined
 from fairdesk.gui import parts, theme
 from fairdesk.gui.verdicts import MARKS, proven_texts
-from fairdesk.gui.workspace.answering import Run, gaps, method_of, shares
-from fairdesk.gui.workspace.findings_list import score_text
+from fairdesk.gui.workspace.answering import Run, method_of, shares
+from fairdesk.gui.workspace.findings_list import greatest_text
 from fairdesk.gui.workspace.share_page import kind, main_shares, short
 from fairdesk.gui.workspace.steps import OF_STATE, Sign
 from fairdesk.report import figures, words
@@ -234,20 +234,13 @@ class RunBar(parts.Card):
         """Show how many rule sets were looked at, and the greatest difference so far."""
         self._tried.show_number(words.number(run.tried), "asked about")
         mined = [each for each in run.figures if isinstance(each, Mined)]
-        best = max(
-            (each for each in run.figures if isinstance(each, RuleSet)),
-            key=lambda each: each.score,
-            default=None,
-        )
-        sets = words.counted(sum(each.rule_sets for each in mined), "rule set")
-        apart = [each.gap for each in gaps(run)]
-        apart += [each.score for each in run.figures if isinstance(each, LinearGroup)]
-        if best is not None:
-            self._share.show_number(score_text(best.outcome, best.score), f"greatest of {sets}")
-        elif apart:
-            self._share.show_number(f"{100 * max(apart):.1f} points", "greatest difference")
+        examined = words.counted(sum(each.rule_sets for each in mined), "rule set")
+        greatest = greatest_text(run)
+        if greatest:
+            below = f"greatest of {examined}" if mined else "greatest difference"
         else:
-            self._share.show_number("–", sets if mined else "difference")
+            below = examined if mined else "difference"
+        self._share.show_number(greatest or "–", below)
 
     def _offer(self, *, running: bool) -> None:
         self._stopping = False

@@ -14,12 +14,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS, Answers
+from fairdesk.audit.methods import ABOUT_GROUPS, METHODS, Answers
 from fairdesk.audit.store import RunRecord
+from fairdesk.events import GroupTable, Mined
 from fairdesk.gui import parts
 from fairdesk.gui.keys import shortcut
 from fairdesk.gui.verdicts import MARKS, proven_texts
 from fairdesk.gui.workspace.answering import can_go_on, method_of, shares
+from fairdesk.gui.workspace.findings_list import greatest_text
 from fairdesk.gui.workspace.share_page import main_shares, short
 from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.report import figures, words
@@ -191,8 +193,21 @@ def _result(run: RunRecord) -> str:
         return f"{words.number(run.found)} found"
     if (proven := figures.proven_of(run.figures)) is not None:
         return " ".join(f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven))
+    if method_of(run).answers in ABOUT_GROUPS:
+        return _groups_result(run)
     told = main_shares(shares(run))
     return short(told[0]) if told else "–"
+
+
+def _groups_result(run: RunRecord) -> str:
+    """Say what a run about groups came to: how many rule sets, and the greatest difference."""
+    tables = sum(isinstance(each, GroupTable) for each in run.figures)
+    if tables:
+        return words.counted(tables, "table")
+    examined = sum(each.rule_sets for each in run.figures if isinstance(each, Mined))
+    greatest = greatest_text(run)
+    told = (words.counted(examined, "rule set") if examined else "", greatest)
+    return ", ".join(filter(None, told)) or "–"
 
 
 def _aligned(place: int) -> Qt.AlignmentFlag:

@@ -73,10 +73,8 @@ class SupportsView(QWidget):
         super().__init__(parent)
         self._session = session
         self._mined: Mined | None = None
-        self.chart = LineChart()
-        self.chart.setMinimumHeight(210)
-        self.chart.said.connect(session.said)
-        self.chart.failed.connect(session.failed)
+        # made when it is needed: a chart takes a tenth of a second, and most audits have no sweep
+        self.chart: LineChart | None = None
         self.table = RuleTable(
             "Findings by the least support",
             ("Greatest difference", "Least support", "Rule sets", "Difference"),
@@ -97,7 +95,8 @@ class SupportsView(QWidget):
         column.setSpacing(theme.GAP)
         column.addWidget(parts.heading("How findings change with the least support"))
         column.addWidget(parts.quiet(_EXPLAINED))
-        column.addWidget(self.chart)
+        self._above = QVBoxLayout()
+        column.addLayout(self._above)
         column.addWidget(self.table)
         column.addLayout(row)
 
@@ -108,9 +107,10 @@ class SupportsView(QWidget):
             return
         self._mined = mined
         drawing = drawing_of(mined)
-        self.chart.setVisible(not drawing.empty)
+        if self.chart is not None:
+            self.chart.setVisible(not drawing.empty)
         if not drawing.empty:
-            self.chart.draw(drawing)
+            self._shown_chart().draw(drawing)
         rows = support_rows(self._session.spec, mined.outcome, mined.sweep)
         self.table.setVisible(bool(rows))
         self.table.show_rows(rows)
@@ -120,6 +120,15 @@ class SupportsView(QWidget):
             self._lower.addItem(f"at least {100 * theta:g}{words.NBSP}% of the {of}", theta)
         for widget in (self._button, self._lower):
             widget.setVisible(self._lower.count() > 0)
+
+    def _shown_chart(self) -> LineChart:
+        if self.chart is None:
+            self.chart = LineChart()
+            self.chart.setMinimumHeight(210)
+            self.chart.said.connect(self._session.said)
+            self.chart.failed.connect(self._session.failed)
+            self._above.addWidget(self.chart)
+        return self.chart
 
     def _press(self) -> None:
         self.again.emit(float(self._lower.currentData()))
