@@ -79,10 +79,9 @@ def evidence_sentence(spec: AuditSpec, rule_set: RuleSet, mined: Mined | None = 
         What was examined with it: then the sentence says how many that were.
     """
     together = "all rule sets" if mined is None else _rule_sets(mined.rule_sets, all_of_them=True)
-    whole = "the texts that name anybody" if _about_texts(rule_set) else "the data"
     return (
         f"{_difference(rule_set)} ({_ends(rule_set)} for {together} together, 95{NBSP}%); "
-        f"{_who(spec, rule_set)}, {words.percent(rule_set.support, 1.0)} of {whole}; "
+        f"{_who(spec, rule_set)}, {words.percent(rule_set.support, 1.0)} of {_whole(rule_set)}; "
         f"corrected p {p_text(rule_set.p)}; {_untouched(rule_set)}."
     )
 
@@ -191,17 +190,25 @@ def _widest(spec: AuditSpec, mined: Mined, rule_set: RuleSet) -> str:
         if rule_set.p <= CHANCE
         else " After correction for how many were examined, chance alone may have made it."
     )
-    examined = _rule_sets(mined.rule_sets, all_of_them=True)
     one = mined.rule_sets == 1
+    widest = (
+        "the only rule set"
+        if one
+        else f"the widest difference of {_rule_sets(mined.rule_sets, all_of_them=True)}"
+    )
     return (
         f"{_points(rule_set, rule_set.score)} lie between the {_what(spec, rule_set)} of "
         f"{rule_phrase(spec, rule_set.conditions)} ({_rate(rule_set, rule_set.phi_in)}) and of "
-        f"everybody else ({_rate(rule_set, rule_set.phi_out)}): "
-        f"{'the only rule set' if one else f'the widest difference of {examined}'} examined, "
+        f"everybody else ({_rate(rule_set, rule_set.phi_out)}): {widest} examined, "
         f"estimated from samples ({_ends(rule_set)} for "
         f"{'it' if one else 'all of them together'}, 95{NBSP}%; corrected p "
-        f"{p_text(rule_set.p)}).{chance}"
+        f"{p_text(rule_set.p)}; {_who(spec, rule_set)}, {words.percent(rule_set.support, 1.0)} of "
+        f"{_whole(rule_set)}; {_untouched(rule_set)}).{chance}"
     )
+
+
+def _whole(rule_set: RuleSet) -> str:
+    return "the texts that name anybody" if _about_texts(rule_set) else "the data"
 
 
 def _what(spec: AuditSpec, rule_set: RuleSet) -> str:
@@ -531,10 +538,11 @@ def _worst(spec: AuditSpec, table: GroupTable) -> str:
     flips = "; one person more or fewer would change that" if worst.flips else ""
     return (
         f"{worst.impact_ratio:.2f} is the lowest impact ratio by {words.listed(table.attributes)} "
-        f"in {_counted_as(spec, table)} (observed): {_rate_of(worst)} of "
+        f"in {_counted_as(spec, table)} (observed): {_rate_of(table, worst)} of "
         f"{words.counted(worst.people, spec.person)} with {group_text(table, worst)} against "
-        f"{_rate_of(best)} of {words.number(best.people)} with {group_text(table, best)}{chance}. "
-        f"That is {line} the four-fifths screening line, which is no verdict{flips}."
+        f"{_rate_of(table, best)} of {words.number(best.people)} with "
+        f"{group_text(table, best)}{chance}. That is {line} the four-fifths screening line, "
+        f"which is no verdict{flips}."
     )
 
 
@@ -549,9 +557,12 @@ def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
             return "scores above the median"
 
 
-def _rate_of(line: GroupLine) -> str:
+def _rate_of(table: GroupTable, line: GroupLine) -> str:
+    """Write a group's rate: with two decimals where no group that is compared is small."""
+    compared = [each.people for each in table.lines if each.impact_ratio is not None]
     # of a thousand people one is a tenth of a percent
-    return words.percent(line.favourable, line.people, 2 if line.people >= 1_000 else 1)
+    digits = 2 if min(compared, default=0) >= 1_000 else 1
+    return words.percent(line.favourable, line.people, digits)
 
 
 def _below_line(table: GroupTable) -> str:
@@ -730,13 +741,13 @@ def _favourable_formula(table: GroupTable, line: GroupLine) -> str:
     return f"Favourable = those of the people {what} = {words.number(line.favourable)}"
 
 
-def _rate_formula(_: GroupTable, line: GroupLine) -> str:
+def _rate_formula(table: GroupTable, line: GroupLine) -> str:
     return _divided(
         "Rate",
         "favourable / people",
         line.favourable,
         line.people,
-        _rate_of(line),
+        _rate_of(table, line),
         "nobody is in the group",
     )
 
@@ -762,7 +773,8 @@ def _impact_formula(table: GroupTable, line: GroupLine) -> str:
             why = "nobody is in the group"
         return f"{shown}: undefined, for {why}."
     return (
-        f"{shown} = {_rate_of(line)} / {_rate_of(best)} ({group_text(table, best)}) = "
+        f"{shown} = {_rate_of(table, line)} / {_rate_of(table, best)} "
+        f"({group_text(table, best)}) = "
         f"({words.number(line.favourable)} / {words.number(line.people)}) / "
         f"({words.number(best.favourable)} / {words.number(best.people)}) = "
         f"{line.impact_ratio:.4f}"
@@ -840,9 +852,9 @@ def _difference_formula(table: GroupTable, line: GroupLine) -> str:
     if best is None or line.difference is None:
         return f"{shown}: undefined, for there is nothing to compare with."
     return (
-        f"{shown} = {_rate_of(line)} − {_rate_of(best)} ({group_text(table, best)}) = "
-        f"{_difference_cell(line)} percentage points; Newcombe’s interval (95 %) from both "
-        "Wilson intervals"
+        f"{shown} = {_rate_of(table, line)} − {_rate_of(table, best)} "
+        f"({group_text(table, best)}) = {_difference_cell(line)} percentage points; Newcombe’s "
+        "interval (95 %) from both Wilson intervals"
     )
 
 
@@ -950,7 +962,7 @@ _COUNTS = (
     Column(
         "rate",
         "Rate",
-        lambda _, line: _rate_of(line) if line.people else UNDEFINED,
+        lambda table, line: _rate_of(table, line) if line.people else UNDEFINED,
         _rate_formula,
     ),
     Column("interval", f"95{NBSP}% interval", _interval_cell, _wilson_formula),
