@@ -9,26 +9,32 @@ from fairdesk.groups.support import Members, RuleSets, unpacked
 
 #: Two rule sets that divide people so much alike tell of the same finding.
 ALIKE = 0.5
-#: One inside the other with a score so near to the greater one does too.
+#: One is inside the other where so many of its members are.
+WITHIN = 0.9
+#: One that holds another, with so much of its difference at least, tells of the same finding.
 NEARLY = 0.9
 #: Beyond so many combinations of cells likeness is measured ...
-_MOST = 10_000
+_MOST = 5_000
 #: ... on so many rows, drawn at random.
-_ROWS = 10_000
+_ROWS = 5_000
 #: Rule sets that are compared with the leaders at once.
 _AT_ONCE = 250
 
 
 def leaders(
-    members: Members, chosen: RuleSets, score: NDArray[np.float64], rng: np.random.Generator
+    members: Members, chosen: RuleSets, gap: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """Tell of which earlier rule set each is a variant: ``(K,)``, -1 of one that stands for itself.
 
     Two rule sets are alike as far as they divide people alike: the Jaccard index of their members,
     or that of those who are none, whichever is less; or the same of the one's members and the
     other's non-members, for “men” tell what “women” do. From `ALIKE` on a rule set is a variant
-    of the first such that stands for itself; also where one is inside the other and its score is
-    at least `NEARLY` of that one's.
+    of the first such that stands for itself.
+
+    So is one of people who are among those that the other sets apart (its members or its
+    non-members, whoever are fewer), when they differ in the same direction: a part of them
+    differs less than the whole. And one that holds all of those, where the difference is nearly as
+    great.
 
     Parameters
     ----------
@@ -36,8 +42,8 @@ def leaders(
         Who is in which rule set.
     chosen : RuleSets
         ``(K, g)``; the leading ones, the highest score first.
-    score : NDArray[np.float64]
-        ``(K,)``.
+    gap : NDArray[np.float64]
+        ``(K,)``; the rates inside less those outside.
     rng : np.random.Generator
         Draws the rows on which likeness is measured, where there are very many.
     """
@@ -57,9 +63,8 @@ def leaders(
         sizes = np.concatenate([kept @ weight, size])
         own = np.arange(start, start + len(these))
         others = np.concatenate([places, own])
-        nested = both >= np.minimum(size[:, None], sizes) * (1 - 1e-6)
-        near = score[own][:, None] >= NEARLY * score[others]
-        same = (_alike(both, size[:, None], sizes, weight.sum()) >= ALIKE) | (nested & near)
+        same = _alike(both, size[:, None], sizes, weight.sum()) >= ALIKE
+        same |= _nested(both, (size, sizes), (gap[own], gap[others]), weight.sum())
         standing = others < start
         for row, i in enumerate(own.tolist()):
             of = np.flatnonzero(same[row] & standing)
@@ -87,6 +92,38 @@ def _alike(
         return np.minimum(inside, outside)
 
     return np.maximum(jaccard(both, sizes), jaccard(size - both, everybody - sizes))
+
+
+def _nested(
+    both: NDArray[np.float32],
+    size: tuple[NDArray[np.float32], NDArray[np.float32]],
+    gap: tuple[NDArray[np.float64], NDArray[np.float64]],
+    everybody: np.float32,
+) -> NDArray[np.bool_]:
+    """Tell which rule sets are a part of another's, or hold it with nearly its difference.
+
+    Parameters
+    ----------
+    both : NDArray[np.float32]
+        ``(k, l)``; the rows in both.
+    size, gap : tuple of arrays
+        ``(k,)`` and ``(l,)``; the rows in each, and the rates inside less those outside.
+    everybody : float
+        All rows.
+    """
+    mine, theirs = size[0][:, None], size[1]
+    many = 2 * theirs > everybody
+    few = np.where(many, everybody - theirs, theirs)
+    shared = np.where(many, mine - both, both)
+    ratio = gap[0][:, None] / np.where(gap[1] == 0, np.inf, np.where(many, -gap[1], gap[1]))
+    nested = np.zeros(both.shape, dtype=np.bool_)
+    for there, all_there, part in (
+        (shared, mine, ratio),
+        (few - shared, everybody - mine, -ratio),
+    ):
+        nested |= (there >= WITHIN * all_there) & (part > 0)
+        nested |= (there >= WITHIN * few) & (part >= NEARLY)
+    return nested
 
 
 def beside(
@@ -124,4 +161,4 @@ def beside(
     return np.concatenate(broader), np.concatenate(narrower)
 
 
-__all__ = ["ALIKE", "NEARLY", "beside", "leaders"]
+__all__ = ["ALIKE", "NEARLY", "WITHIN", "beside", "leaders"]

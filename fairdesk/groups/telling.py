@@ -119,7 +119,8 @@ class Told:
             them is left out.
         """
         order = self.ranked[: _LOOKED_AT if last else _TOLD]
-        leader = leaders(self.members, self.chosen[order], self.score[order], rng)
+        gap = (self.inside.mean - self.outside.mean)[order]
+        leader = leaders(self.members, self.chosen[order], gap, rng)
         told = np.array(list(_few(leader)), dtype=np.intp)
         position = np.full(len(order), -1)
         position[told] = np.arange(len(told))

@@ -85,9 +85,17 @@ def test_steps_back_lead_forth():
         assert all(place in beside(members, chosen, other)[0] for other in narrower.tolist())
 
 
-def fold(members, chosen, score):
-    order = np.argsort(-score, kind="stable")
-    return order, leaders(members, chosen[order], score[order], np.random.default_rng(0))
+def fold(members, chosen, gap):
+    order = np.argsort(-np.abs(gap), kind="stable")
+    return order, leaders(members, chosen[order], gap[order], np.random.default_rng(0))
+
+
+def gaps_of(members, chosen, seed):
+    """Give gaps as they come about: each combination has a rate of its own."""
+    rates = np.random.default_rng(seed).random(len(members.weight))
+    inside = members.totals(chosen, np.eye(len(rates), dtype=np.int64)).T * members.weight
+    outside = members.weight - inside
+    return inside @ rates / inside.sum(axis=1) - outside @ rates / outside.sum(axis=1)
 
 
 def test_men_tell_what_women_do():
@@ -111,8 +119,8 @@ def test_nearly_everybody_is_not_one_finding():
 
 def test_variants_have_a_leader_that_stands_for_itself():
     members, chosen = mined()
-    score = np.random.default_rng(3).random(len(chosen))
-    order, leader = fold(members, chosen, score)
+    gap = gaps_of(members, chosen, 3)
+    order, leader = fold(members, chosen, gap)
     standing = np.flatnonzero(leader < 0)
     assert leader[0] == -1
     assert 1 < len(standing) < len(chosen) / 3
@@ -121,12 +129,14 @@ def test_variants_have_a_leader_that_stands_for_itself():
     masks = members.totals(chosen[order], np.eye(len(members.weight), dtype=np.int64)).T > 0
     for i in range(0, len(chosen), 7):
         earlier = [j for j in standing if j < i]
-        alike = [same(members.weight, masks[i], masks[j], score[order[[i, j]]]) for j in earlier]
+        alike = [same(members.weight, masks[i], masks[j], gap[order[[i, j]]]) for j in earlier]
         wanted = next((j for j, so in zip(earlier, alike, strict=True) if so), -1)
         assert leader[i] == wanted
 
 
-def same(weight, one, other, scores):
+def same(weight, one, other, gaps):
+    """Tell the plain way whether the first is a variant of the other."""
+
     def jaccard(a, b):
         return weight[a & b].sum() / max(weight[a | b].sum(), 1)
 
@@ -134,22 +144,42 @@ def same(weight, one, other, scores):
         min(jaccard(one, other), jaccard(~one, ~other)),
         min(jaccard(one, ~other), jaccard(~one, other)),
     )
-    nested = not (one & ~other).any() or not (other & ~one).any()
-    return alike >= 0.5 or (nested and scores[0] >= 0.9 * scores[1])
+    mine, theirs = gaps
+    if 2 * weight[other].sum() > weight.sum():
+        other, theirs = ~other, -theirs
+    nested = False
+    for each, gap in ((one, mine), (~one, -mine)):
+        shared = weight[each & other].sum()
+        nested |= shared >= 0.9 * weight[each].sum() and gap * theirs > 0
+        nested |= shared >= 0.9 * weight[other].sum() and gap / theirs >= 0.9
+    return alike >= 0.5 or nested
+
+
+def test_a_part_that_differs_less_is_a_variant_and_one_that_differs_otherwise_is_not():
+    members, chosen = mined()
+    whole, part = find(members, chosen, sex=(1.0,)), find(members, chosen, sex=(1.0,), race=(1.0,))
+    places = np.array([whole, part])
+    rng = np.random.default_rng(0)
+    assert leaders(members, chosen[places], np.array([0.2, 0.1]), rng).tolist() == [-1, 0]
+    assert leaders(members, chosen[places], np.array([0.2, -0.1]), rng).tolist() == [-1, -1]
+    # what is broader must differ nearly as much
+    places = places[::-1]
+    assert leaders(members, chosen[places], np.array([0.2, 0.1]), rng).tolist() == [-1, -1]
+    assert leaders(members, chosen[places], np.array([0.2, 0.19]), rng).tolist() == [-1, 0]
 
 
 def test_many_at_once_are_as_few(monkeypatch):
     members, chosen = mined()
-    score = np.random.default_rng(4).random(len(chosen))
-    _, leader = fold(members, chosen, score)
+    gap = gaps_of(members, chosen, 4)
+    _, leader = fold(members, chosen, gap)
     monkeypatch.setattr(lattice, "_AT_ONCE", 7)
-    assert (fold(members, chosen, score)[1] == leader).all()
+    assert (fold(members, chosen, gap)[1] == leader).all()
 
 
 def test_likeness_may_be_measured_on_a_sample(monkeypatch):
     members, chosen = mined()
-    score = np.random.default_rng(4).random(len(chosen))
-    _, leader = fold(members, chosen, score)
+    gap = gaps_of(members, chosen, 4)
+    _, leader = fold(members, chosen, gap)
     monkeypatch.setattr(lattice, "_MOST", 1)
-    roughly = fold(members, chosen, score)[1]
+    roughly = fold(members, chosen, gap)[1]
     assert ((leader < 0) == (roughly < 0)).mean() > 0.9
