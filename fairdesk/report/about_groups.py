@@ -200,10 +200,10 @@ def _widest(spec: AuditSpec, mined: Mined, rule_set: RuleSet) -> str:
         f"{_points(rule_set, rule_set.score)} lie between the {_what(spec, rule_set)} of "
         f"{rule_phrase(spec, rule_set.conditions)} ({_rate(rule_set, rule_set.phi_in)}) and of "
         f"everybody else ({_rate(rule_set, rule_set.phi_out)}): {widest} examined, "
-        f"estimated from samples ({_ends(rule_set)} for "
+        f"estimated from samples; {_ends(rule_set)} for "
         f"{'it' if one else 'all of them together'}, 95{NBSP}%; corrected p "
         f"{p_text(rule_set.p)}; {_who(spec, rule_set)}, {words.percent(rule_set.support, 1.0)} of "
-        f"{_whole(rule_set)}; {_untouched(rule_set)}).{chance}"
+        f"{_whole(rule_set)}; {_untouched(rule_set)}.{chance}"
     )
 
 

@@ -310,6 +310,8 @@ class Rate(NamedTuple):
         How many are in it.
     rate, low, high : float
         Its rate and interval, 0 to 1.
+    below : bool
+        Whether it is compared with the highest rate, and below four fifths of it.
     """
 
     name: str
@@ -317,6 +319,7 @@ class Rate(NamedTuple):
     rate: float
     low: float
     high: float
+    below: bool = False
 
 
 def forest_chart(groups: Sequence[Rate], *, reference: float | None, x_title: str) -> Picture:
@@ -360,11 +363,11 @@ def forest_chart(groups: Sequence[Rate], *, reference: float | None, x_title: st
             at = middle + 3 + (i - (len(lines) - 1) / 2) * (_SIZE + 2)
             parts.append(_text(left - 8, at, line, anchor="end"))
         low, high, x = (frame.x(100 * share) for share in (each.low, each.high, each.rate))
-        colour = COLOURS[1] if reference and each.rate < FOUR_FIFTHS * reference else COLOURS[0]
+        colour = COLOURS[1] if each.below else COLOURS[0]
         parts.append(_stroke(f"M{low:.1f} {middle:.1f}H{high:.1f}", colour, 1.4))
         parts += [_stroke(f"M{end:.1f} {middle - 3:.1f}v6", colour, 1.0) for end in (low, high)]
         # told apart by more than the colour
-        mark = _dot if colour == COLOURS[0] else _frame_mark
+        mark = _frame_mark if each.below else _dot
         parts.append(mark(x, middle, colour))
         parts.append(_text(right + 10, middle + 3, value))
         y += height

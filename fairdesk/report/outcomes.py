@@ -204,7 +204,14 @@ def _forest(table: GroupTable, title: str, share: str) -> list[Block]:
     best = table.lines[table.reference].rate if table.reference >= 0 else None
     picture = charts.forest_chart(
         [
-            charts.Rate(", ".join(line.values), line.people, line.rate or 0.0, line.low, line.high)
+            charts.Rate(
+                ", ".join(line.values),
+                line.people,
+                line.rate or 0.0,
+                line.low,
+                line.high,
+                bool(line.below),
+            )
             for line in drawn
         ],
         reference=best,

@@ -229,9 +229,9 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     assert said == (
         "62.4 percentage points lie between the favourable rates of age 40 and over, sex = male, "
         "job = cook or none (20.7 %) and of everybody else (83.1 %): the widest difference of all "
-        "1,590 rule sets examined, estimated from samples (58.0 to 66.1 for all of them together, "
+        "1,590 rule sets examined, estimated from samples; 58.0 to 66.1 for all of them together, "
         "95 %; corrected p below 0.0001; 412 applicants, 6.7 % of the data; the untouched rows "
-        "show it too (21.0 % against 80.0 %))."
+        "show it too (21.0 % against 80.0 %)."
     )
     other = [msgspec.structs.replace(each, outcome="0") for each in (MINED, RULE)]
     assert about_groups.headline(spec, (*other, MINED, RULE)) == about_groups.headline(
