@@ -45,13 +45,14 @@ from fairdesk.groups.study import Study
 from fairdesk.groups.terms import lists_of_terms
 from fairdesk.groups.text_findings import Known
 from fairdesk.groups.text_tables import Table, Texts
+from fairdesk.individual.sampling import Pace
 from fairdesk.models.model import labels
 
 if TYPE_CHECKING:
     from fairdesk.groups.testsgd import TestSgdOptions
 
-#: So many sentences are asked about at once.
-BATCH = 256
+#: About so many sentences are written before they are asked about.
+BATCH = 2_048
 #: Figures are told at most every so many seconds ...
 TELL_SECONDS = 1.0
 #: ... and so many times as long is worked as making them took.
@@ -62,7 +63,7 @@ MOST_RULE_SETS = 100_000
 #: from the paper's 1,000 to what any rate needs for its bound of 0.05.
 _MORE = 1.6
 #: Texts scanned between two signs of life.
-_SCANNED = 2_000
+_SCANNED = 500
 
 
 def search(study: Study, options: TestSgdOptions, rng: np.random.Generator) -> Iterator[Event]:
@@ -93,7 +94,7 @@ class _Search:
         self._started = perf_counter()
         self._tell_from = self._started + TELL_SECONDS
         self._lexicon = Lexicon(lists_of_terms(study.terms))
-        self._answers = Answers(study)
+        self._answers, self._pace = Answers(study), Pace(1)
         nobody = Texts([], [], np.empty((0, 0)), np.empty(0, np.intp))
         self._known = Known(study, options, self._lexicon, nobody, [])
         self._done = 0.0
@@ -206,8 +207,7 @@ class _Search:
     def _ask_untouched(self) -> Iterator[Progress]:
         """Ask about the texts as they are."""
         texts, told = self._known.texts, []
-        for start in range(0, len(texts.written), BATCH):
-            part = slice(start, start + BATCH)
+        for part in self._pace.parts(len(texts.written)):
             told.append(self._answers.to(texts.written[part], texts.rows[part]))
             yield self._progress("asking")
         decided, scores = (np.concatenate(each) for each in zip(*told, strict=True))
@@ -222,8 +222,7 @@ class _Search:
             block = table.seeds[table.asked : min(wanted, table.asked + max(1, BATCH // columns))]
             sentences, rows = self._sentences(table, block)
             told = []
-            for start in range(0, len(sentences), BATCH):
-                part = slice(start, start + BATCH)
+            for part in self._pace.parts(len(sentences)):
                 told.append(self._answers.to(sentences[part], rows[part]))
                 self._known.asked += len(told[-1][0])
                 yield self._progress("asking")
@@ -268,9 +267,13 @@ class _Search:
         for start in range(0, len(flipped), block):
             part = flipped[start : start + block]
             sentences, rows = self._sentences(table, [table.seeds[i] for i in part])
-            again = labels(ask(self._study, sentences[::-1], rows[::-1]))[::-1]
-            steady[part] = table.decided[part] == again.reshape(len(part), -1)
-            yield self._progress("confirming")
+            sentences, rows = sentences[::-1], rows[::-1]
+            again = []
+            for few in self._pace.parts(len(sentences)):
+                again.append(labels(ask(self._study, sentences[few], rows[few])))
+                yield self._progress("confirming")
+            told = np.concatenate(again)[::-1].reshape(len(part), -1)
+            steady[part] = table.decided[part] == told
         table.steady = steady
 
     # what they say

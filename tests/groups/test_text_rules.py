@@ -349,6 +349,8 @@ def test_what_is_known_is_told_while_it_runs(monkeypatch):
     monkeypatch.setattr("fairdesk.groups.text_rules.TELL_SECONDS", 0.0)
     monkeypatch.setattr("fairdesk.groups.text_rules.WORKING", 0.0)
     monkeypatch.setattr("fairdesk.groups.text_rules.BATCH", 8)
+    monkeypatch.setattr("fairdesk.individual.sampling._FIRST_ROWS", 4)
+    monkeypatch.setattr("fairdesk.individual.sampling._MOST_ROWS", 8)
     reader = Reader(score)
     study = study_of(sentences(), reader, terms=TERMS)
     examined = []
