@@ -7,8 +7,8 @@ numbers in bins. Names make subsets; whatever has an order makes runs of neighbo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -16,12 +16,17 @@ from numpy.typing import NDArray
 
 from fairdesk.data.attributes import Attribute
 from fairdesk.data.table import Kind
+from fairdesk.errors import SpecError
 from fairdesk.events import Condition
 
 Subsets = Literal["all", "single", "ordered"]
 
 #: Names beyond this have too many subsets for all of them to be tried: 1,022 with so many.
 MOST_NAMES = 10
+#: An attribute with more names than this is refused: nearly all would be rare.
+MOST_VALUES = 2_000
+#: More bins than this have too many runs; as many as may be asked for in bins of equal width.
+MOST_BINS = 50
 #: Ordered names beyond this are first put together: their runs would be too many.
 MOST_ORDERED = 50
 
@@ -41,15 +46,15 @@ class Rules:
         everybody whose value is known.
     conditions : tuple[Condition, ...]
         ``r`` of them: each rule in words.
-    note : str
-        What the auditor must know about how they were chosen; mostly empty.
+    notes : tuple[str, ...]
+        What the auditor must know about how they were chosen and who is in none; mostly empty.
     """
 
     attribute: Attribute
     cells: NDArray[np.intp]
     sets: NDArray[np.bool_]
     conditions: tuple[Condition, ...]
-    note: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def rules_about(
@@ -85,12 +90,52 @@ def rules_about(
     favourable : NDArray[np.float64], optional
         ``(n,)``; whether each row gets the favourable decision, NaN where that is not known;
         needed where names are ordered by it (`needs_rates`).
+
+    Raises
+    ------
+    SpecError
+        When there are more edges, or names, than make rules to try.
     """
+    _check(attribute, edges)
     if not attribute.values:
-        return _runs_of_numbers(attribute, codes, bins, edges)
-    if attribute.kind is Kind.ORDINAL:
-        return _runs_of_names(attribute, codes, bins)
-    return _subsets(attribute, codes, subsets, favourable)
+        rules = _runs_of_numbers(attribute, codes, bins, edges)
+    elif attribute.kind is Kind.ORDINAL:
+        rules = _runs_of_names(attribute, codes, bins)
+    else:
+        rules = _subsets(attribute, codes, subsets, favourable)
+    return replace(rules, notes=(*rules.notes, *_unknown(attribute, codes)))
+
+
+def _check(attribute: Attribute, edges: Sequence[float]) -> None:
+    if len(edges) >= MOST_BINS:
+        raise SpecError(
+            f"“{attribute.name}” cannot be divided into {len(edges) + 1:,} bins.",
+            why=f"Every run of them is a rule, and more than {MOST_BINS} bins have too many.",
+            remedy=f"Give at most {MOST_BINS - 1} edges.",
+        )
+    if attribute.kind is Kind.NOMINAL and len(attribute.values) > MOST_VALUES:
+        raise SpecError(
+            f"“{attribute.name}” has {len(attribute.values):,} names, and at most "
+            f"{MOST_VALUES:,} can make rules.",
+            why="With so many, nearly all are too rare for a group.",
+            remedy="Protect another column, or put its names together into fewer.",
+        )
+
+
+def _unknown(attribute: Attribute, codes: NDArray[np.float64]) -> Iterator[str]:
+    """Say what becomes of people whose value is not known."""
+    if missing := int(np.isnan(codes).sum()):
+        rows = "row" if missing == 1 else "rows"
+        yield (
+            f"“{attribute.name}” is missing in {missing:,} {rows}: nobody there is in a rule "
+            "about it."
+        )
+    if unknown := int((codes == attribute.unknown_code).sum()):
+        rows = "row" if unknown == 1 else "rows"
+        yield (
+            f"“{attribute.name}” is not known in {unknown:,} {rows}: “{attribute.values[-1]}” is a "
+            "value like others in rules about it."
+        )
 
 
 def needs_rates(attribute: Attribute, subsets: Subsets) -> bool:
@@ -109,7 +154,8 @@ def _subsets(
     cells = _cells(codes)
     count = len(attribute.values)
     there = np.unique(cells[cells >= 0])
-    k, note = len(there), ""
+    k = len(there)
+    note = ""
     if subsets == "all" and k <= MOST_NAMES:
         picked = (np.arange(1, 2**k - 1)[:, None] >> np.arange(k)) & 1 > 0
     else:
@@ -131,7 +177,7 @@ def _subsets(
             )
     sets = np.zeros((len(picked), count), dtype=np.bool_)
     sets[:, there] = picked
-    return Rules(attribute, cells, sets, _listed(attribute, sets), note)
+    return Rules(attribute, cells, sets, _listed(attribute, sets), _all(note))
 
 
 def _rates(
@@ -169,7 +215,7 @@ def _runs_of_names(attribute: Attribute, codes: NDArray[np.float64], bins: int) 
     # who is unknown is no neighbour of the last value: a rule by itself
     sets[-1, ordered:] = True
     sets = sets[: len(spans) + int((there >= ordered).any())]
-    return Rules(attribute, cells, sets, _listed(attribute, sets[:, cell_of]), note)
+    return Rules(attribute, cells, sets, _listed(attribute, sets[:, cell_of]), _all(note))
 
 
 def _runs_of_numbers(
@@ -232,6 +278,10 @@ def _spans(there: NDArray[np.intp]) -> list[tuple[int, int]]:
         for last in cells[i:]
         if (first, last) != (cells[0], cells[-1])
     ]
+
+
+def _all(note: str) -> tuple[str, ...]:
+    return (note,) if note else ()
 
 
 def _cells(codes: NDArray[np.float64]) -> NDArray[np.intp]:

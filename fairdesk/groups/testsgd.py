@@ -247,7 +247,7 @@ class _Mining:
             )
             for i, attribute in enumerate(study.domain.grouping)
         ]
-        self.notes += [each.note for each in rules if each.note]
+        self.notes += [note for each in rules for note in each.notes]
         if not any(len(each.sets) for each in rules):
             raise SpecError(
                 "Everybody in the data has the same protected values, so there are no groups to "

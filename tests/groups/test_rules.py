@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fairdesk.data.attributes import Role
 from fairdesk.data.table import Kind
+from fairdesk.errors import SpecError
 from fairdesk.groups.membership import members
 from fairdesk.groups.rules import MOST_NAMES, needs_rates, rules_about
 from tests.groups.studies import AGE, RACE, nominal, number
@@ -67,7 +68,21 @@ def test_who_is_unknown_stands_outside_the_order():
 
 def test_unknown_is_a_name_like_others():
     race = msgspec.structs.replace(RACE, values=("a", "b", "Unknown"), unknown=True)
-    assert len(rules_about(race, np.array([0.0, 1, 2]), bins=10).conditions) == 6
+    rules = rules_about(race, np.array([0.0, 1, 2, 2]), bins=10)
+    assert len(rules.conditions) == 6
+    assert "not known in 2 rows" in rules.notes[0]
+
+
+def test_who_is_missing_is_counted():
+    rules = rules_about(AGE, np.array([20.0, 30, np.nan]), bins=10)
+    assert rules.notes == ("“age” is missing in 1 row: nobody there is in a rule about it.",)
+
+
+def test_more_names_or_edges_than_make_rules_are_refused():
+    with pytest.raises(SpecError, match="5,000 names"):
+        rules_about(many(5_000), np.arange(5_000.0), bins=10)
+    with pytest.raises(SpecError, match="61 bins"):
+        rules_about(AGE, np.arange(18.0, 68.0), bins=10, edges=tuple(range(1, 61)))
 
 
 @pytest.mark.parametrize("k", [2, 5, MOST_NAMES])
@@ -88,7 +103,7 @@ def test_too_many_names_are_tried_singly_and_by_rate_and_that_is_said():
     assert told == single | {everyone - one for one in single} | prefixes | {
         everyone - some for some in prefixes
     }
-    assert "12 names" in rules.note
+    assert "12 names" in rules.notes[0]
     assert needs_rates(many(k), "all")
     assert not needs_rates(many(k), "single")
     assert not needs_rates(RACE, "all")
@@ -98,7 +113,7 @@ def test_single_names_and_all_but_them():
     rules = rules_about(RACE, np.array([0.0, 1, 2]), bins=10, subsets="single")
     assert len(rules.sets) == 6
     assert len(rules_about(many(6), np.arange(6.0), bins=10, subsets="single").sets) == 12
-    assert not rules.note
+    assert not rules.notes
 
 
 def test_ordered_names_are_sorted_by_rate():
@@ -177,7 +192,7 @@ def test_very_many_ordered_names_are_put_together():
     grade = nominal("grade", [str(i) for i in range(200)], Role.PROTECTED, kind=Kind.ORDINAL)
     rules = rules_about(grade, np.arange(200.0), bins=10)
     assert len(rules.sets) == 54
-    assert "200 values" in rules.note
+    assert "200 values" in rules.notes[0]
     assert tuple(map(float, range(20))) in {each.codes for each in rules.conditions}
 
 

@@ -157,7 +157,7 @@ def test_very_many_cells_are_told_apart():
     codes = np.concatenate([codes, codes[:10]])
     members, place = gathered(
         [
-            rules_about(each, codes[:, i], bins=50, edges=tuple(range(1, 900)))
+            rules_about(each, codes[:, i], bins=50, edges=tuple(range(1, 900, 19)))
             for i, each in enumerate(attributes[:2])
         ]
         + [rules_about(each, codes[:, i + 2], bins=50) for i, each in enumerate(attributes[2:])]
