@@ -299,6 +299,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         return arguments
     if not arguments.protected and not arguments.text_column:
         arguments.refuse("the following arguments are required: --protected, or --text-column")
+    if arguments.text_column and arguments.predictions:
+        arguments.refuse("argument --text-column: needs a --model that reads the texts")
     if arguments.terms and not arguments.text_column:
         arguments.refuse("argument --terms: needs a --text-column")
     return arguments

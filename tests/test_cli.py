@@ -346,6 +346,11 @@ NAMED = ["audit", "--data", "x", "--model", "y", "--label", "z", "--favourable",
         (["audit", "--method", "magic"], ["magic", "maft"]),
         (NAMED, ["--protected", "--text-column"]),
         ([*NAMED, "--protected", "z", "--terms", "t.json"], ["--terms", "--text-column"]),
+        (
+            ["--predictions" if each == "--model" else each for each in NAMED]
+            + ["--text-column", "t"],
+            ["--text-column", "needs a --model"],
+        ),
         (["fly"], ["fly"]),
         (["demo", "--out", "x", "--seed", "-1"], ["--seed"]),
         (["demo"], ["--out"]),
