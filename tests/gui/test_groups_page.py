@@ -462,6 +462,15 @@ def test_text_of_files_is_escaped_and_the_change_marked(qtbot):
     assert label.accessibleName() == FLIP.text
 
 
+def test_a_change_is_found_in_a_long_text_wherever_it_is():
+    around = "and he said that the law is the law " * 300
+    one, other = (f"{around}an {who}, {around}he is {who}." for who in ("asian", "middle eastern"))
+    left, right = changed(one, other)
+    assert [text for text, marked in left if marked] == ["asian", "asian"]
+    assert [text for text, marked in right if marked] == ["middle eastern", "middle eastern"]
+    assert "".join(text for text, _marked in right) == other
+
+
 def test_a_long_sentence_is_cut_far_from_the_change():
     pieces = [
         ("x" * 1_000, False),
@@ -555,6 +564,11 @@ def test_terms_stand_in_rows_with_the_sentences_behind_them(qtbot, opened, texts
     )
     marked = [each.text() for each in view.detail.findChildren(Marked)]
     assert all("<b>" not in each for each in marked)
+    whole = view.table.height()
+    view.table.show_at_once(1)
+    assert view.table.height() < whole
+    view.table.show_at_once(None)
+    assert view.table.height() == whole
     view._category.setCurrentIndex(view._category.findData("age"))
     assert view.table.rowCount() == 1
     assert view.table.term == TERMS[2]

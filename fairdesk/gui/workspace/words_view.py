@@ -6,7 +6,6 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSignalBlocker, Qt, Signal
@@ -45,9 +44,15 @@ _HEADER = ("Category", "Term", "Occurs", "Texts", "Favourable", "Flips")
 _KEY, _SHARE, _PLACE = (Qt.ItemDataRole.UserRole + each for each in range(3))
 #: In less width the term stands below the table, not beside it.
 _BESIDE = 960
+#: So many terms are shown at once where the chosen one stands below them.
+_ABOVE = 10
 #: So many sentences of the data are read for a term, and so many letters around it are shown.
 _MOST, _AROUND = 20, 160
-_WORDS = re.compile(r"(\w+)")
+_WORDS = re.compile(r"\w+|\W+")
+#: Sentences are alike again where so many words and what is between them are, at most so many on.
+_ALIKE, _APART = 3, 40
+#: A sentence in stretches, and whether each is marked.
+Pieces = list[tuple[str, bool]]
 
 #: What is compared, and what the marks mean.
 EXPLAINED = (
@@ -72,21 +77,42 @@ def terms_of(run: Run) -> tuple[TermRate, ...]:
     return tuple(each for each in run.figures if isinstance(each, TermRate))
 
 
-def changed(one: str, other: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
-    """Cut two sentences into stretches that they share, and those that differ, which are marked."""
-    parts_one, parts_other = _WORDS.split(one), _WORDS.split(other)
-    left: list[tuple[str, bool]] = []
-    right: list[tuple[str, bool]] = []
-    matcher = SequenceMatcher(None, parts_one, parts_other, autojunk=False)
-    for tag, i, j, k, m in matcher.get_opcodes():
-        for told, pieces in ((left, parts_one[i:j]), (right, parts_other[k:m])):
-            text = "".join(pieces)
-            if text:
-                told.append((text, tag != "equal"))
+def changed(one: str, other: str) -> tuple[Pieces, Pieces]:
+    """Cut two sentences into stretches that they share, and those that differ, which are marked.
+
+    They are read side by side, for they differ in a few terms only: a comparison that allows for
+    anything takes seconds where a text is long.
+    """
+    first, second = _WORDS.findall(one), _WORDS.findall(other)
+    left: Pieces = []
+    right: Pieces = []
+    i = j = 0
+    while i < len(first) or j < len(second):
+        alike = 0
+        while first[i + alike : i + alike + 1] == second[j + alike : j + alike + 1] != []:
+            alike += 1
+        skip, skip_other = _until_alike(first[i + alike :], second[j + alike :])
+        for told, words_, start, stop in (
+            (left, first, i + alike, i + alike + skip),
+            (right, second, j + alike, j + alike + skip_other),
+        ):
+            shared, differing = "".join(words_[start - alike : start]), "".join(words_[start:stop])
+            told.extend(piece for piece in ((shared, False), (differing, True)) if piece[0])
+        i, j = i + alike + skip, j + alike + skip_other
     return left, right
 
 
-def shortened(pieces: Sequence[tuple[str, bool]], around: int = _AROUND) -> list[tuple[str, bool]]:
+def _until_alike(one: list[str], other: list[str]) -> tuple[int, int]:
+    """Tell after how many words two sentences go on alike; all of them where they do not."""
+    for both in range(2 * _APART):
+        for skip in range(max(0, both - _APART), min(both, _APART) + 1):
+            following = one[skip : skip + _ALIKE]
+            if following == other[both - skip : both - skip + _ALIKE]:
+                return min(skip, len(one)), min(both - skip, len(other))
+    return len(one), len(other)
+
+
+def shortened(pieces: Sequence[tuple[str, bool]], around: int = _AROUND) -> Pieces:
     """Leave out what is far from any marked stretch of a long sentence."""
     told = []
     for place, (text, marked) in enumerate(pieces):
@@ -225,6 +251,7 @@ class WordsView(QWidget):
         self._both.setDirection(
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         )
+        self.table.show_at_once(None if beside else _ABOVE)
 
     # Parts
 
@@ -363,6 +390,7 @@ class _Terms(QTableWidget):
     def __init__(self) -> None:
         super().__init__(0, len(_HEADER))
         self._terms: list[TermRate] = []
+        self._most: int | None = None
         self.setAccessibleName("Terms")
         self.setAccessibleDescription("Arrow keys walk; a click on a header sorts.")
         self.setHorizontalHeaderLabels(list(_HEADER))
@@ -374,7 +402,6 @@ class _Terms(QTableWidget):
         self.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
         self.setSelectionMode(QTableWidget.SelectionMode.SingleSelection)
         self.setTabKeyNavigation(False)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setItemDelegate(parts.Padded(self))
         self.setItemDelegateForColumn(4, _Bar(self))
         head = self.horizontalHeader()
@@ -413,12 +440,25 @@ class _Terms(QTableWidget):
             )
             if terms:
                 self.selectRow(chosen)
+        self._fit()
+
+    def show_at_once(self, most: int | None) -> None:
+        """Show so many rows at most, the others at a scroll; ``None`` is all of them."""
+        if most != self._most:
+            self._most = most
+            self._fit()
+
+    def _fit(self) -> None:
+        rows = len(self._terms) if self._most is None else min(len(self._terms), self._most)
+        scrolls = rows < len(self._terms)
+        self.setVerticalScrollBarPolicy(
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded
+            if scrolls
+            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )
         line = self.verticalHeader().defaultSectionSize()
         self.setFixedHeight(
-            line * len(terms)
-            + self.horizontalHeader().sizeHint().height()
-            + 2 * self.frameWidth()
-            + 2
+            line * rows + self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth() + 2
         )
 
     def _name(self, row: int) -> tuple[str, str] | None:
