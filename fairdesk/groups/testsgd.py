@@ -226,8 +226,7 @@ class _Mining:
         told = []
         total = len(self.asked)
         for part in Pace(1).parts(total):
-            rows = self.people[self.asked[part]]
-            told.append(self._predict(rows))
+            told.append(self.study.predict(self.people[self.asked[part]]))
             yield self._progress("data", min(part.stop, total), total)
         scores = np.concatenate(told)
         self.untouched = self.outcomes.of(scores)
@@ -335,17 +334,16 @@ class _Mining:
             ``(values, count)``.
         """
         seeds = drawn(self.rng, where, self.place, count)
+        # all at once: how fast the model answers must not tell who is made
+        rows = self.neighbours.of(self.people[seeds])
         values = []
         for part in Pace(1).parts(count):
-            scores = self._predict(self.neighbours.of(self.people[seeds[part]]))
+            scores = self.study.predict(rows[part])
             values.append(self.outcomes.of(scores))
             self.decided += np.bincount(labels(scores), minlength=len(self.decided))
             self.tried += len(scores)
             yield self._progress("samples", self.enough, len(self.frequent.chosen))
         return self.place[seeds], np.concatenate(values, axis=1)
-
-    def _predict(self, rows: Rows) -> Scores:
-        return self.study.predict(rows)
 
     def _margins(self) -> NDArray[np.float64]:
         """Give each rule set's widest margin of all outcomes: ``(R,)``."""

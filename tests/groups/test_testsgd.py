@@ -120,6 +120,20 @@ def test_the_same_seed_finds_the_same():
     assert told(3) != told(4)
 
 
+def test_how_fast_a_model_answers_changes_nothing(monkeypatch):
+    class Slow:
+        def __init__(self, members):
+            pass
+
+        def parts(self, people):
+            return (slice(start, start + 37) for start in range(0, people, 37))
+
+    quick = figures(run(study(unlike, PEOPLE, SMALL)))
+    monkeypatch.setattr(testsgd, "Pace", Slow)
+    slow = figures(run(study(unlike, PEOPLE, SMALL)))
+    assert quick[1] == slow[1]
+
+
 def test_nobody_outside_the_domain_is_asked_about():
     domain = Domain(SMALL.attributes, ("income <= 6 or county >= 1", "income >= 1 or sex = m"))
     rows = people(SMALL, 900)
