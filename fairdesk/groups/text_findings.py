@@ -437,16 +437,24 @@ def _examples(known: Known, table: Table, flips: NDArray[np.intp], term: int) ->
         seed, other = int(flipped[at]), int(others[at])
         i = table.seeds[seed]
         text, changed = lexicon.rewritten(texts.named[i], table.categories, [(term,), (other,)])
+        pairs = enumerate(zip(text, changed, strict=False))
+        where = next((at for at, (one, another) in pairs if one != another), 0)
         yield Flip(
             row=int(texts.places[i]),
-            text=text[:MOST_TEXT],
-            other=changed[:MOST_TEXT],
+            text=_cut(text, where),
+            other=_cut(changed, where),
             other_term=lexicon.terms[table.categories[0]][other],
             score=float(table.scores[seed, term]),
             other_score=float(table.scores[seed, other]),
             decision=study.decisions[int(table.decided[seed, term])],
             other_decision=study.decisions[int(table.decided[seed, other])],
         )
+
+
+def _cut(text: str, where: int) -> str:
+    """Cut a text so that a place in it is still seen."""
+    start = max(0, where - MOST_TEXT // 2)
+    return f"…{text[start + 1 : start + MOST_TEXT]}" if start else text[:MOST_TEXT]
 
 
 __all__ = ["Known"]

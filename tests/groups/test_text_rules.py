@@ -1,6 +1,9 @@
 """TestSGD on texts: rule sets of terms, terms by themselves, flips."""
 
+import csv
+import os
 from itertools import product
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -14,6 +17,8 @@ from fairdesk.groups.sentences import Lexicon
 from fairdesk.groups.testing import Side, interval
 from fairdesk.groups.testsgd import TestSgdOptions
 from tests.groups.readers import Reader, study_of
+
+DATA = Path(os.environ.get("FAIRDESK_TEST_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 TERMS = {"who": ("men", "women", "children"), "where": ("here", "there"), "when": ("now", "soon")}
 #: Of each term how much it is favoured.
@@ -252,6 +257,18 @@ def test_what_is_answered_otherwise_when_asked_again_is_no_flip():
     assert all("sing" in flip.text for each in rates for flip in each.examples)
 
 
+def test_long_texts_are_cut_where_they_still_show_the_term():
+    texts = [f"{'so ' * 3_000}men", f"men {'so ' * 3_000}", "women so"]
+    reader = Reader(lambda text, size: 0.9 if "men" in text.split() else 0.1)
+    rates = figures_of(run(study_of(texts, reader, terms={"who": TERMS["who"]})), TermRate)
+    for each in rates:
+        assert len(each.examples) == 3
+        for flip in each.examples:
+            assert max(len(flip.text), len(flip.other)) <= 2_000
+            assert each.term in flip.text.split()
+            assert flip.other_term in flip.other.split()
+
+
 def test_sentences_that_come_to_the_same_count_once():
     texts = ["men sing", "women sing", "Women sing", "men sing", "men run"]
     reader = Reader(score)
@@ -395,6 +412,21 @@ def test_too_little_support_and_too_many_rule_sets_are_said_at_once(monkeypatch)
     with pytest.raises(SpecError, match="7 rule sets; at most 6"):
         run(study_of(texts, reader, terms=TERMS))
     assert not reader.calls
+
+
+@pytest.mark.skipif(not (DATA / "text").is_dir(), reason=f"there are no real texts in {DATA}")
+def test_real_comments_are_read():
+    path = DATA / "text" / "wiki_toxicity_1492.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        texts = [line["comment"] for line in csv.DictReader(file)]
+    events = run(study_of(texts, Reader(lambda text, size: len(text) % 7 / 6)), together=2)
+    (mined,) = figures_of(events, Mined)
+    assert (mined.texts, mined.attributes) == (732, ("gender", "race", "religion", "age"))
+    # all single terms, and those of race and religion, and of religion and age
+    assert mined.rule_sets == 48 + 17 * 9 + 9 * 8
+    occurs = {each.term: each.occurs for each in figures_of(events, TermRate)}
+    assert (occurs["gay"], occurs["jewish"], occurs["african american"]) == (152, 164, 2)
+    assert len(occurs) == 48
 
 
 # Paired shares
