@@ -122,17 +122,16 @@ def holds(frame: pd.DataFrame, conditions: Sequence[Condition]) -> Mask:
 
 
 def candidates(study: Study, options: TestSgdOptions) -> Iterator[tuple[Condition, ...]]:
-    """Put together all rule sets: a rule about each attribute, or none."""
+    """Put together all rule sets: a rule about each of some attributes."""
     every = [
-        [None, *rules(attribute, codes, options.bins)]
+        rules(attribute, codes, options.bins)
         for attribute, codes in zip(
             study.domain.grouping, study.groups[study.inside].T, strict=True
         )
     ]
-    for chosen in product(*every):
-        conditions = tuple(each for each in chosen if each is not None)
-        if 1 <= len(conditions) <= options.together:
-            yield conditions
+    for size in range(1, min(options.together, len(every)) + 1):
+        for some in combinations(every, size):
+            yield from product(*some)
 
 
 def candidate_count(study: Study, options: TestSgdOptions) -> int:
