@@ -191,13 +191,14 @@ def _widest(spec: AuditSpec, mined: Mined, rule_set: RuleSet) -> str:
         else " After correction for how many were examined, chance alone may have made it."
     )
     one = mined.rule_sets == 1
+    lie = "lie" if rule_set.outcome else "lies"
     widest = (
         "the only rule set"
         if one
         else f"the widest difference of {_rule_sets(mined.rule_sets, all_of_them=True)}"
     )
     return (
-        f"{_points(rule_set, rule_set.score)} lie between the {_what(spec, rule_set)} of "
+        f"{_points(rule_set, rule_set.score)} {lie} between the {_what(spec, rule_set)} of "
         f"{rule_phrase(spec, rule_set.conditions)} ({_rate(rule_set, rule_set.phi_in)}) and of "
         f"everybody else ({_rate(rule_set, rule_set.phi_out)}): {widest} examined, "
         f"estimated from samples; {_ends(rule_set)} for "
@@ -230,7 +231,7 @@ def _rate(rule_set: RuleSet, value: float) -> str:
 
 
 def _points(rule_set: RuleSet, value: float) -> str:
-    return f"{100 * value:.1f} percentage points" if rule_set.outcome else f"{value:.3f} of score"
+    return f"{100 * value:.1f} percentage points" if rule_set.outcome else f"{value:.3f}"
 
 
 def _difference(rule_set: RuleSet) -> str:

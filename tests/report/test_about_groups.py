@@ -189,7 +189,7 @@ def test_a_rule_set_is_told_with_its_evidence(spec):
         ({"low": -0.02, "high": 0.05}, "(between 2.0 lower and 5.0 higher for"),
         ({"phi_in": 0.9, "low": 0.01, "high": 0.1}, "6.9 percentage points higher (1.0 to 10.0"),
         ({"p": 0.03}, "corrected p 0.030"),
-        ({"outcome": ""}, "0.624 of score lower (0.580 to 0.661 for"),
+        ({"outcome": ""}, "0.624 lower (0.580 to 0.661 for"),
     ],
 )
 def test_what_is_uncertain_of_a_rule_set_is_told(spec, changes, said):

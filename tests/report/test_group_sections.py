@@ -312,3 +312,22 @@ def test_the_files_of_findings_are_whole_with_groups_alone(tmp_path):
     held = msgspec.json.decode((tmp_path / "findings.json").read_bytes())
     assert held["pairs"] == []
     assert held["runs"][0]["figures"][0]["rule_sets"] == 1_590
+
+
+def test_mean_scores_are_no_percentages(tmp_path):
+    told = tuple(
+        msgspec.structs.replace(each, outcome="")
+        for each in (SWEPT, msgspec.structs.replace(NARROW, data_in=None, holds_on_data=None))
+    )
+    with people_store(tmp_path, ("sex",)) as store:
+        measured(store, "testsgd", told, options={"outcome": "score"})
+        report, _ = make_report(store)
+    (section,) = [each for each in report.sections if each.title == "Subtle groups"]
+    said = str(msgspec.to_builtins(section)).replace("\u00a0", " ")
+    assert "'0.624', 'sentence': 'lies between the mean scores of the favourable decision" in said
+    assert (
+        "'0.207', '0.831', '−0.624', '−0.661 to −0.580', '< 0.0001', '6.7 %', 'undefined'" in said
+    )
+    assert "percentage points" not in said
+    # shares have a chart, scores have their table
+    assert "chart" not in {block["type"] for block in msgspec.to_builtins(section.blocks)}
