@@ -40,7 +40,7 @@ from fairdesk.gui.workspace.statement import Statement
 from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.report import about_groups, words
 
-_HEADER = ("Category", "Term", "Occurs", "Texts", "Favourable", "Flips")
+_HEADER = ("Category", "Term", "Occurs", "Texts", "Rate", "Flips")
 _KEY, _SHARE, _PLACE = (Qt.ItemDataRole.UserRole + each for each in range(3))
 #: In less width the term stands below the table, not beside it.
 _BESIDE = 960
@@ -406,10 +406,13 @@ class _Terms(QTableWidget):
         self.setItemDelegateForColumn(4, _Bar(self))
         head = self.horizontalHeader()
         head.setHighlightSections(False)
-        head.setSectionResizeMode(head.ResizeMode.ResizeToContents)
+        # measured once when they are filled, not at every change of the layout
+        head.setSectionResizeMode(head.ResizeMode.Fixed)
         head.setSectionResizeMode(4, head.ResizeMode.Stretch)
         head.setMinimumSectionSize(head.sectionSizeHint(4) // 2)
         head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        if (rate := self.horizontalHeaderItem(4)) is not None:
+            rate.setToolTip("The share of these texts with the favourable decision")
         for place in range(2, len(_HEADER)):
             if (title := self.horizontalHeaderItem(place)) is not None:
                 title.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -440,6 +443,10 @@ class _Terms(QTableWidget):
             )
             if terms:
                 self.selectRow(chosen)
+        head = self.horizontalHeader()
+        for place in (0, 1, 2, 3, 5):
+            wide = max(self.sizeHintForColumn(place), head.sectionSizeHint(place))
+            head.resizeSection(place, wide + theme.NEAR)
         self._fit()
 
     def show_at_once(self, most: int | None) -> None:
