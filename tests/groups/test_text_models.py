@@ -5,9 +5,14 @@ import pickle
 import numpy as np
 import pytest
 
+from fairdesk.audit.question import domain_of
+from fairdesk.audit.run import run
+from fairdesk.audit.spec import AuditSpec, RunSpec
+from fairdesk.audit.store import Store
+from fairdesk.audit.worker import Worker
 from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.reading import read_table
-from fairdesk.events import Flip, Measured, RuleSet, TermRate
+from fairdesk.events import Flip, Measured, Mined, RuleSet, TermRate
 from fairdesk.groups import testsgd
 from fairdesk.groups.study import Study
 from fairdesk.models.feeding import FedModel
@@ -182,3 +187,40 @@ def test_the_term_that_a_model_decides_by_is_found(table, tmp_path, make, suffix
     inputs = [np.array([first.text], dtype=object), *rows[[first.row], 1:].T]
     alone = float(opened.scores(inputs)[0, 0])
     assert alone == pytest.approx(first.score, abs=1e-5)
+
+
+def test_a_run_on_texts_is_kept_and_a_failed_one_says_why(table, tmp_path):
+    columns(tmp_path / "model.pkl")
+    worker = Worker()
+    card = worker.open_model(tmp_path / "model.pkl")
+    mapping = match(card, table, "verdict", "good")
+    spec = AuditSpec(
+        title="Who is heard?",
+        person="comment",
+        data=table.source,
+        columns=table.columns,
+        label="verdict",
+        favourable="good",
+        model=card,
+        mapping=mapping,
+        domain=domain_of(table, mapping, "verdict", ()),
+    )
+    terms = {"gender": ("gay", "straight", "male", "female"), "race": ("black", "white")}
+    whole = RunSpec("testsgd", text="comment", terms=terms)
+    with Store.create(tmp_path / "a.fairdesk", spec, table) as store:
+        (*_, last) = run(worker, store, whole)
+        assert (last.state, last.message) == ("done", "")
+        (record,) = store.runs()
+        mined, *figures = record.figures
+        assert isinstance(mined, Mined)
+        assert mined.attributes == ("gender", "race")
+        assert mined.rule_sets == 6 == sum(isinstance(each, RuleSet) for each in figures)
+        assert record.queries >= mined.samples > 0
+        gay = next(each for each in figures if isinstance(each, TermRate))
+        assert (gay.term, len(gay.examples)) == ("gay", min(gay.flips, 20))
+        assert gay.flips > 0
+        nobody = RunSpec("testsgd", text="comment", terms={"pets": ("cat", "dog")})
+        (*_, last) = run(worker, store, nobody)
+        assert last.state == "failed"
+        assert "None of the 160 texts in “comment” holds any of the 2 terms." in last.message
+    worker.close()
