@@ -123,7 +123,7 @@ class Tallies:
             n, total = self.n[place].astype(np.float64), self.totals[value, place]
             if squares is None:
                 return Side(n, total.astype(np.float64))
-            return Side(n, total / PARTS, self.totals[squares, place] / PARTS)
+            return Side(n, total / PARTS, self.totals[squares, place] / PARTS**2)
 
         return side(INSIDE), side(OUTSIDE)
 

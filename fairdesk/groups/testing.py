@@ -16,6 +16,8 @@ Z = 1.96
 ALPHA = 0.05
 #: With fewer expected hits (or misses) than this on a side the normal approximation is too bold.
 _RARE = 10.0
+#: A deviation that is no more than what floating point rounds.
+_NOUGHT = 1e-5
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Side:
             rest = np.maximum(self.squares - self.total * self.mean, 0.0)
             deviation = np.sqrt(rest / np.maximum(self.n - 1, 1))
         share = 2 / (self.n + 4)
-        return np.where(deviation > 0, deviation, np.sqrt(share * (1 - share)))
+        return np.where(deviation > _NOUGHT, deviation, np.sqrt(share * (1 - share)))
 
     @cached_property
     def half(self) -> Numbers:

@@ -157,7 +157,8 @@ class _Outcomes:
         """Make the numbers of answers ``(n, k)``: ``(values, n)``."""
         if self._scores:
             score = np.clip(favourable_scores(scores, self._favourable), 0.0, 1.0)
-            return np.round(np.stack([score, score**2]) * PARTS).astype(np.int64)
+            parts = np.round(score * PARTS).astype(np.int64)
+            return np.stack([parts, parts**2])
         return np.equal.outer(self._decisions, labels(scores)).astype(np.int64)
 
 

@@ -268,6 +268,15 @@ def test_mean_scores():
     assert same[found[0].conditions].phi_in == pytest.approx(1 - found[0].phi_in, abs=0.1)
 
 
+def test_scores_that_are_all_alike_leave_some_doubt():
+    asked = study(lambda rows: 0.2 + 0.37 * rows[:, 0], PEOPLE, SMALL)
+    options = msgspec.structs.replace(QUICK, outcome="score", together=1)
+    _, found = figures(run(asked, options))
+    sexes = [each for each in found if each.conditions[0].attribute == "sex"]
+    assert [each.score for each in sexes] == pytest.approx([0.37, 0.37], abs=1e-4)
+    assert all(0.005 < each.margin < 0.05 for each in sexes)
+
+
 def test_groups_that_the_model_is_not_given():
     rng = np.random.default_rng(0)
     # this race earns less, and some are of none that is known
