@@ -35,6 +35,8 @@ ESTIMATED_GROUPS = (
 )
 #: Between a number and its unit: no line break.
 NBSP = "\u00a0"
+#: What cannot be computed: 0/0, or nothing to compare with.
+UNDEFINED = "undefined"
 #: Endings with a plural of their own, the longer ones first.
 _IRREGULAR = {
     "person": "people",
@@ -136,6 +138,22 @@ def digits_of(low: float, high: float) -> int:
     """Choose decimals of a percentage by the width of its interval: two figures of it, 1 to 4."""
     width = 100 * (high - low)
     return 1 if width <= 0 else min(max(1, 1 - floor(log10(width))), 4)
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Write a number with its sign: ``+1.20``, ``−0.31``."""
+    return f"{'−' if value < 0 else '+'}{abs(value):.{digits}f}"
+
+
+def p_text(p: float | None) -> str:
+    """Write a p-value: ``0.031``, ``below 0.0001``; ``undefined`` where there is none."""
+    if p is None:
+        return UNDEFINED
+    if p < 0.0001:
+        return "below 0.0001"
+    if p > 0.999 and p < 1:
+        return "above 0.999"
+    return f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
 
 
 def duration(seconds: float) -> str:

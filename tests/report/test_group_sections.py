@@ -323,7 +323,7 @@ def test_mean_scores_are_no_percentages(tmp_path):
         measured(store, "testsgd", told, options={"outcome": "score"})
         report, _ = make_report(store)
     (section,) = [each for each in report.sections if each.title == "Subtle groups"]
-    said = str(msgspec.to_builtins(section)).replace("\u00a0", " ")
+    said = str(msgspec.to_builtins(section)).replace(r"\xa0", " ")
     assert "'0.624', 'sentence': 'lies between the mean scores of the favourable decision" in said
     assert (
         "'0.207', '0.831', '−0.624', '−0.661 to −0.580', '< 0.0001', '6.7 %', 'undefined'" in said
