@@ -21,7 +21,7 @@ _VARIANTS = 50
 #: So many leaders are told with what is one step broader and narrower, so many of each.
 _AROUND, _BESIDE = 30, 8
 #: Supports at which findings are told too.
-_SWEEP = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
+SWEEP = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 #: What untouched rows must show of a difference, for it to hold.
 _HOLDS = 0.5
 #: Of fewer rows on a side it cannot be said whether they show it.
@@ -97,7 +97,7 @@ class Told:
         """Tell what would be found with a greater support."""
         support, order = self.rows / self.members.weight.sum(), self.ranked
         found = []
-        for least in (theta, *(each for each in _SWEEP if each > theta)):
+        for least in (theta, *(each for each in SWEEP if each > theta)):
             there = order[support[order] >= least - 1e-12]
             if len(there):
                 best = int(there[0])
@@ -156,7 +156,7 @@ class Told:
             float(side.total[place]) / n if n else None
             for side, n in zip((self.data_in, self.data_out), there, strict=True)
         )
-        holds = None if min(there) < _FEW else _holds(inside - outside, data_in, data_out)
+        holds = holds_on_data(inside - outside, data_in, data_out, min(there))
         return RuleSet(
             conditions=self.conditions(place),
             outcome=self.outcome,
@@ -212,11 +212,13 @@ def _few(leader: NDArray[np.intp]) -> Iterator[int]:
         yield place
 
 
-def _holds(gap: float, data_in: float | None, data_out: float | None) -> bool | None:
-    """Tell whether the untouched rows show a difference too."""
-    if data_in is None or data_out is None or gap == 0:
+def holds_on_data(
+    gap: float, data_in: float | None, data_out: float | None, fewest: float
+) -> bool | None:
+    """Tell whether the untouched rows show a difference too; ``fewest`` are on either side."""
+    if data_in is None or data_out is None or gap == 0 or fewest < _FEW:
         return None
     return (data_in - data_out) / gap >= _HOLDS
 
 
-__all__ = ["Told", "paper_confidence"]
+__all__ = ["SWEEP", "Told", "holds_on_data", "paper_confidence"]

@@ -25,7 +25,7 @@ from fairdesk.events import (
 from fairdesk.groups.paired import Compared, compare
 from fairdesk.groups.sentences import Lexicon
 from fairdesk.groups.study import Study
-from fairdesk.groups.telling import paper_confidence
+from fairdesk.groups.telling import SWEEP, holds_on_data, paper_confidence
 from fairdesk.groups.testing import ALPHA, holm
 from fairdesk.groups.text_tables import Table, Texts
 
@@ -41,15 +41,14 @@ MOST_TEXT = 2_000
 MOST_NARROWER = 10
 #: What has at least this share of a rule set's difference carries it.
 CARRIES = 0.8
-#: Least supports whose findings are told beside those asked for.
-SWEEP = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 
 #: The places of terms, one per category.
 Choice = tuple[int, ...]
 #: A rule set: the categories, and the choice of their terms.
 Key = tuple[tuple[int, ...], Choice]
-#: From a choice to the rates of texts that name exactly its terms, and of others.
-Rates = Callable[[Choice], tuple[float | None, float | None]]
+#: From a choice to the rates of texts that name exactly its terms, and of others; and how many
+#: there are of these or those, whichever is fewer.
+Rates = Callable[[Choice], tuple[float | None, float | None, int]]
 
 
 @dataclass
@@ -124,8 +123,9 @@ class Known:
         -------
         callable
             From a choice to the rate of the texts that name exactly these terms, and of those that
-            do not; ``None`` where there is no such text. Texts that name these and others of the
-            same categories are on neither side.
+            do not, ``None`` where there is no such text; and how many there are of these or those,
+            whichever is fewer. Texts that name these terms and others of the same categories are on
+            neither side.
         """
         key = (table.categories, outcome)
         if key not in self._rates:
@@ -180,7 +180,7 @@ class _Told:
         for i in ranked:
             categories, choice = self._keys[i]
             table = tables[categories]
-            data_in, data_out = untouched[categories](choice)
+            data_in, data_out, fewest = untouched[categories](choice)
             yield RuleSet(
                 conditions=self._conditions(i),
                 outcome=self._name,
@@ -198,7 +198,7 @@ class _Told:
                 p=float(self._p[i]),
                 data_in=data_in,
                 data_out=data_out,
-                holds_on_data=self._holds(i, data_in, data_out),
+                holds_on_data=holds_on_data(float(self._apart[i]), data_in, data_out, fewest),
                 leader=places.get(leaders[i], -1),
                 broader=self._variants(self._broader(i)),
                 narrower=self._variants(narrower.get(i, [])),
@@ -269,12 +269,6 @@ class _Told:
             )
             for i in first
         )
-
-    def _holds(self, i: int, data_in: float | None, data_out: float | None) -> bool | None:
-        if data_in is None or data_out is None:
-            return None
-        apart = float(self._apart[i])
-        return bool(apart != 0 and (data_in - data_out) * np.sign(apart) >= abs(apart) / 2)
 
     # the search as a whole
 
@@ -363,12 +357,13 @@ def _rates(texts: Texts, table: Table, values: NDArray[np.float64]) -> Rates:
             sums_exactly[choice] = sums_exactly.get(choice, 0.0) + value
     rows, total = len(table.holders), float(values[table.holders].sum())
 
-    def rates(choice: Choice) -> tuple[float | None, float | None]:
+    def rates(choice: Choice) -> tuple[float | None, float | None, int]:
         inside, others = exactly[choice], rows - holding[choice]
         rest = total - sums_holding.get(choice, 0.0)
         return (
             sums_exactly[choice] / inside if inside else None,
             rest / others if others else None,
+            min(inside, others),
         )
 
     return rates
