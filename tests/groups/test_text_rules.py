@@ -340,6 +340,19 @@ def test_each_decision_is_counted_in_turn():
     assert {each.p for each in third.values()} == {1.0}
 
 
+def test_of_equal_scores_the_plainer_leads():
+    texts = [f"{who} {verb} {where}" for who in TERMS["who"] for verb in LIKED[:3]
+             for where in TERMS["where"]]  # fmt: skip
+    reader = Reader(lambda text, size: 0.9 if "men" in text.split() else 0.1)
+    rule_sets = figures_of(run(study_of(texts, reader, terms=TERMS)), RuleSet)
+    told = [terms_of(each) for each in rule_sets]
+    assert told[0] == ("men",)
+    assert {rule_sets[told.index(("men", where))].leader for where in TERMS["where"]} == {0}
+    for where in TERMS["where"]:
+        alone = rule_sets[told.index((where,))]
+        assert (alone.score, alone.p, alone.holds_on_data) == (0, 1, None)
+
+
 def test_mean_scores_can_be_compared():
     texts = [f"{who} {verb}" for who in TERMS["who"] for verb in LIKED]
     study = study_of(texts, Reader(score), terms={"who": TERMS["who"]})
