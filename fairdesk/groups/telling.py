@@ -15,7 +15,7 @@ from fairdesk.groups.support import Counts, Members, RuleSets
 from fairdesk.groups.testing import ALPHA, Side, Z, holm, interval, p_values
 
 #: So many rule sets are told of at most, of so many leading ones that are looked through.
-_TOLD, _LOOKED_AT = 1_000, 5_000
+MOST_TOLD, _LOOKED_AT = 1_000, 5_000
 #: Of one finding so many variants are told at most, where not all rule sets can be.
 _VARIANTS = 50
 #: So many leaders are told with what is one step broader and narrower, so many of each.
@@ -107,21 +107,25 @@ class Told:
                 found.append(Support(least, 0, 0.0))
         return tuple(found)
 
-    def rule_sets(self, rng: np.random.Generator, *, last: bool) -> tuple[RuleSet, ...]:
+    def rule_sets(
+        self, rng: np.random.Generator, most: int = MOST_TOLD, *, last: bool
+    ) -> tuple[RuleSet, ...]:
         """Tell of the leading rule sets, and which of them are variants of another.
 
         Parameters
         ----------
         rng : np.random.Generator
             For `leaders`.
+        most : int
+            So many are told of at most.
         last : bool
             Whether these are the last figures: else fewer are looked through, and what is around
             them is left out.
         """
-        order = self.ranked[: _LOOKED_AT if last else _TOLD]
+        order = self.ranked[: _LOOKED_AT if last else most]
         gap = (self.inside.mean - self.outside.mean)[order]
         leader = leaders(self.members, self.chosen[order], gap, rng)
-        told = np.array(list(_few(leader)), dtype=np.intp)
+        told = np.array(list(_few(leader, most)), dtype=np.intp)
         position = np.full(len(order), -1)
         position[told] = np.arange(len(told))
         shown = order[told]
@@ -194,15 +198,15 @@ class Told:
         )
 
 
-def _few(leader: NDArray[np.intp]) -> Iterator[int]:
+def _few(leader: NDArray[np.intp], most: int) -> Iterator[int]:
     """Give the places of which is told: leaders, and of each some of its variants."""
-    if len(leader) <= _TOLD:
+    if len(leader) <= most:
         yield from range(len(leader))
         return
     variants = np.zeros(len(leader), dtype=np.intp)
     told = 0
     for place, ahead in enumerate(leader.tolist()):
-        if told == _TOLD:
+        if told == most:
             return
         if ahead >= 0:
             variants[ahead] += 1
@@ -221,4 +225,4 @@ def holds_on_data(
     return (data_in - data_out) / gap >= _HOLDS
 
 
-__all__ = ["SWEEP", "Told", "holds_on_data", "paper_confidence"]
+__all__ = ["MOST_TOLD", "SWEEP", "Told", "holds_on_data", "paper_confidence"]

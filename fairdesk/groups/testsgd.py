@@ -24,7 +24,7 @@ from fairdesk.groups.sampling import Neighbours, drawn, starting
 from fairdesk.groups.study import Study
 from fairdesk.groups.support import MOST, Counts, Frequent, gathered, grow
 from fairdesk.groups.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, PARTS, Tallies
-from fairdesk.groups.telling import Told
+from fairdesk.groups.telling import MOST_TOLD, Told
 from fairdesk.groups.testing import Side
 from fairdesk.individual.sampling import Pace
 from fairdesk.models.model import favourable_scores, labels
@@ -33,6 +33,8 @@ from fairdesk.models.model import favourable_scores, labels
 MOST_ROWS = 200_000
 #: The first pool has at most so many times the samples that each side needs.
 _POOL = 40
+#: Of all outcomes together about so many rule sets are told of.
+_TOLD_IN_ALL = 10_000
 #: Figures are told anew after so many seconds.
 _TELL_SECONDS = 0.5
 #: ... or so many times what it takes to tell them.
@@ -366,6 +368,7 @@ class _Mining:
         figures: list[Figure] = []
         known = np.flatnonzero((self.tallies.n > 0).all(axis=0))
         notes = (*self._surprises(), *self.notes)
+        most = min(MOST_TOLD, max(20, _TOLD_IN_ALL // len(self.outcomes.names)))
         for value, name in enumerate(self.outcomes.names):
             told = self._told(value, name, known)
             figures.append(
@@ -382,7 +385,7 @@ class _Mining:
                     notes=notes,
                 )
             )
-            figures += told.rule_sets(np.random.default_rng(0), last=last)
+            figures += told.rule_sets(np.random.default_rng(0), most, last=last)
         return Measured("samples", tuple(figures))
 
     def _told(self, value: int, name: str, known: NDArray[np.intp]) -> Told:

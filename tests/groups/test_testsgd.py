@@ -250,6 +250,14 @@ def test_each_decision_in_turn():
     assert (favourable.outcome, favourable.rule_sets) == ("granted", mined[2].rule_sets)
 
 
+def test_of_very_many_decisions_fewer_rule_sets_are_told(monkeypatch):
+    monkeypatch.setattr(testsgd, "_TOLD_IN_ALL", 75)
+    asked = study(three, PEOPLE, SMALL, decisions=("refused", "waits", "granted"), favourable=2)
+    mined, found = figures(run(asked, msgspec.structs.replace(QUICK, outcome="each")))
+    assert mined[0].rule_sets > 50
+    assert len(found) == 3 * 25
+
+
 def test_mean_scores():
     asked = study(unlike, PEOPLE, SMALL)
     (mined,), found = figures(run(asked, msgspec.structs.replace(QUICK, outcome="score")))
