@@ -186,9 +186,8 @@ class Frequent:
 
 @dataclass(frozen=True)
 class Growing:
-    """How far the growth is: rule sets of so many attributes are counted, so many were kept."""
+    """How far the growth is: so many rule sets were kept, so many counted."""
 
-    attributes: int
     kept: int
     candidates: int
 
@@ -224,7 +223,7 @@ def grow(members: Members, least: int, together: int) -> Iterator[Growing | Freq
             held.append(tally[fine])
             candidates += len(sets)
             kept += int(fine.sum())
-            yield Growing(attributes, kept, candidates)
+            yield Growing(kept, candidates)
             if kept > MOST:
                 stopped = attributes
                 break

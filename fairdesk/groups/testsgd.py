@@ -33,6 +33,8 @@ from fairdesk.models.model import favourable_scores, labels
 MOST_ROWS = 200_000
 #: The first pool has at most so many times the samples that each side needs.
 _POOL = 40
+#: It is so much of the work, as far as progress tells.
+_POOL_SHARE = 0.9
 #: Of all outcomes together about so many rule sets are told of.
 _TOLD_IN_ALL = 10_000
 #: Figures are told anew after so many seconds.
@@ -119,6 +121,12 @@ def search(
 ) -> Iterator[Event]:
     """Find the rule sets whose members fare most unlike others.
 
+    Of people: rules about each attribute (`fairdesk.groups.rules`), the frequent rule sets
+    (`fairdesk.groups.support`; the rows that lie in the domain count), the model's answers for
+    these rows as they are, and samples made from them (`fairdesk.groups.sampling`), one pool for
+    all rule sets (`fairdesk.groups.tallies`), until each margin is small enough. Of texts:
+    `fairdesk.groups.text_rules`.
+
     Raises
     ------
     SpecError
@@ -179,7 +187,7 @@ class _Mining:
         self.good = np.full(len(self.people), np.nan)
         self.notes: list[str] = []
         self.decided = np.zeros(len(study.decisions), dtype=np.int64)
-        self.tried, self.due, self.enough = 0, 0.0, 0
+        self.tried, self.due, self.done = 0, 0.0, 0
 
     def run(self) -> Iterator[Event]:
         self._check()
@@ -305,11 +313,12 @@ class _Mining:
         """Draw from everybody, so many that the smallest group has what it needs."""
         thr = self.options.sample_thr
         smallest = int(self.tallies.people[INSIDE].min()) / len(self.people)
-        pool = int(min((thr + 3 * np.sqrt(thr)) / smallest, _POOL * thr)) + 1
+        self.pool = int(min((thr + 3 * np.sqrt(thr)) / smallest, _POOL * thr)) + 1
         everywhere = np.ones(len(self.members.weight), dtype=np.bool_)
         done = 0
-        while done < pool:
-            place, values = yield from self._draw(everywhere, min(pool - done, MOST_AT_ONCE))
+        while done < self.pool:
+            count = min(self.pool - done, MOST_AT_ONCE)
+            place, values = yield from self._draw(everywhere, count)
             self.tallies.add(place, values)
             done += len(place)
             yield from self._tell()
@@ -319,7 +328,7 @@ class _Mining:
         tallies = self.tallies
         while (draw := tallies.next(wanted)) is not None:
             which = np.flatnonzero((tallies.n < wanted).any(axis=0))
-            self.enough = len(self.frequent.chosen) - len(which)
+            self.done = max(self.done, len(self.frequent.chosen) - len(which))
             place, values = yield from self._draw(draw.where, draw.count)
             tallies.add(place, values, draw.where, which)
             yield from self._tell()
@@ -345,8 +354,14 @@ class _Mining:
             values.append(self.outcomes.of(scores))
             self.decided += np.bincount(labels(scores), minlength=len(self.decided))
             self.tried += len(scores)
-            yield self._progress("samples", self.enough, len(self.frequent.chosen))
+            yield self._progress("samples", self._known(), len(self.frequent.chosen))
         return self.place[seeds], np.concatenate(values, axis=1)
+
+    def _known(self) -> int:
+        """Give how many rule sets have their samples: about, while all wait for the pool."""
+        waiting = _POOL_SHARE * min(self.tried / self.pool, 1.0)
+        self.done = max(self.done, int(waiting * len(self.frequent.chosen)))
+        return self.done
 
     def _margins(self) -> NDArray[np.float64]:
         """Give each rule set's widest margin of all outcomes: ``(R,)``."""

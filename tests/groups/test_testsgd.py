@@ -160,6 +160,9 @@ def test_progress_is_told_often_and_never_falls():
     for name in ("tried", "queries", "rejected"):
         counts = [getattr(each, name) for each in progress]
         assert counts == sorted(counts)
+    done = [each.done for each in progress if each.phase == "samples"]
+    assert done == sorted(done)
+    assert 0 < done[0] < done[-1]
     assert progress[-1].done == progress[-1].total > 0
     assert all(each.done <= each.total for each in progress)
 
