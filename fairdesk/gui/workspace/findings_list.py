@@ -473,9 +473,11 @@ class _Painter(QStyledItemDelegate):
         return super().editorEvent(event, model, option, index)
 
     def _room(self, index: Index) -> int:
-        """How wide a row is."""
+        """How wide a row is; with the scroll bar beside it, so that all are measured once."""
         indent = _INDENT if index.internalId() else 0
-        return self._view.viewport().width() - indent
+        bar = self._view.verticalScrollBar()
+        beside = 0 if bar.isVisible() else bar.sizeHint().width()
+        return self._view.viewport().width() - beside - indent
 
     def _parts(
         self, font: QFont, finding: Finding, rect: QRect
@@ -490,7 +492,7 @@ class _Painter(QStyledItemDelegate):
             if not text:
                 return QRect(QPoint(inside.left(), top), QSize(0, 0))
             whole = QRect(inside.left(), top, inside.width(), 10_000)
-            high = QFontMetrics(font).boundingRect(whole, _WRAPPED, text).height()
+            high = _height(QFontMetrics(font), whole, text)
             placed = QRect(inside.left(), top, inside.width(), high)
             top += high + gap
             return placed
@@ -502,6 +504,14 @@ class _Painter(QStyledItemDelegate):
         doubt = below(finding.doubt, fonts.small)
         variants = below(variants_text(finding), fonts.small)
         return upper, dots, lower, doubt, variants, top - rect.top() + theme.NEAR + theme.TIGHT
+
+
+def _height(metrics: QFontMetrics, room: QRect, text: str) -> int:
+    """Tell how high a text is; to break lines takes ten times as long as to see that all fit."""
+    lines = text.split("\n")
+    if all(metrics.horizontalAdvance(line) <= room.width() for line in lines):
+        return metrics.lineSpacing() * (len(lines) - 1) + metrics.height()
+    return metrics.boundingRect(room, _WRAPPED, text).height()
 
 
 def _fleeting(index: Index) -> QModelIndex:
