@@ -11,6 +11,7 @@ from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.events import Condition, Progress
+from fairdesk.gui.workspace.again_dialog import AgainDialog
 from fairdesk.gui.workspace.findings_list import evidence_text, findings_of, matching
 from fairdesk.gui.workspace.lattice_view import carried, steps_of
 from fairdesk.gui.workspace.other_methods import Weights
@@ -599,7 +600,11 @@ def test_where_nobody_can_be_compared_the_searches_are_off_and_say_why(opened, t
         assert not start.isEnabled()
         assert reason in start.accessibleDescription()
         assert any(reason in each.text() for each in empty.findChildren(QLabel))
-    assert workspace.overview._following is not None
+    assert workspace.bar._again.text() == "&Find groups…"
+    workspace.run_again()
+    (dialog,) = workspace.findChildren(AgainDialog)
+    assert dialog.picker.key == "testsgd"
+    dialog.reject()
 
 
 @pytest.fixture

@@ -147,10 +147,10 @@ class RunBar(parts.Card):
         self._stopping = False
         self.show_nothing()
 
-    def show_nothing(self) -> None:
-        """Show that no run was made."""
-        self._stand(Sign.NOT_YET, "No run yet", "Start one to find examples")
-        self._again.setText("&Find examples…")
+    def show_nothing(self, what: str = "examples") -> None:
+        """Show that no run was made, and what one could find."""
+        self._stand(Sign.NOT_YET, "No run yet", f"Start one to find {what}")
+        self._again.setText(f"&Find {what}…")
         self._offer(running=False)
 
     def show_opening(self, what: str) -> None:

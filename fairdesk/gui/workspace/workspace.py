@@ -41,7 +41,7 @@ from fairdesk.gui.workspace.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.compare_page import ComparePage
 from fairdesk.gui.workspace.data_page import DataPage
 from fairdesk.gui.workspace.examples_page import ExamplesPage
-from fairdesk.gui.workspace.findings_view import mined_of
+from fairdesk.gui.workspace.findings_view import METHOD, mined_of
 from fairdesk.gui.workspace.groups_page import GroupsPage
 from fairdesk.gui.workspace.log_page import LogPage
 from fairdesk.gui.workspace.overview_page import OverviewPage
@@ -270,7 +270,7 @@ class Workspace(QWidget):
     def find_groups(self) -> None:
         """Look for groups that rules describe; where there are none, for words in texts."""
         if self._session.spec.domain.grouping:
-            self._ask((self._anew("testsgd", None),))
+            self._ask((self._anew(METHOD, None),))
         else:
             self.compare_words()
 
@@ -285,7 +285,7 @@ class Workspace(QWidget):
         """Compare sentences that name different people, in the first text that the model reads."""
         texts = text_columns(self._session.spec)
         if texts:
-            self._ask((msgspec.structs.replace(self._anew("testsgd", None), text=texts[0]),))
+            self._ask((msgspec.structs.replace(self._anew(METHOD, None), text=texts[0]),))
 
     def measure_groups(self) -> None:
         """Count how groups fare; no model is needed for that."""
@@ -339,7 +339,10 @@ class Workspace(QWidget):
         if self.busy or self._opening is not None or self.asks_nobody:
             return
         runs = self._session.runs
-        dialog = AgainDialog(self._session.spec, runs[-1] if runs else None, self)
+        spec = self._session.spec
+        # what is offered first must be possible
+        first = METHOD if not runs and all_off(spec, Answers.EXAMPLES) else ""
+        dialog = AgainDialog(spec, runs[-1] if runs else None, self, method=first)
         dialog.accepted.connect(lambda: self._ask((dialog.run(),)))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setModal(True)
@@ -578,7 +581,7 @@ class Workspace(QWidget):
         self._stand_searches()
         if latest is None:
             stand(NAMES.index(REPORT), Standing("nothing to tell yet", Sign.NOT_YET))
-            self.bar.show_nothing()
+            self.bar.show_nothing("groups" if all_off(spec, Answers.EXAMPLES) else "examples")
         else:
             stand(NAMES.index(REPORT), Standing("ready to export", Sign.DONE))
             self.bar.show_record(latest)
