@@ -89,7 +89,7 @@ def _alike(
     def jaccard(both: NDArray[np.float32], sizes: NDArray[np.float32]) -> NDArray[np.float32]:
         inside = both / np.maximum(size + sizes - both, 1e-9)
         outside = (everybody - size - sizes + both) / np.maximum(everybody - both, 1e-9)
-        return np.minimum(inside, outside)
+        return np.asarray(np.minimum(inside, outside))
 
     return np.maximum(jaccard(both, sizes), jaccard(size - both, everybody - sizes))
 

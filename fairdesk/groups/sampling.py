@@ -79,7 +79,7 @@ class Neighbours:
     def _fine(self, moved: Rows, rows: Rows) -> NDArray[np.bool_]:
         if not self._domain.ruled:
             return np.ones(len(rows), dtype=np.bool_)
-        fine = (moved[:, self._still] == rows[:, self._still]).all(axis=1)
+        fine: NDArray[np.bool_] = (moved[:, self._still] == rows[:, self._still]).all(axis=1)
         fine[fine] = self._domain.contains(moved[fine])
         return fine
 

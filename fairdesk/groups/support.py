@@ -69,7 +69,7 @@ class Members:
         used = np.flatnonzero((chosen >= 0).any(axis=0))
         if not used.size:
             return np.repeat(self.everybody[None], len(chosen), axis=0)
-        members = self._bits[used[0]][chosen[:, used[0]]]
+        members: Words = self._bits[used[0]][chosen[:, used[0]]]
         for attribute in used[1:]:
             members &= self._bits[attribute][chosen[:, attribute]]
         return members

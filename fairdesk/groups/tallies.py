@@ -173,11 +173,11 @@ class Tallies:
 
     def _union(self, sides: NDArray[np.intp], sets: NDArray[np.intp]) -> Words:
         """Give everybody who is on any of these sides: ``(w,)``."""
-        union = np.zeros_like(self.members.everybody)
+        union: Words = np.zeros_like(self.members.everybody)
         for part in self.members.chunks(len(sets)):
             bits = self.members.bits(self.chosen[sets[part]])
             bits[sides[part] == OUTSIDE] ^= self.members.everybody
-            union |= np.bitwise_or.reduce(bits, axis=0)
+            union = union | np.bitwise_or.reduce(bits, axis=0)
         return union
 
 

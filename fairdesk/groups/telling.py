@@ -137,7 +137,8 @@ class Told:
             told.tolist(), shown.tolist(), ends.tolist(), strict=True
         ):
             ahead = -1 if leader[place] < 0 else int(position[leader[place]])
-            broader = narrower = ()
+            broader: tuple[Variant, ...] = ()
+            narrower: tuple[Variant, ...] = ()
             if last and ahead < 0 and around < _AROUND:
                 around += 1
                 broader, narrower = map(self._variants, beside(self.members, self.chosen, each))
