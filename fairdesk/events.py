@@ -490,7 +490,10 @@ class Support(msgspec.Struct, frozen=True):
 
 
 class Mined(msgspec.Struct, frozen=True, tag=True):
-    """What a search for rule sets did, for one outcome; its rule sets follow it.
+    """What a search for rule sets did, for one outcome; its rule sets follow it, ranked.
+
+    The highest scores come first, but those that leave fewer people outside than the least support
+    last.
 
     Attributes
     ----------

@@ -27,7 +27,9 @@ from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.report import inspected
 from fairdesk.report.document import write_pdf
 from fairdesk.report.exports import (
+    GROUP_FILES,
     UnlabelledError,
+    group_files,
     write_certificate,
     write_findings_csv,
     write_findings_json,
@@ -225,9 +227,9 @@ def _write_outputs(
     )
     troubles = {}
     left_out = [] if about_people or store.spec.predictions else [_NO_PAIRS]
-    for name, write in (OUTPUTS | _certificates(store)).items():
+    for name, write in (OUTPUTS | group_files(store) | _certificates(store)).items():
         # groups are no pairs of people, nor is there anybody to compare without a model
-        if not about_people and name != REPORT:
+        if not about_people and name in OUTPUTS and name != REPORT:
             continue
         begin(name)
         try:
@@ -290,7 +292,8 @@ def _make_room(folder: Path) -> None:
     ReportError
         When its files cannot be moved.
     """
-    there = [folder / name for name in (AUDIT_FILE, *OUTPUTS) if (folder / name).exists()]
+    names = (AUDIT_FILE, *OUTPUTS, *GROUP_FILES)
+    there = [folder / name for name in names if (folder / name).exists()]
     there += sorted(folder.glob(f"certificate*{SUFFIX}"))
     if not there:
         return

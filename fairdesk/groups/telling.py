@@ -59,6 +59,8 @@ class Told:
     spent : NDArray[np.float64]
         ``(R,)``; which share of its error each test may make now: less than all of it where
         somebody looked before.
+    least : int
+        The least support, in rows.
     """
 
     members: Members
@@ -71,6 +73,7 @@ class Told:
     data_out: Side
     tests: int
     spent: NDArray[np.float64]
+    least: int
 
     @cached_property
     def score(self) -> NDArray[np.float64]:
@@ -89,9 +92,13 @@ class Told:
 
     @cached_property
     def ranked(self) -> NDArray[np.intp]:
-        """Give the places of all rule sets, the highest score first; of equals the plainer."""
+        """Give the places of all rule sets, the highest score first; of equals the plainer.
+
+        Those that leave too few people outside come last: what they tell is how these few fare.
+        """
         rules = (self.chosen >= 0).sum(axis=1)
-        return np.lexsort((-self.rows, rules, -self.score))
+        few = self.members.weight.sum() - self.rows < self.least
+        return np.lexsort((-self.rows, rules, -self.score, few))
 
     def sweep(self, theta: float) -> tuple[Support, ...]:
         """Tell what would be found with a greater support."""

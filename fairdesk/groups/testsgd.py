@@ -267,8 +267,8 @@ class _Mining:
             )
         self.members, self.place = gathered(rules)
         total = len(self.people)
-        least = int(np.ceil(options.theta * total - 1e-9))
-        for event in grow(self.members, max(least, 1), options.together):
+        self.least = max(int(np.ceil(options.theta * total - 1e-9)), 1)
+        for event in grow(self.members, self.least, options.together):
             if isinstance(event, Frequent):
                 self.frequent = event
             else:
@@ -417,6 +417,7 @@ class _Mining:
             data_out=data_out,
             tests=len(self.frequent.chosen) * len(self.outcomes.names),
             spent=np.where(self.certain, 1.0, 0.5**self.looks)[known],
+            least=self.least,
         )
 
     def _surprises(self) -> Iterator[str]:
@@ -427,11 +428,10 @@ class _Mining:
                 f"The model decided “{study.decisions[seen[0]]}” about everybody who was asked "
                 "about, so no group fares otherwise than another."
             )
-        least = self.options.theta * len(self.people)
-        if few := int((self.tallies.people[OUTSIDE] < least).sum()):
+        if few := int((self.tallies.people[OUTSIDE] < self.least).sum()):
             yield (
                 f"{few:,} of the rule sets leave fewer than {100 * self.options.theta:g} % of the "
-                "rows outside: they compare nearly everybody with a few."
+                "rows outside: they compare nearly everybody with a few, and come last."
             )
         if not self.neighbours.moves:
             yield (

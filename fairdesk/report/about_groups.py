@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fairdesk.audit.spec import AuditSpec
-from fairdesk.events import Figure, GroupGap, GroupTable, LinearGroup, Mined, RuleSet
+from fairdesk.events import Figure, GroupGap, GroupTable, LinearGroup, Mined
 from fairdesk.report import words
 from fairdesk.report.about_rules import (
     CHANCE,
@@ -23,6 +23,7 @@ from fairdesk.report.about_rules import (
     flip_sentence,
     gap_sentence,
     leaders,
+    leaves_few,
     linear_sentence,
     margin_sentence,
     mined_sentence,
@@ -79,7 +80,14 @@ def headline(spec: AuditSpec, figures: Iterable[Figure]) -> str:
         # of two decisions each has the other's scores: then of the favourable one
         return widest_sentence(
             spec,
-            *max(alike, key=lambda pair: (pair[1].score, pair[1].outcome == favourable(spec))),
+            *max(
+                alike,
+                key=lambda pair: (
+                    not leaves_few(*pair),
+                    pair[1].score,
+                    pair[1].outcome == favourable(spec),
+                ),
+            ),
         )
     tables = [figure for figure in figures if isinstance(figure, GroupTable)]
     if tables:
@@ -134,7 +142,7 @@ def looked_at(figures: Iterable[Figure]) -> str:
 def best_so_far(figures: Iterable[Figure]) -> str:
     """Say in a few words how far the widest groups are apart; empty where nothing is known."""
     figures = tuple(figures)
-    scored = [(each.score, bool(each.outcome)) for each in figures if isinstance(each, RuleSet)]
+    scored = [(sets[0].score, bool(mined.outcome)) for mined, sets in mined_with(figures) if sets]
     scored += [(each.gap, True) for each in figures if isinstance(each, GroupGap)]
     scored += [(each.score, True) for each in figures if isinstance(each, LinearGroup)]
     if scored:
@@ -196,6 +204,7 @@ __all__ = [
     "headline",
     "heads",
     "leaders",
+    "leaves_few",
     "linear_sentence",
     "looked_at",
     "margin_sentence",

@@ -109,6 +109,14 @@ def mined_with(figures: Iterable[Figure]) -> Iterator[tuple[Mined, tuple[RuleSet
             yield mined, tuple(each for each in held[place + 1 : end] if isinstance(each, RuleSet))
 
 
+def leaves_few(mined: Mined, rule_set: RuleSet) -> bool:
+    """Tell whether a rule set leaves fewer people outside than the least support.
+
+    In texts, the same sentences are inside and outside.
+    """
+    return not mined.texts and rule_set.support > 1 - mined.theta
+
+
 def leaders(rule_sets: Sequence[RuleSet]) -> tuple[RuleSet, ...]:
     """Give those that stand for themselves, in their order."""
     return tuple(each for each in rule_sets if each.leader < 0)

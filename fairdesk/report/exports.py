@@ -19,7 +19,7 @@ from fairdesk.certify import certificate
 from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Column, Dialect, Table
 from fairdesk.errors import ReportError
-from fairdesk.events import GroupTable, RuleSet
+from fairdesk.events import Figure, GroupTable, RuleSet
 from fairdesk.models.decision import told
 from fairdesk.report.about_groups import group_text, mined_with, outcome_of
 from fairdesk.report.decisions import class_labels, class_texts, file_text
@@ -209,15 +209,17 @@ def write_rule_sets_csv(store: Store, path: Path) -> None:
     _write_rows(path, [*header, *(name.replace("_", " ") for name in _RULE)], rows)
 
 
+#: What is written of groups: from which figures, and by whom.
+GROUP_FILES: dict[str, tuple[type[Figure], Callable[[Store, Path], None]]] = {
+    "groups.csv": (GroupTable, write_groups_csv),
+    "rule_sets.csv": (RuleSet, write_rule_sets_csv),
+}
+
+
 def group_files(store: Store) -> dict[str, Callable[[Store, Path], None]]:
     """Name the files about groups that there is something to write in, and say who writes each."""
-    figures = [figure for run in store.runs() for figure in run.figures]
-    files: dict[str, Callable[[Store, Path], None]] = {}
-    if any(isinstance(each, GroupTable) for each in figures):
-        files["groups.csv"] = write_groups_csv
-    if any(isinstance(each, RuleSet) for each in figures):
-        files["rule_sets.csv"] = write_rule_sets_csv
-    return files
+    told = {type(figure) for run in store.runs() for figure in run.figures}
+    return {name: write for name, (kind, write) in GROUP_FILES.items() if kind in told}
 
 
 def _write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -128,11 +128,8 @@ def _signed(outcome: str, value: float) -> str:
 
 def greatest_text(run: Run) -> str:
     """Write the greatest difference that a run about groups found; empty where it has none."""
-    best = max(
-        (each for each in run.figures if isinstance(each, RuleSet)),
-        key=lambda each: each.score,
-        default=None,
-    )
+    ranked = [told[0] for _, told in about_groups.mined_with(run.figures) if told]
+    best = max(ranked, key=lambda each: each.score, default=None)
     if best is not None:
         return score_text(best.outcome, best.score)
     apart = [each.gap for each in gaps(run)]
@@ -165,11 +162,19 @@ def doubt_text(rule_set: RuleSet) -> str:
 
 
 def findings_of(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[Finding, ...]:
-    """Put rule sets into sentences, the highest score first, variants under their leader."""
+    """Put rule sets into sentences, variants under their leader.
+
+    The highest scores come first; those that leave too few people outside last.
+    """
     found = [
         lead for mined, told in about_groups.mined_with(figures) for lead in _led(spec, mined, told)
     ]
-    return tuple(sorted(found, key=lambda each: -each.rule_set.score))
+
+    def rank(each: Finding) -> tuple[bool, float]:
+        few = about_groups.leaves_few(each.mined, each.rule_set)
+        return few, -each.rule_set.score
+
+    return tuple(sorted(found, key=rank))
 
 
 def _led(spec: AuditSpec, mined: Mined, told: Sequence[RuleSet]) -> list[Finding]:
