@@ -430,8 +430,9 @@ class _Mining:
             )
         if few := int((self.tallies.people[OUTSIDE] < self.least).sum()):
             yield (
-                f"{few:,} of the rule sets leave fewer than {100 * self.options.theta:g} % of the "
-                "rows outside: they compare nearly everybody with a few, and come last."
+                f"{few:,} of the {len(self.frequent.chosen):,} rule sets "
+                f"{'leaves' if few == 1 else 'leave'} fewer than {100 * self.options.theta:g} % of "
+                "the rows outside. What compares nearly everybody with a few comes last."
             )
         if not self.neighbours.moves:
             yield (

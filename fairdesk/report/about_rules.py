@@ -52,9 +52,10 @@ def evidence_sentence(spec: AuditSpec, rule_set: RuleSet, mined: Mined | None = 
     mined : Mined, optional
         What was examined with it: then the sentence says how many that were.
     """
-    together = "all rule sets" if mined is None else count_text(mined.rule_sets, all_of_them=True)
+    together = "all rule sets" if mined is None else f"all {count_text(mined.rule_sets)}"
+    whose = "" if mined is not None and mined.rule_sets == 1 else f" for {together} together"
     return (
-        f"{_difference(rule_set)} ({_ends(rule_set)} for {together} together, 95{NBSP}%); "
+        f"{_difference(rule_set)} ({_ends(rule_set)}{whose}, 95{NBSP}%); "
         f"{_who(spec, rule_set)}, {words.percent(rule_set.support, 1.0)} of {_whole(rule_set)}; "
         f"corrected p {p_text(rule_set.p)}; {_untouched(rule_set)}."
     )
@@ -166,16 +167,16 @@ def widest_sentence(spec: AuditSpec, mined: Mined, rule_set: RuleSet) -> str:
     widest = (
         "the only rule set"
         if one
-        else f"the widest difference of {count_text(mined.rule_sets, all_of_them=True)}"
+        else f"the widest difference of all {count_text(mined.rule_sets)}"
     )
     return (
         f"{_points(rule_set, rule_set.score)} {lie} between the {_what(spec, rule_set)} of "
         f"{rule_phrase(spec, rule_set.conditions)} ({_rate(rule_set, rule_set.phi_in)}) and of "
         f"everybody else ({_rate(rule_set, rule_set.phi_out)}): {widest} examined, "
-        f"estimated from samples; {_ends(rule_set)} for "
-        f"{'it' if one else 'all of them together'}, 95{NBSP}%; corrected p "
-        f"{p_text(rule_set.p)}; {_who(spec, rule_set)}, {words.percent(rule_set.support, 1.0)} of "
-        f"{_whole(rule_set)}; {_untouched(rule_set)}.{chance}"
+        f"estimated from samples; {_ends(rule_set)}{'' if one else ' for all of them together'}, "
+        f"95{NBSP}%; corrected p {p_text(rule_set.p)}; {_who(spec, rule_set)}, "
+        f"{words.percent(rule_set.support, 1.0)} of {_whole(rule_set)}; "
+        f"{_untouched(rule_set)}.{chance}"
     )
 
 
@@ -245,11 +246,9 @@ def _confidence(value: float) -> str:
     return f"{100 * value:.4g}{NBSP}%"
 
 
-def count_text(count: int, *, all_of_them: bool = False) -> str:
+def count_text(count: int) -> str:
     """Write how many rule sets."""
-    if count == 1:
-        return "the one rule set" if all_of_them else "1 rule set"
-    return f"{'all ' if all_of_them else ''}{words.number(count)} rule sets"
+    return "1 rule set" if count == 1 else f"{words.number(count)} rule sets"
 
 
 def _terms_of(categories: Sequence[str]) -> str:
