@@ -14,19 +14,18 @@ from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QKeyEvent,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
     QPolygonF,
 )
-from PySide6.QtWidgets import QWidget
 
 from fairdesk.events import GroupLine, GroupTable
 from fairdesk.groups.outcomes import FOUR_FIFTHS
 from fairdesk.gui import group_marks, parts, theme, tips
 from fairdesk.gui.chart import ticks
 from fairdesk.gui.chart_frame import ChartFrame
+from fairdesk.gui.pointed import Pointed
 from fairdesk.report import words
 
 #: So many groups are drawn at most; the table has all.
@@ -190,19 +189,14 @@ class ForestPlot(ChartFrame):
         self._canvas.paint(painter, theme.LIGHT, black, white)
 
 
-class _Canvas(QWidget):
+class _Canvas(Pointed):
     """Draws it: names at the left, rates between, numbers at the right."""
-
-    pointed = Signal(object)
-    pressed = Signal(int)
 
     def __init__(self) -> None:
         super().__init__()
-        self.setMouseTracking(True)
         self._forest = Forest()
         self._widths: tuple[float, ...] = (0.0, 0.0, 0.0)
         self.chosen: int | None = None
-        self._pointed: int | None = None
 
     def show_forest(self, forest: Forest) -> None:
         self._forest = forest
@@ -227,24 +221,6 @@ class _Canvas(QWidget):
         if event.type() == QEvent.Type.FontChange:
             self._widths = self._measured()
             self.update()
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        at = self._under(event.position())
-        if at != self._pointed:
-            self._pointed = at
-            self.update()
-            self.pointed.emit(at)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        if event.button() != Qt.MouseButton.LeftButton:
-            super().mousePressEvent(event)
-        elif (at := self._under(event.position())) is not None:
-            self.pressed.emit(at)
-
-    def leaveEvent(self, _event: QEvent) -> None:  # noqa: N802 - Qt's name
-        self._pointed = None
-        self.update()
-        self.pointed.emit(None)
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         if not self._forest.empty:
@@ -319,7 +295,8 @@ class _Canvas(QWidget):
         left, right = self._sides()
         return left + min(rate / self._forest.reach, 1.0) * (right - left)
 
-    def _under(self, where: QPointF) -> int | None:
+    def under(self, where: QPointF) -> int | None:
+        """Give the part at a place."""
         return next(
             (place for place, top in self._tops().items() if top <= where.y() < top + self._row),
             None,

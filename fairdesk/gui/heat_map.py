@@ -16,17 +16,16 @@ from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QKeyEvent,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPalette,
     QPen,
 )
-from PySide6.QtWidgets import QWidget
 
 from fairdesk.events import GroupLine, GroupTable
 from fairdesk.gui import group_marks, parts, theme, tips
 from fairdesk.gui.chart_frame import ChartFrame
+from fairdesk.gui.pointed import Pointed
 from fairdesk.report import words
 
 #: How wide a cell is at most, and how much of the width the rows' names take.
@@ -239,18 +238,13 @@ class HeatMap(ChartFrame):
         self._canvas.paint(painter, theme.LIGHT, black)
 
 
-class _Canvas(QWidget):
+class _Canvas(Pointed):
     """Draws it: names of one attribute at the left, of the other above."""
-
-    pointed = Signal(object)
-    pressed = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
-        self.setMouseTracking(True)
         self._heat = Heat()
         self.chosen: tuple[int, int] | None = None
-        self._pointed: tuple[int, int] | None = None
 
     def show_heat(self, heat: Heat) -> None:
         self._heat = heat
@@ -271,24 +265,6 @@ class _Canvas(QWidget):
             return 0
         return round(self._head + len(self._heat.rows) * self._high + self._foot)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        at = self._under(event.position())
-        if at != self._pointed:
-            self._pointed = at
-            self.update()
-            self.pointed.emit(at)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        if event.button() != Qt.MouseButton.LeftButton:
-            super().mousePressEvent(event)
-        elif (at := self._under(event.position())) is not None:
-            self.pressed.emit(at)
-
-    def leaveEvent(self, _event: QEvent) -> None:  # noqa: N802 - Qt's name
-        self._pointed = None
-        self.update()
-        self.pointed.emit(None)
-
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         if not self._heat.empty:
             ink = self.palette().color(QPalette.ColorRole.WindowText)
@@ -308,7 +284,7 @@ class _Canvas(QWidget):
                 else:
                     self._paint_cell(painter, colours, heat.groups.lines[place], box)
         for cell, width in ((self._pointed, 1.5), (self.chosen, 3.0)):
-            if cell is not None:
+            if isinstance(cell, tuple):
                 painter.setPen(QPen(ink, width))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRect(self.box(cell).adjusted(1, 1, -1, -1))
@@ -349,7 +325,8 @@ class _Canvas(QWidget):
         left = self._left() + column * wide
         return QRectF(left, self._head + row * high, wide - 2, high - 2)
 
-    def _under(self, where: QPointF) -> tuple[int, int] | None:
+    def under(self, where: QPointF) -> tuple[int, int] | None:
+        """Give the part at a place."""
         if self._heat.empty:
             return None
         column = int((where.x() - self._left()) // self._wide())

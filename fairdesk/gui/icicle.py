@@ -17,7 +17,6 @@ from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QKeyEvent,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -28,6 +27,7 @@ from fairdesk.events import Part
 from fairdesk.gui import theme
 from fairdesk.gui.chart_frame import ChartFrame
 from fairdesk.gui.keys import shortcut
+from fairdesk.gui.pointed import Pointed
 from fairdesk.gui.verdicts import MARKS, shown
 from fairdesk.report import figures, words
 
@@ -355,18 +355,13 @@ class Icicle(ChartFrame):
         self._canvas.paint(painter, theme.LIGHT, QColor(Qt.GlobalColor.black))
 
 
-class _Canvas(QWidget):
+class _Canvas(Pointed):
     """Draws it."""
-
-    pointed = Signal(object)
-    pressed = Signal(int)
 
     def __init__(self) -> None:
         super().__init__()
-        self.setMouseTracking(True)
         self._tree = Tree()
         self._root = self._chosen = 0
-        self._pointed: int | None = None
 
     def show_tree(self, tree: Tree, root: int, chosen: int) -> None:
         self._tree, self._root, self._chosen = tree, root, chosen
@@ -393,27 +388,6 @@ class _Canvas(QWidget):
         placed = laid_out(self._tree, self._root, max(self.columns(), len(self._tree.path(number))))
         column = next((each.column for each in placed if each.number == number), 0)
         return [each.number for each in sorted(placed, key=_top) if each.column == column]
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        at = self._under(event.position())
-        if at != self._pointed:
-            self._pointed = at
-            self.setCursor(
-                Qt.CursorShape.ArrowCursor if at is None else Qt.CursorShape.PointingHandCursor
-            )
-            self.update()
-            self.pointed.emit(at)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        if event.button() != Qt.MouseButton.LeftButton:
-            super().mousePressEvent(event)
-        elif (at := self._under(event.position())) is not None:
-            self.pressed.emit(at)
-
-    def leaveEvent(self, _event: QEvent) -> None:  # noqa: N802 - Qt's name
-        self._pointed = None
-        self.update()
-        self.pointed.emit(None)
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         if not self._tree.empty:
@@ -495,7 +469,8 @@ class _Canvas(QWidget):
         painter.setFont(font)
         painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, "›")
 
-    def _under(self, where: QPointF) -> int | None:
+    def under(self, where: QPointF) -> int | None:
+        """Give the part at a place."""
         if self._tree.empty:
             return None
         return next((number for number, box in self.boxes() if box.contains(where)), None)

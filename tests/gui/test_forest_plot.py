@@ -102,7 +102,7 @@ def test_hovering_tells_the_numbers_and_a_click_chooses_the_group(plot, qtbot):
     seen = []
     plot.chosen.connect(seen.append)
     canvas = plot._canvas
-    assert canvas._under(middle(plot, 1)) == 1
+    assert canvas.under(middle(plot, 1)) == 1
     canvas.pointed.emit(1)
     assert plain(plot._reading.text()).startswith("Hispanic: 75.7 % (84 of 111 applicants)")
     qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=middle(plot, 2).toPoint())
