@@ -1,6 +1,6 @@
 """THEMIS's group scores: how far the favourable rates of two groups of invented people are apart.
 
-Galhotra, Brun and Meliou, "Fairness Testing: Testing Software for Discrimination", ESEC/FSE 2017,
+Galhotra, Brun and Meliou, "Fairness Testing: Testing Software for Discrimination", ESEC/FSE 2017.
 Random people are asked about until every score is known as well as was asked for; one sample
 serves all sets of attributes. No similar sets are made, as `fairdesk.individual.themis` does for
 the causal score too: so it also serves where the protected values make too many combinations.
@@ -25,7 +25,7 @@ from fairdesk.errors import SpecError
 from fairdesk.events import Event, GroupGap, Measured, Progress, Rows, timed
 from fairdesk.groups.study import Study
 from fairdesk.individual.sampling import BLOCK, Pace, one_per_fixed
-from fairdesk.individual.themis import greatest_gap
+from fairdesk.individual.themis import Confidence, ErrorBound, MostPeople, greatest_gap
 from fairdesk.models.model import labels
 
 #: Sets of attributes that make more groups are left out: too few people would be in each.
@@ -39,25 +39,8 @@ _GROWTH = 1.1
 class ThemisGroupsOptions(msgspec.Struct, frozen=True):
     """The parameters of THEMIS."""
 
-    confidence: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0.5,
-            le=0.9999,
-            title="Confidence",
-            description="How likely each interval is to hold the true score.",
-        ),
-    ] = 0.99
-    margin: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0.0005,
-            le=0.5,
-            title="Error bound",
-            description="The sampling ends when no interval reaches farther than this to either "
-            "side of its middle.",
-        ),
-    ] = 0.01
+    confidence: Confidence = 0.99
+    margin: ErrorBound = 0.01
     together: Annotated[
         int,
         msgspec.Meta(
@@ -68,16 +51,7 @@ class ThemisGroupsOptions(msgspec.Struct, frozen=True):
             f"that make more than {MOST_GROUPS} groups are left out.",
         ),
     ] = 3
-    most: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=100_000_000,
-            title="Most people",
-            description="So many people are asked about at most; what is not known as well as "
-            "wanted by then has the wider interval.",
-        ),
-    ] = 1_000_000
+    most: MostPeople = 1_000_000
 
 
 def search(

@@ -43,28 +43,43 @@ _MOST_COUNTED = 1_000_000
 _MOST_REPEATED = 20
 
 
+#: What all of THEMIS's scores take.
+Confidence = Annotated[
+    float,
+    msgspec.Meta(
+        ge=0.5,
+        le=0.9999,
+        title="Confidence",
+        description="How likely each interval is to hold the true score.",
+    ),
+]
+ErrorBound = Annotated[
+    float,
+    msgspec.Meta(
+        ge=0.0005,
+        le=0.5,
+        title="Error bound",
+        description="The sampling ends when no interval reaches farther than this to either "
+        "side of its middle.",
+    ),
+]
+MostPeople = Annotated[
+    int,
+    msgspec.Meta(
+        ge=1,
+        le=100_000_000,
+        title="Most people",
+        description="So many people are asked about at most; what is not known as well as "
+        "wanted by then has the wider interval.",
+    ),
+]
+
+
 class ThemisOptions(msgspec.Struct, frozen=True):
     """The parameters of THEMIS."""
 
-    confidence: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0.5,
-            le=0.9999,
-            title="Confidence",
-            description="How likely each interval is to hold the true score.",
-        ),
-    ] = 0.99
-    margin: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0.0005,
-            le=0.5,
-            title="Error bound",
-            description="The sampling ends when no interval reaches farther than this to either "
-            "side of its middle.",
-        ),
-    ] = 0.01
+    confidence: Confidence = 0.99
+    margin: ErrorBound = 0.01
     threshold: Annotated[
         float,
         msgspec.Meta(
@@ -84,16 +99,7 @@ class ThemisOptions(msgspec.Struct, frozen=True):
             description="How many protected attributes are changed together at most.",
         ),
     ] = 3
-    most: Annotated[
-        int,
-        msgspec.Meta(
-            ge=1,
-            le=100_000_000,
-            title="Most people",
-            description="So many people are asked about at most; what is not known as well as "
-            "wanted by then has the wider interval.",
-        ),
-    ] = 1_000_000
+    most: MostPeople = 1_000_000
 
 
 class Groups:
