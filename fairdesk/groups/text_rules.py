@@ -160,9 +160,9 @@ class _Search:
         if not frequent:
             (most, *_), own = max(holders.items(), key=lambda item: len(item[1]))
             raise SpecError(
-                f"No rule set of terms reaches the least support of {theta:.1%}.",
+                f"No rule set of terms reaches the least support of {100 * theta:.3g} %.",
                 why=f"Of the {len(texts.named):,} texts that name anybody, "
-                f"{texts.support(len(own)):.1%} hold a term of the most common category, "
+                f"{100 * texts.support(len(own)):.3g} % hold a term of the most common category, "
                 f"“{lexicon.categories[most]}”.",
                 remedy="Ask for less support.",
             )
