@@ -322,15 +322,16 @@ class _Told:
         exhausted = np.repeat(through, [len(table.choices) for table in self._tables])
         if wide := int((exhausted & (self._margin > most)).sum()):
             yield (
-                f"{wide:,} of {len(self._keys):,} rule sets have a margin above {100 * most:.3g} %: the "
-                "texts hold no more sentences to ask about."
+                f"{wide:,} of {len(self._keys):,} rule sets have a margin above "
+                f"{100 * most:.3g} %: the texts hold no more sentences to ask about."
             )
         for table in known.tables:
             if not table.examined:
                 share = known.texts.support(len(table.holders))
                 yield (
-                    f"The category “{categories[table.categories[0]]}” is in {100 * share:.3g} % of the "
-                    "texts that name anybody, less than the least support: no rule speaks of it."
+                    f"The category “{categories[table.categories[0]]}” is in "
+                    f"{100 * share:.3g} % of the texts that name anybody, less than the "
+                    "least support: no rule speaks of it."
                 )
         named = {c for table in known.tables for c in table.categories}
         for i, category in enumerate(categories):
