@@ -764,7 +764,7 @@ def test_decisions_alone_are_compared_by_groups(mining, people, capsys):
     line = mining("--predictions", "hired", model=None)
     assert cli.main([*line, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert set(told["files"]) == {"audit.fairdesk", "report.pdf"}
+    assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "rule_sets.csv"}
     assert (told["state"], told["n_rule_sets"], told["queries"]) == ("done", 1, 0)
     (found,) = told["rule_sets"]
     rows = [line.split(",") for line in people.read_text().splitlines()[1:]]
@@ -796,7 +796,7 @@ def test_groups_are_told_apart_also_by_what_the_model_is_not_given(
     assert mined["attributes"] == ["age", "sex", "colour"]
     assert mined["notes"] == ["{'age': (30.0, 40.5)}  {}"]
     assert told["queries"] == 60
-    assert set(told["files"]) == {"audit.fairdesk", "report.pdf"}
+    assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "rule_sets.csv"}
     assert any("No pairs of people were looked for" in each for each in told["warnings"])
     fails(capsys, mining(*more, "--bins", "age=30", method="steps"), "into bins", "testsgd")
     fails(capsys, mining(*more, "--bins", "age=x"), "age=25,40,60")
