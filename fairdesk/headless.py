@@ -46,8 +46,6 @@ OUTPUTS = {
     "retraining.csv": write_retraining_csv,
     REPORT: write_pdf,
 }
-#: Why most of it is left out where methods about groups were asked for only.
-_NO_PAIRS = "No pairs of people were looked for, so no table lists any."
 #: What it leaves besides, where a method has proven something; of a second one with its number.
 CERTIFICATE = f"certificate{SUFFIX}"
 
@@ -226,7 +224,7 @@ def _write_outputs(
         method_named(run.spec.method).answers not in ABOUT_GROUPS for run in store.runs()
     )
     troubles = {}
-    left_out = [] if about_people or store.spec.predictions else [_NO_PAIRS]
+    left_out = []
     for name, write in (OUTPUTS | group_files(store) | _certificates(store)).items():
         # groups are no pairs of people, nor is there anybody to compare without a model
         if not about_people and name in OUTPUTS and name != REPORT:

@@ -32,7 +32,8 @@ def compared(table: GroupTable) -> GroupTable:
     -------
     GroupTable
         With differences and Newcombe's intervals for them (method 10 of Newcombe 1998), and with
-        p-values, each by itself and by Holm (1979) for all tests of the table.
+        p-values, each by itself and by Holm (1979) for all tests of the table. That the reference
+        is the group that turned out best is not corrected for.
     """
     others = [
         i

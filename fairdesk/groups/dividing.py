@@ -19,6 +19,8 @@ Mask = NDArray[np.bool_]
 MOST_GROUPS = 200
 #: All tables of one outcome together have at most so many groups.
 _MOST_LINES = 10_000
+#: Of so many possible groups it is counted in which there is anybody.
+_MOST_CELLS = 100_000
 
 
 @dataclass(frozen=True)
@@ -180,11 +182,20 @@ def crossings(divisions: Sequence[Division]) -> Iterator[tuple[Division, ...]]:
         for crossed in combinations(divisions, together):
             groups = prod(each.size for each in crossed)
             if together > 1 and groups > MOST_GROUPS:
+                groups = _occupied(crossed) if groups < _MOST_CELLS else groups
+            if together > 1 and groups > MOST_GROUPS:
                 continue
             lines += groups
             if together > 1 and lines > _MOST_LINES:
                 return
             yield crossed
+
+
+def _occupied(divisions: Sequence[Division]) -> int:
+    """Count the groups in which there is anybody."""
+    sizes = [len(each.texts) for each in divisions]
+    place = np.ravel_multi_index([each.place for each in divisions], sizes)
+    return int(np.count_nonzero(np.bincount(place, minlength=prod(sizes))))
 
 
 def cross(divisions: Sequence[Division], people: Mask) -> Groups:

@@ -44,6 +44,8 @@ Mask = NDArray[np.bool_]
 CONFIDENCE = 0.95
 #: With fewer people there is nothing to hold out.
 _LEAST_PEOPLE = 40
+#: Names that are weighed at most.
+_MOST_NAMES = 500
 #: Directions are tried so many at once, and so many times.
 _AT_ONCE, _TIMES = 32, 16
 #: Numbers in one batch of directions: what is sorted at once stays small.
@@ -116,6 +118,14 @@ def _run(
             remedy="Use more data, widen the ranges, or protect attributes with fewer missing "
             "cells.",
         )
+    names = sum(len(each.values) for each in study.domain.grouping)
+    if names > _MOST_NAMES:
+        raise SpecError(
+            f"The protected attributes have {names:,} names in all; at most {_MOST_NAMES:,} can be "
+            "weighed.",
+            why="Each name has a weight of its own, which takes many people to tell.",
+            remedy="Protect attributes with fewer names, or allow fewer of them.",
+        )
     features, profile = Features.of(study.domain.grouping, codes)
     good = np.empty(len(asked), dtype=np.bool_)
     done = 0
@@ -150,6 +160,13 @@ def _run(
         if own.any() and not own.all():
             told += (_measured(features, best, own, good[held_out], study),)
             yield Measured("fitting", told)
+    if not told:
+        raise SpecError(
+            "No subgroup was found that could be measured.",
+            why="In the half of the people on which subgroups are fitted, or in the other half, "
+            "there are too few with one of the decisions.",
+            remedy="Use data with more people, or a smaller number of protected values.",
+        )
     yield Progress("fitting", options.rounds, options.rounds, done, 0, study.queries)
 
 

@@ -14,6 +14,10 @@ from fairdesk.groups.testing import Side, wilson
 Floats = NDArray[np.float64]
 
 
+#: Scores are single floats: differences nearer than this are equal.
+_EQUAL = 1e-6
+
+
 @dataclass(frozen=True, slots=True)
 class Compared:
     """How each column of a table of answers fares beside all the others: ``(k,)`` each.
@@ -117,12 +121,16 @@ def _exact_p(values: Floats) -> Floats:
 
 
 def _normal_p(values: Floats) -> Floats:
-    """Do the same of scores, whose sum is nearly normal."""
+    """Do the same of scores, whose sum is nearly normal.
+
+    No p-value is less than the chance of one exchange of all terms: few sentences prove little.
+    """
+    least = float(values.shape[1]) ** -len(values)
     deviation = math.sqrt(values.var(axis=1).sum())
     if deviation == 0:
         return np.ones(values.shape[1])
     apart = np.abs(values.sum(axis=0) - values.mean(axis=1).sum()) / deviation
-    return np.array([math.erfc(each / math.sqrt(2)) for each in apart.tolist()])
+    return np.array([max(math.erfc(each / math.sqrt(2)), least) for each in apart.tolist()])
 
 
 def _student(differences: Floats, alpha: float) -> tuple[Floats, Floats]:
@@ -133,7 +141,11 @@ def _student(differences: Floats, alpha: float) -> tuple[Floats, Floats]:
     n, k = differences.shape
     if n == 1:
         return np.full(k, -1.0), np.ones(k)
-    half = t.isf(alpha / 2, n - 1) * differences.std(axis=0, ddof=1) / math.sqrt(n)
+    # equal differences by chance must not claim that there is no doubt at all (as `Side.deviation`)
+    share = 2 / (n + 4)
+    deviation = differences.std(axis=0, ddof=1)
+    deviation = np.where(deviation > _EQUAL, deviation, math.sqrt(share * (1 - share)))
+    half = t.isf(alpha / 2, n - 1) * deviation / math.sqrt(n)
     middle = differences.mean(axis=0)
     return np.maximum(middle - half, -1), np.minimum(middle + half, 1)
 

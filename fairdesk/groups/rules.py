@@ -128,7 +128,7 @@ def _unknown(attribute: Attribute, codes: NDArray[np.float64]) -> Iterator[str]:
         rows = "row" if missing == 1 else "rows"
         yield (
             f"“{attribute.name}” is missing in {missing:,} {rows}: nobody there is in a rule "
-            "about it."
+            "about it, so they count among the others."
         )
     if unknown := int((codes == attribute.unknown_code).sum()):
         rows = "row" if unknown == 1 else "rows"

@@ -89,6 +89,11 @@ def _stepped(attribute: Attribute, codes: NDArray[np.float64], lots: Rows) -> ND
     if attribute.kind is Kind.NOMINAL:
         count = len(attribute.values)
         return np.asarray((codes + 1 + np.floor(lots * (count - 1))) % count)
+    if attribute.unknown:
+        # what is not known stands beside no value, and has no neighbour
+        last = len(attribute.named) - 1
+        moved = np.clip(codes + np.where(lots < 0.5, -1.0, 1.0), 0, last)
+        return np.where(codes > last, np.minimum(np.floor(lots * (last + 1)), last), moved)
     by = attribute.spacing
     if attribute.kind is Kind.REAL:
         share = STEP * (attribute.high - attribute.low)

@@ -17,7 +17,7 @@ from fairdesk.groups.testing import ALPHA, Side, Z, holm, interval, p_values
 #: So many rule sets are told of at most, of so many leading ones that are looked through.
 MOST_TOLD, _LOOKED_AT = 1_000, 5_000
 #: Of one finding so many variants are told at most, where not all rule sets can be.
-_VARIANTS = 50
+MOST_VARIANTS = 50
 #: So many leaders are told with what is one step broader and narrower, so many of each.
 _AROUND, _BESIDE = 30, 8
 #: Supports at which findings are told too.
@@ -218,7 +218,7 @@ def _few(leader: NDArray[np.intp], most: int) -> Iterator[int]:
             return
         if ahead >= 0:
             variants[ahead] += 1
-            if variants[ahead] > _VARIANTS:
+            if variants[ahead] > MOST_VARIANTS:
                 continue
         told += 1
         yield place
@@ -233,4 +233,4 @@ def holds_on_data(
     return (data_in - data_out) / gap >= _HOLDS
 
 
-__all__ = ["MOST_TOLD", "SWEEP", "Told", "holds_on_data", "paper_confidence"]
+__all__ = ["MOST_TOLD", "MOST_VARIANTS", "SWEEP", "Told", "holds_on_data", "paper_confidence"]

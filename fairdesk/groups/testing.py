@@ -14,10 +14,17 @@ Numbers = NDArray[np.float64]
 Z = 1.96
 #: Of the intervals of all rule sets together, and of Holm's correction.
 ALPHA = 0.05
-#: With fewer expected hits (or misses) than this on a side the normal approximation is too bold.
-_RARE = 10.0
+#: With fewer hits (or misses) than this on a side the normal approximation is too bold, far out.
+_RARE = 250.0
 #: A deviation that is no more than what floating point rounds.
 _NOUGHT = 1e-5
+#: What must be known of mean scores.
+SCORES_NOTE = (
+    "Intervals and p-values of mean scores suppose that means are nearly normal: where scores are "
+    "very uneven, or few, they are too sure."
+)
+#: From so small an error on.
+_SMALL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -81,8 +88,9 @@ def interval(inside: Side, outside: Side, alpha: Numbers | float) -> tuple[Numbe
     """Give between what the difference of two sides lies, with an error of ``alpha`` at most.
 
     Of rates it is Newcombe's hybrid score interval (R. G. Newcombe, "Interval Estimation for the
-    Difference between Independent Proportions", Statistics in Medicine 17, 1998, method 10); of
-    mean scores Welch's.
+    Difference between Independent Proportions", Statistics in Medicine 17, 1998, method 10). Where
+    hits or misses are rare and the error is small, Wilson's ends in it miss too often: then those
+    of Clopper and Pearson are taken where they are farther out. Of mean scores it is Welch's.
 
     Parameters
     ----------
@@ -99,12 +107,29 @@ def interval(inside: Side, outside: Side, alpha: Numbers | float) -> tuple[Numbe
         error, freedom = _welch(inside, outside)
         half = -stdtrit(freedom, np.asarray(alpha) / 2) * error
         return np.maximum(gap - half, -1.0), np.minimum(gap + half, 1.0)
-    z = np.asarray(-ndtri(np.asarray(alpha) / 2))
-    low_in, high_in = wilson(inside.total, inside.n, z)
-    low_out, high_out = wilson(outside.total, outside.n, z)
+    alpha = np.broadcast_to(np.asarray(alpha, dtype=np.float64), gap.shape)
+    z = np.asarray(-ndtri(alpha / 2))
+    low_in, high_in = _ends(inside, z, alpha)
+    low_out, high_out = _ends(outside, z, alpha)
     below = np.hypot(inside.mean - low_in, high_out - outside.mean)
     above = np.hypot(high_in - inside.mean, outside.mean - low_out)
     return gap - below, gap + above
+
+
+def _ends(side: Side, z: Numbers, alpha: Numbers) -> tuple[Numbers, Numbers]:
+    """Give an interval of each rate: Wilson's, far out in a tail the exact one if that is wider."""
+    from scipy.special import betaincinv  # noqa: PLC0415 - see above
+
+    low, high = wilson(side.total, side.n, z)
+    hits, misses = side.total, side.n - side.total
+    far = (np.minimum(hits, misses) < _RARE) & (alpha < _SMALL)
+    if far.any():
+        hits, misses, half = hits[far], misses[far], alpha[far] / 2
+        # at no hit, or no miss, the end is the range's own
+        least = np.where(hits > 0, betaincinv(np.maximum(hits, 1), misses + 1, half), 0.0)
+        most = np.where(misses > 0, betaincinv(hits + 1, np.maximum(misses, 1), 1 - half), 1.0)
+        low[far], high[far] = np.minimum(low[far], least), np.maximum(high[far], most)
+    return low, high
 
 
 def p_values(inside: Side, outside: Side) -> Numbers:
@@ -158,4 +183,4 @@ def _welch(inside: Side, outside: Side) -> tuple[Numbers, Numbers]:
     return np.sqrt(error), np.asarray(freedom)
 
 
-__all__ = ["ALPHA", "Side", "Z", "holm", "interval", "p_values", "wilson"]
+__all__ = ["ALPHA", "SCORES_NOTE", "Side", "Z", "holm", "interval", "p_values", "wilson"]

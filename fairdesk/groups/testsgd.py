@@ -25,7 +25,7 @@ from fairdesk.groups.study import Study
 from fairdesk.groups.support import MOST, Counts, Frequent, gathered, grow
 from fairdesk.groups.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, PARTS, Tallies
 from fairdesk.groups.telling import MOST_TOLD, Told
-from fairdesk.groups.testing import Side
+from fairdesk.groups.testing import SCORES_NOTE, Side
 from fairdesk.individual.sampling import Pace
 from fairdesk.models.model import favourable_scores, labels
 
@@ -278,7 +278,7 @@ class _Mining:
             raise SpecError(
                 f"No group has {100 * options.theta:g} % of the rows or more.",
                 why=f"The largest that a rule describes has {most:,} of {total:,} rows, "
-                f"{100 * most / total:.2g} %.",
+                f"{100 * most / total:.3g} %.",
                 remedy="Ask for less support, or use wider bins.",
             )
         if self.frequent.stopped:
@@ -428,11 +428,13 @@ class _Mining:
                 f"The model decided “{study.decisions[seen[0]]}” about everybody who was asked "
                 "about, so no group fares otherwise than another."
             )
+        if self.outcomes.squares is not None:
+            yield SCORES_NOTE
         if few := int((self.tallies.people[OUTSIDE] < self.least).sum()):
             yield (
                 f"{few:,} of the {len(self.frequent.chosen):,} rule sets "
                 f"{'leaves' if few == 1 else 'leave'} fewer than {100 * self.options.theta:g} % of "
-                "the rows outside. What compares nearly everybody with a few comes last."
+                f"the rows outside, and {'comes' if few == 1 else 'come'} last."
             )
         if not self.neighbours.moves:
             yield (

@@ -33,6 +33,7 @@ from fairdesk.report.about_rules import (
     term_sentence,
     untouched_text,
     variants,
+    variants_text,
     weights_text,
     widest_sentence,
 )
@@ -78,17 +79,18 @@ def headline(spec: AuditSpec, figures: Iterable[Figure]) -> str:
         first = found[0][0].outcome == ""
         alike = [(mined, each) for mined, each in found if (mined.outcome == "") is first]
         # of two decisions each has the other's scores: then of the favourable one
-        return widest_sentence(
-            spec,
-            *max(
-                alike,
-                key=lambda pair: (
-                    not leaves_few(*pair),
-                    pair[1].score,
-                    pair[1].outcome == favourable(spec),
-                ),
+        mined, widest = max(
+            alike,
+            key=lambda pair: (
+                not leaves_few(*pair),
+                pair[1].score,
+                pair[1].outcome == favourable(spec),
             ),
         )
+        if not widest.score:
+            why = f" {mined.notes[0]}" if mined.notes else ""
+            return f"0 of {count_text(mined.rule_sets)} fare otherwise than all others.{why}"
+        return widest_sentence(spec, mined, widest)
     tables = [figure for figure in figures if isinstance(figure, GroupTable)]
     if tables:
         return _worst_table(spec, tables)
@@ -111,6 +113,7 @@ def sentences(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[str, ...]:
         told += [
             f"{rule_set_sentence(spec, each)}. {_capital(evidence_sentence(spec, each, mined))}"
             for each in leaders(sets)[:MOST_TOLD]
+            if each.score
         ]
         told += mined.notes
     told += [category_sentence(spec, terms) for terms in by_category(figures)]
@@ -222,6 +225,7 @@ __all__ = [
     "term_sentence",
     "untouched_text",
     "variants",
+    "variants_text",
     "weights_text",
     "widest_sentence",
     "worst_of",

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import Figure, Flip, GroupGap, LinearGroup, Mined, RuleSet, TermRate
+from fairdesk.groups.telling import MOST_TOLD, MOST_VARIANTS
 from fairdesk.report import words
 from fairdesk.report.rules import combination_text, rule_phrase
 from fairdesk.report.words import NBSP, UNDEFINED, digits_of, p_text, plural, signed
@@ -129,6 +130,12 @@ def variants(rule_sets: Sequence[RuleSet], leader: RuleSet) -> tuple[RuleSet, ..
     return tuple(each for each in rule_sets if each.leader == place)
 
 
+def variants_text(mined: Mined, count: int) -> str:
+    """Write how many variants there are; of very many rule sets not all are told."""
+    more = count >= MOST_VARIANTS and mined.rule_sets > MOST_TOLD
+    return f"{words.number(count)}{' or more' if more else ''}"
+
+
 def both_rates(rule_set: RuleSet) -> tuple[str, str]:
     """Write the rates inside and outside."""
     return _rate(rule_set, rule_set.phi_in), _rate(rule_set, rule_set.phi_out)
@@ -172,12 +179,16 @@ def widest_sentence(spec: AuditSpec, mined: Mined, rule_set: RuleSet) -> str:
     return (
         f"{_points(rule_set, rule_set.score)} {lie} between the {_what(spec, rule_set)} of "
         f"{rule_phrase(spec, rule_set.conditions)} ({_rate(rule_set, rule_set.phi_in)}) and of "
-        f"everybody else ({_rate(rule_set, rule_set.phi_out)}): {widest} examined, "
+        f"{_others(rule_set)} ({_rate(rule_set, rule_set.phi_out)}): {widest} examined, "
         f"estimated from samples; {_ends(rule_set)}{'' if one else ' for all of them together'}, "
         f"95{NBSP}%; corrected p {p_text(rule_set.p)}; {_who(spec, rule_set)}, "
         f"{words.percent(rule_set.support, 1.0)} of {_whole(rule_set)}; "
         f"{_untouched(rule_set)}.{chance}"
     )
+
+
+def _others(rule_set: RuleSet) -> str:
+    return "the same texts with other terms" if _about_texts(rule_set) else "everybody else"
 
 
 def _whole(rule_set: RuleSet) -> str:
@@ -261,19 +272,20 @@ def _terms_of(categories: Sequence[str]) -> str:
 def term_sentence(spec: AuditSpec, term: TermRate) -> str:
     """Say how sentences fare that name one term, those that get another decision first."""
     what = f"“{term.term}” ({term.category})"
-    occurs = f"It occurs in {words.counted(term.occurs, 'text')} of the data."
+    hold = "holds" if term.occurs == 1 else "hold"
+    occurs = f"{words.counted(term.occurs, 'text')} of the data {hold} it."
     if not term.texts:
         return f"0 texts could name {what}. {occurs}"
     fare = (
-        f"{words.percent(term.rate, 1.0)} of {words.counted(term.texts, 'text')} with it get "
-        f"“{favourable(spec)}”."
+        f"{words.percent(term.rate, 1.0)} of {words.counted(term.texts, 'text')} get "
+        f"“{favourable(spec)}” with {what} put in."
     )
     if not term.tried:
         return f"{fare[:-1]}: {what} was compared with no other term. {occurs}"
     verb = "gets" if term.flips == 1 else "get"
     return (
-        f"{words.number(term.flips)} of {words.counted(term.tried, 'text')} with {what} {verb} "
-        f"another decision when it names another term of the category instead. {fare} {occurs}"
+        f"{fare} {words.number(term.flips)} of {words.number(term.tried)} {verb} another decision "
+        f"with some other term of {term.category}. {occurs}"
     )
 
 

@@ -7,7 +7,7 @@ import re
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import GroupLine, GroupTable
 from fairdesk.report import words
-from fairdesk.report.words import NBSP, UNDEFINED, p_text, plural, signed
+from fairdesk.report.words import NBSP, UNDEFINED, p_text, signed
 
 #: A group of numbers, as it is named.
 _RANGE = re.compile(r"^up to | to | and over$")
@@ -71,8 +71,12 @@ def worst_sentence(spec: AuditSpec, table: GroupTable) -> str:
     if worst is None or best is None or worst.impact_ratio is None:
         return (
             f"No two groups by {words.listed(table.attributes)} can be compared by "
-            f"{_counted_as(spec, table)}: fewer than two have people in them, or nobody has the "
-            "favourable outcome."
+            f"{_counted_as(spec, table)}: {_why_none(table)}."
+        )
+    if worst.impact_ratio == 1:
+        return (
+            f"1.00 is the impact ratio of all groups by {words.listed(table.attributes)} in "
+            f"{_counted_as(spec, table)} (observed): {rate_of(table, best)} in each."
         )
     line = "below" if worst.below else "not below"
     chance = "" if worst.holm is None else f"; corrected p {p_text(worst.holm)}"
@@ -82,9 +86,18 @@ def worst_sentence(spec: AuditSpec, table: GroupTable) -> str:
         f"in {_counted_as(spec, table)} (observed): {rate_of(table, worst)} of "
         f"{words.counted(worst.people, spec.person)} with {group_text(table, worst)} against "
         f"{rate_of(table, best)} of {words.number(best.people)} with "
-        f"{group_text(table, best)}{chance}. That is {line} the four-fifths screening line, "
-        f"which is no verdict{flips}."
+        f"{group_text(table, best)}{chance}. That is {line} the four-fifths screening line{flips}; "
+        "the line is no verdict."
     )
+
+
+def _why_none(table: GroupTable) -> str:
+    lines = [line for line in table.lines if line.known and line.people]
+    if len(lines) < 2:
+        return "fewer than two have people in them"
+    if sum(not line.excluded for line in lines) < 2:
+        return "fewer than two have enough people"
+    return "nobody has the favourable outcome"
 
 
 def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
@@ -131,7 +144,7 @@ def _median(table: GroupTable) -> str:
 
 def _errors(table: GroupTable) -> str:
     """Say where true positive rates are farthest from the reference's; with labels only."""
-    apart = [line for line in table.lines if line.equal_opportunity]
+    apart = [line for line in table.lines if line.equal_opportunity and not line.excluded]
     best = reference_of(table)
     if not apart or best is None:
         return ""
@@ -147,7 +160,7 @@ def _errors(table: GroupTable) -> str:
 
 def _left_out(spec: AuditSpec, table: GroupTable) -> str:
     told = [
-        f"{words.number(count)} {why}"
+        f"{words.counted(count, spec.person)} {why}"
         for count, why in (
             (table.unknown, "of unknown group"),
             (table.without, "without an outcome"),
@@ -156,7 +169,7 @@ def _left_out(spec: AuditSpec, table: GroupTable) -> str:
     ]
     if not told:
         return ""
-    return f"Left out are {plural(spec.person)}: {words.joined(told)}."
+    return f"{words.joined(told)} are left out."
 
 
 def _small(table: GroupTable) -> str:

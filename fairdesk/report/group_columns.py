@@ -94,7 +94,10 @@ def _percent_cell(value: float | None) -> str:
 
 
 def _number_cell(value: float | None, digits: int) -> str:
-    return UNDEFINED if value is None else f"{value:.{digits}f}".replace("-", "−")
+    # never nought with a sign
+    return (
+        UNDEFINED if value is None else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+    )
 
 
 def _against_others(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, GroupLine], str]:
@@ -287,7 +290,7 @@ def _holm_formula(table: GroupTable, line: GroupLine) -> str:
     return (
         f"p corrected by Holm’s method for the {words.number(tests)} "
         f"{'test' if tests == 1 else 'tests'} of this table: {p_text(line.p)} becomes "
-        f"{p_text(line.holm)}"
+        f"{p_text(line.holm)}; not for the choice of the best group as the one compared with"
     )
 
 

@@ -14,7 +14,7 @@ from fairdesk.audit.store import RunRecord
 from fairdesk.data.domain import Attribute, Domain, Role
 from fairdesk.data.outcomes import favourable_rows
 from fairdesk.data.ruling import checked
-from fairdesk.data.table import Column, Dialect
+from fairdesk.data.table import Column, Dialect, Kind
 from fairdesk.models.decision import VALUES
 from fairdesk.report import words
 from fairdesk.report.blocks import (
@@ -109,7 +109,16 @@ def column_values(column: Column) -> str:
     """Write what a column holds: its values, the first of many, or its range."""
     if column.kind.is_number:
         return f"{column.low:,.10g} to {column.high:,.10g}"
-    return _some(column.values)
+    return _texts(column.values) if column.kind is Kind.TEXT else _some(column.values)
+
+
+def _texts(values: Sequence[str]) -> str:
+    """Say what texts there are; they would fill pages."""
+    lengths = [len(value) for value in values]
+    return (
+        f"{words.number(len(values))} different texts of {words.number(min(lengths, default=0))} "
+        f"to {words.number(max(lengths, default=0))} characters"
+    )
 
 
 def _some(values: Sequence[str]) -> str:
@@ -379,7 +388,7 @@ def _what_stays(domain: Domain) -> str:
 def _allowed_values(attribute: Attribute) -> str:
     """Write the values of an attribute, or its range and step."""
     if attribute.values:
-        return _some(attribute.values)
+        return (_texts if attribute.kind is Kind.TEXT else _some)(attribute.values)
     steps = f", in steps of {attribute.step:,.10g}" if attribute.step else ""
     return f"{attribute.low:,.10g} to {attribute.high:,.10g}{steps}"
 

@@ -184,7 +184,7 @@ def _chart(spec: AuditSpec, leaders: Sequence[RuleSet]) -> Chart:
         x_title=f"share with “{leaders[0].outcome}”",
     )
     return Chart(
-        picture.svg, picture.alt, "Estimated. The rate in each group and that of everybody else"
+        picture.svg, picture.alt, "Estimated. The rate in each group and that of all others"
     )
 
 
@@ -200,7 +200,7 @@ def _listed(
             p_text(each.p).replace("below", "<"),
             words.percent(each.support, 1.0),
             about_groups.untouched_text(each),
-            words.number(len(about_groups.variants(sets, each))),
+            about_groups.variants_text(mined, len(about_groups.variants(sets, each))),
         )
         for each in leaders[:_LISTED]
     ]

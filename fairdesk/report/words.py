@@ -142,7 +142,8 @@ def digits_of(low: float, high: float) -> int:
 
 def signed(value: float, digits: int = 2) -> str:
     """Write a number with its sign: ``+1.20``, ``−0.31``."""
-    return f"{'−' if value < 0 else '+'}{abs(value):.{digits}f}"
+    told = f"{abs(value):.{digits}f}"
+    return f"{'−' if value < 0 and float(told) else '+'}{told}"
 
 
 def p_text(p: float | None) -> str:

@@ -273,6 +273,17 @@ def test_groups_that_cannot_be_compared_are_refused(spec, table, changed, words)
 @pytest.mark.parametrize(
     "spec", [RunSpec("magic"), RunSpec("maft", {"speed": 1}), RunSpec("maft", {"decay": 2})]
 )
+def test_mean_scores_of_other_than_probabilities_are_refused(spec):
+    asked = RunSpec("testsgd", {"outcome": "score"})
+    check_run(asked, spec)
+    bent = msgspec.structs.replace(spec.mapping, threshold=0.7)
+    with pytest.raises(SpecError, match="Mean scores cannot be compared"):
+        check_run(asked, msgspec.structs.replace(spec, mapping=bent))
+    labels = msgspec.structs.replace(spec.model, scores="labels")
+    with pytest.raises(SpecError, match="Mean scores cannot be compared"):
+        check_run(asked, msgspec.structs.replace(spec, model=labels))
+
+
 def test_what_cannot_be_run_is_refused_before_it_begins(prepared, spec):
     worker, store = prepared()
     with pytest.raises(SpecError):

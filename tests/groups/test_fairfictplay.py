@@ -220,3 +220,25 @@ def test_no_two_kinds_of_people():
     study.groups[:] = 1.0
     with pytest.raises(SpecError, match="same protected values"):
         run(study)
+
+
+def test_too_many_names_are_refused_at_once():
+    many = names("town", *map(str, range(501)))
+    study = study_of(lambda rows: rows[:, 1] > 0)
+    study.domain = Domain(DOMAIN.attributes, unseen=(many,))
+    with pytest.raises(SpecError, match="names in all; at most 500"):
+        run(study)
+    assert not study.model.asked
+
+
+def test_decisions_too_rare_to_be_measured_are_told():
+    # one person of sixty: in one half only
+    study = study_of(lambda rows: rows[:, 0] == rows[0, 0], n=60)
+    study.model = Rule(lambda rows: np.arange(len(rows)) == 0)
+
+    def some():
+        for seed in range(20):
+            run(study, seed=seed)
+
+    with pytest.raises(SpecError, match="No subgroup was found"):
+        some()

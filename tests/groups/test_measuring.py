@@ -441,7 +441,7 @@ def test_values_that_are_compared_one_by_one_are_groups():
 
 def test_intersections_with_too_many_groups_are_left_out():
     rng = np.random.default_rng(1)
-    sizes = (15, 14, 3)
+    sizes = (25, 24, 3)
     groups = np.column_stack([rng.integers(0, size, 500) for size in sizes])
     attributes = tuple(names(f"a{i}", *map(str, range(size))) for i, size in enumerate(sizes))
     told = tables(study_of(groups, rng.integers(0, 2, 500), attributes=attributes))

@@ -103,3 +103,12 @@ def test_ages_that_are_protected_never_move():
     domain = Domain((AGE, number("income", 0, 9)))
     rows = people(domain, 300)
     assert (Neighbours(domain, np.random.default_rng(0)).of(rows)[:, 0] == rows[:, 0]).all()
+
+
+def test_what_is_not_known_has_no_neighbour():
+    from fairdesk.groups.sampling import _stepped
+
+    grade = nominal("grade", ["a", "b", "c", "Unknown"], kind=Kind.ORDINAL, unknown=True)
+    lots = np.linspace(0, 0.999, 1_000)
+    assert set(_stepped(grade, np.full(1_000, 2.0), lots)) == {1.0, 2.0}
+    assert set(_stepped(grade, np.full(1_000, 3.0), lots)) == {0.0, 1.0, 2.0}

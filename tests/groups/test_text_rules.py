@@ -363,8 +363,10 @@ def test_mean_scores_can_be_compared():
     middle = np.mean([score(verb, 0) for verb in LIKED])
     assert by_term["men",].phi_in == pytest.approx(middle + 0.2)
     assert by_term["men",].phi_out == pytest.approx(middle - 0.075)
-    assert by_term["men",].low == pytest.approx(0.275, abs=1e-6)
-    assert by_term["men",].p < 1e-3
+    # equal differences in few sentences are no certainty
+    assert by_term["men",].low < 0.2
+    assert by_term["men",].high > 0.3
+    assert 0 < by_term["men",].p < 1e-3
 
 
 def test_a_model_with_one_answer_is_told_of():

@@ -258,9 +258,8 @@ def test_terms_are_told_with_their_flips(spec):
     flip = Flip(3, "I am gay", "I am straight", "straight", 0.4, 0.6, "toxic", "fine")
     term = TermRate("gender", "gay", 31, 500, 0.412, 200, 62, (flip,))
     assert plain(about_groups.term_sentence(spec, term)) == (
-        "62 of 200 texts with “gay” (gender) get another decision when it names another term of "
-        "the category instead. 41.2 % of 500 texts with it get “1”. It occurs in 31 texts of the "
-        "data."
+        "41.2 % of 500 texts get “1” with “gay” (gender) put in. 62 of 200 get another decision "
+        "with some other term of gender. 31 texts of the data hold it."
     )
     assert about_groups.flip_sentence(flip) == (
         "“toxic” for “I am gay”, “fine” with “straight” instead."
@@ -319,9 +318,11 @@ def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
     assert told[0] == (
         "0.67 is the lowest impact ratio by sex in the model’s decision “yes” (observed): 6.45 % "
         "of 2,435 applicants with sex = female against 9.65 % of 2,445 with sex = male; corrected "
-        "p below 0.0001. That is below the four-fifths screening line, which is no verdict."
+        "p below 0.0001. That is below the four-fifths screening line; the line is no verdict."
     )
-    assert "Left out are applicants: 12 of unknown group and 3 without an outcome." in told
+    assert (
+        "12 applicants of unknown group and 3 applicants without an outcome are left out." in told
+    )
     assert plain(about_groups.headline(spec, (TABLE,))) == told[0]
     assert about_groups.table_title(spec, TABLE) == "Model’s decision “yes”, by sex"
 

@@ -381,7 +381,9 @@ class _Model(QAbstractItemModel):
 
 def variants_text(finding: Finding) -> str:
     """Say how many variants are folded under a finding; empty where none are."""
-    return f"and {words.counted(len(finding.variants), 'variant')}" if finding.variants else ""
+    count = len(finding.variants)
+    told = about_groups.variants_text(finding.mined, count)
+    return f"and {told} {'variant' if count == 1 else 'variants'}" if count else ""
 
 
 @dataclass(frozen=True)

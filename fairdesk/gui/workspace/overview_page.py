@@ -29,7 +29,7 @@ from fairdesk.gui.workspace.runs_table import RunsTable
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.share_page import kind, short, telling_share, whom
 from fairdesk.report import about_groups, figures, words
-from fairdesk.report.groups import Observed, observed, sentences
+from fairdesk.report.groups import Observed, observed, statements
 
 #: What `Next.page` is for a run that estimates.
 ESTIMATE = "estimate"
@@ -217,7 +217,7 @@ class OverviewPage(QWidget):
         self._proven = _Statement("■", "Proven")
         self._shown = _Statement("◆", "Shown by examples")
         self._estimated = _Statement("▨", "Estimated")
-        self._observed = _Statement("○", "Observed in the data")
+        self._observed = _Statement("□", "Observed in the data")
         self._grouped = _Statement("▨", "Groups, estimated")
         self._grouped_more = parts.quiet()
         self._grouped.body.addWidget(self._grouped_more)
@@ -480,8 +480,11 @@ class OverviewPage(QWidget):
         self._session.store.ask(lambda store: observed(spec, store.table()), self._show_observed)
 
     def _show_observed(self, found: tuple[Observed, ...]) -> None:
-        said = sentences(found[0], self._session.spec.person)
-        # one sentence each where three kinds of statement stand side by side
+        told = sorted(
+            statements(found[0], self._session.spec.person), key=lambda one: float(one.number)
+        )
+        said = [f"{one.number} {one.sentence}" for one in told]
+        # one sentence each where three kinds of statement stand side by side: the lowest ratio
         shown = said if self._session.spec.predictions else said[:1]
         self._observed.said.setText("\n\n".join(shown) or "No two groups can be compared.")
 

@@ -141,7 +141,7 @@ class PeopleInside(QWidget):
         told = f"{words.counted(inside.people, self._session.spec.person)} in the data"
         if inside.people > len(inside.places):
             told += f"; the first {words.number(len(inside.places))} are shown"
-        self._count.setText(f"○ Observed: {told}.")
+        self._count.setText(f"□ Observed: {told}.")
         line = self.table.verticalHeader().defaultSectionSize()
         rows = min(len(inside.places), 9) + 2
         self.table.setFixedHeight(line * rows + self.table.horizontalHeader().sizeHint().height())

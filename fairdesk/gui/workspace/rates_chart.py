@@ -123,8 +123,17 @@ def rates_of(rule_set: RuleSet, many: str) -> Rates:
         ("In the group", "observed", True, rule_set.data_in, rule_set.rows),
         ("All others", "observed", False, rule_set.data_out, everybody - rule_set.rows),
     )
+    # of texts it is not told how many hold just these terms: then there is no interval either
+    texts = any(each.term for each in rule_set.conditions)
     rates = tuple(
-        Rate(name, kind, inside, value, people, *_ends(rule_set.outcome, value, people))
+        Rate(
+            *(name, kind, inside, value, people),
+            *(
+                (None, None)
+                if texts and kind == "observed"
+                else _ends(rule_set.outcome, value, people)
+            ),
+        )
         for name, kind, inside, value, people in told
         if value is not None and people > 0
     )
@@ -271,4 +280,4 @@ class _Canvas(QWidget):
         return 1.7 * self.fontMetrics().height()
 
 
-_MARKS = {"estimated": "▨", "observed": "○"}
+_MARKS = {"estimated": "▨", "observed": "□"}

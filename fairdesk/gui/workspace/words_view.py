@@ -588,11 +588,11 @@ class TermDetail(QWidget):
         self._behind.addWidget(parts.heading("Sentences of the data with it"))
         if not found.rows:
             self._behind.addWidget(
-                parts.quiet("○ None: sentences with it were made by replacing another term.")
+                parts.quiet("□ None: sentences with it were made by replacing another term.")
             )
             return
         count = words.counted(len(found.rows), "sentence")
-        self._behind.addWidget(parts.quiet(f"○ Observed: the first {count}."))
+        self._behind.addWidget(parts.quiet(f"□ Observed: the first {count}."))
         for row, pieces in zip(found.rows, found.sentences, strict=True):
             line = QHBoxLayout()
             line.setSpacing(theme.NEAR)
