@@ -270,9 +270,6 @@ def test_groups_that_cannot_be_compared_are_refused(spec, table, changed, words)
         check_run(asked, msgspec.structs.replace(spec, domain=domain))
 
 
-@pytest.mark.parametrize(
-    "spec", [RunSpec("magic"), RunSpec("maft", {"speed": 1}), RunSpec("maft", {"decay": 2})]
-)
 def test_mean_scores_of_other_than_probabilities_are_refused(spec):
     asked = RunSpec("testsgd", {"outcome": "score"})
     check_run(asked, spec)
@@ -284,6 +281,9 @@ def test_mean_scores_of_other_than_probabilities_are_refused(spec):
         check_run(asked, msgspec.structs.replace(spec, model=labels))
 
 
+@pytest.mark.parametrize(
+    "spec", [RunSpec("magic"), RunSpec("maft", {"speed": 1}), RunSpec("maft", {"decay": 2})]
+)
 def test_what_cannot_be_run_is_refused_before_it_begins(prepared, spec):
     worker, store = prepared()
     with pytest.raises(SpecError):
