@@ -66,11 +66,6 @@ def off(spec: AuditSpec) -> tuple[str, ...]:
     return all_off(spec, Answers.PROOF)
 
 
-def certifies(run: Run) -> bool:
-    """Tell whether a run speaks of proofs at all, and not only of samples."""
-    return figures.proven_of(run.figures) is not None
-
-
 def course_of(proven: Proven) -> Drawing:
     """Draw how the shares came: alike, unlike, and what was left."""
     course = np.array(proven.course, dtype=np.float64).reshape(-1, 3)
