@@ -31,7 +31,7 @@ from fairdesk.individual import (
     themis,
     uniform,
 )
-from fairdesk.models.model import Capability, ModelCard
+from fairdesk.models.model import Capability, Mapping, ModelCard
 
 #: ``search(ledger, people, options, rng)``; the options are of the method's own class. One about
 #: groups works with a `fairdesk.groups.study.Study` instead of a `Ledger`.
@@ -60,6 +60,10 @@ ABOUT_GROUPS = (Answers.GROUPS, Answers.RATES)
 
 
 def _any_domain(_domain: Domain) -> str:
+    return ""
+
+
+def _any_model(_options: object, _card: ModelCard, _mapping: Mapping) -> str:
     return ""
 
 
@@ -105,6 +109,9 @@ class Method:
     loops : tuple[str, ...]
         Modules of compiled loops that it needs, beside those that every search does: to compile
         them takes a minute or two, once.
+    unfit : callable
+        Says of options, a model's card and its mapping, in a sentence, why they do not go
+        together; empty when they do.
     reads : bool
         Whether it also compares terms in a text that the model reads.
     divides : bool
@@ -124,6 +131,7 @@ class Method:
     obstacle: Callable[[Domain], str] = _any_domain
     finishes: bool = False
     loops: tuple[str, ...] = ()
+    unfit: Callable[[Any, ModelCard, Mapping], str] = _any_model
     reads: bool = False
     divides: bool = False
 
@@ -397,6 +405,7 @@ METHODS: dict[str, Method] = {
             "protected. Groups smaller than the least support are not looked at.",
             options=testsgd.TestSgdOptions,
             search=testsgd.search,
+            unfit=testsgd.unfit,
             answers=Answers.GROUPS,
             reads=True,
             divides=True,

@@ -79,14 +79,8 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
         fit, or its budget is nought.
     """
     options = parse_options(run.method, run.options)
-    bent = audit.model.scores != "probabilities" or audit.mapping.threshold is not None
-    if getattr(options, "outcome", "") == "score" and bent:
-        raise SpecError(
-            "Mean scores cannot be compared for this model.",
-            why="Its answers are no probabilities, or were moved so that another threshold than "
-            "one half decides.",
-            remedy="Compare the shares of decisions: leave the option “outcome” as it is.",
-        )
+    if unfit := method_named(run.method).unfit(options, audit.model, audit.mapping):
+        raise SpecError(unfit)
     if off := why_off(method_named(run.method), audit.model, audit.domain):
         raise SpecError(off, remedy="Choose another method.")
     for limit, what in ((run.budget.seconds, "seconds"), (run.budget.queries, "rows")):

@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 import msgspec
 import numpy as np
 
+from fairdesk.data.attributes import Attribute
 from fairdesk.events import Event, GroupTable, Measured, Progress, Rows, Scores, timed
 from fairdesk.groups.comparing import compared
 from fairdesk.groups.dividing import Division, Mask, cross, crossings, divide
@@ -24,7 +25,7 @@ from fairdesk.groups.study import Study
 from fairdesk.individual.sampling import Pace
 from fairdesk.models.decision import VALUES, told
 from fairdesk.models.feeding import FedModel
-from fairdesk.models.model import Capability, How, favourable_scores, labels
+from fairdesk.models.model import Capability, How, Mapping, favourable_scores, labels
 
 #: Figures are told anew after so many seconds.
 _TELL_SECONDS = 0.5
@@ -147,7 +148,7 @@ def _measure(study: Study, options: MeasureOptions) -> Iterator[Event]:
     if study.model is None:
         samples = _recorded(study, options, label)
     else:
-        can = askable(study.rows, study.model)
+        can = askable(study.rows, study.domain.attributes, study.model.mapping)
         answers = yield from _ask(study, can)
         samples = _answered(study, study.model, options, label, can, answers)
     yield from tables.of("decisions", list(samples))
@@ -161,13 +162,11 @@ def _truth(study: Study) -> Rows | None:
     return None if same else study.label
 
 
-def askable(rows: Rows, model: FedModel) -> Mask:
+def askable(rows: Rows, attributes: Sequence[Attribute], mapping: Mapping) -> Mask:
     """Tell which rows a model can be asked about: ``(n,)``; none of what it is fed is missing."""
-    names = [attribute.name for attribute in model.attributes]
-    fed = {
-        names.index(item.attribute) for item in model.mapping.inputs if item.how is not How.CONSTANT
-    }
-    return np.asarray(~np.isnan(rows[:, sorted(fed)]).any(axis=1))
+    fed = {item.attribute for item in mapping.inputs if item.how is not How.CONSTANT}
+    places = [i for i, attribute in enumerate(attributes) if attribute.name in fed]
+    return np.asarray(~np.isnan(rows[:, places]).any(axis=1))
 
 
 def _ask(study: Study, can: Mask) -> Generator[Event, None, Scores]:

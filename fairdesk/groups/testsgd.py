@@ -27,7 +27,7 @@ from fairdesk.groups.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, PARTS, Tallie
 from fairdesk.groups.telling import MOST_TOLD, Told
 from fairdesk.groups.testing import SCORES_NOTE, Side
 from fairdesk.individual.sampling import Pace
-from fairdesk.models.model import favourable_scores, labels
+from fairdesk.models.model import Mapping, ModelCard, favourable_scores, labels
 
 #: At most so many of the data's rows are asked about untouched.
 MOST_ROWS = 200_000
@@ -114,6 +114,19 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
             "turn, or the mean score of the favourable one.",
         ),
     ] = "favourable"
+
+
+def unfit(options: TestSgdOptions, card: ModelCard, mapping: Mapping) -> str:
+    """Say why mean scores cannot be compared, where they are asked for; else empty."""
+    if options.outcome != "score":
+        return ""
+    if card.scores == "probabilities" and mapping.threshold is None:
+        return ""
+    return (
+        "Mean scores cannot be compared for this model: its answers are no probabilities, or were "
+        "moved so that another threshold than one half decides. Compare the shares of decisions "
+        "instead."
+    )
 
 
 def search(
@@ -453,4 +466,4 @@ class _Mining:
         )
 
 
-__all__ = ["MOST_ROWS", "TestSgdOptions", "search"]
+__all__ = ["MOST_ROWS", "TestSgdOptions", "search", "unfit"]

@@ -17,10 +17,10 @@ from fairdesk.data.outcomes import favourable_rows
 from fairdesk.data.table import Table
 from fairdesk.events import GroupLine, GroupTable
 from fairdesk.groups.dividing import divide
+from fairdesk.groups.measuring import askable
 from fairdesk.gui import parts, theme
 from fairdesk.gui.wizard.mapping_table import PlainTable, grid
 from fairdesk.gui.workspace.session import Session
-from fairdesk.models.model import How
 from fairdesk.report import words
 from fairdesk.report.about_groups import group_text
 
@@ -68,13 +68,6 @@ def group_of(
     return inside
 
 
-def askable(spec: AuditSpec, data: Table) -> Mask:
-    """Tell which rows the model could be asked about, ``(n,)``: nothing it is fed is missing."""
-    fed = {item.attribute for item in spec.mapping.inputs if item.how is not How.CONSTANT}
-    attributes = [each for each in spec.domain.attributes if each.name in fed]
-    return np.asarray(~np.isnan(encode(attributes, data)).any(axis=1))
-
-
 def rows_behind(
     store: Store, edges: Edges, table: GroupTable, line: GroupLine, *, favourable: bool = False
 ) -> Behind:
@@ -86,7 +79,8 @@ def rows_behind(
     inside = group_of(spec, edges, data, table, line)
     first = [*table.attributes]
     if (counted := outcome_column(spec, table)) is None:
-        inside &= askable(spec, data)
+        domain = spec.domain
+        inside &= askable(domain.encode(data), domain.attributes, spec.mapping)
     else:
         good, known = favourable_rows(data, *counted)
         inside &= good if favourable else known
