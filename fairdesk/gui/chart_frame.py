@@ -202,6 +202,11 @@ class ChartFrame(QWidget):
     def _redraw(self) -> None:
         """Show the chart, or its table, or why there is neither."""
 
+    def _show_picture(self, picture: QWidget, *, empty: bool) -> None:
+        """Show the table where it is wanted, else the picture, or why there is none."""
+        drawn = self._empty if empty else picture
+        self._stack.setCurrentWidget(self._table if self._as_table.isChecked() else drawn)
+
     @abstractmethod
     def _render(self, painter: QPainter) -> None:
         """Paint the chart in light colours, as large as it is on the screen."""

@@ -343,10 +343,7 @@ class Icicle(ChartFrame):
         self._canvas.setToolTip(told)
 
     def _redraw(self) -> None:
-        if self._as_table.isChecked():
-            self._stack.setCurrentWidget(self._table)
-        else:
-            self._stack.setCurrentWidget(self._empty if self._tree.empty else self._canvas)
+        self._show_picture(self._canvas, empty=self._tree.empty)
 
     def _render(self, painter: QPainter) -> None:
         if self._as_table.isChecked() or self._tree.empty:

@@ -272,10 +272,7 @@ class ProofBars(ChartFrame):
         self._canvas.setToolTip(bar.told(verdict, share))
 
     def _redraw(self) -> None:
-        if self._as_table.isChecked():
-            self._stack.setCurrentWidget(self._table)
-        else:
-            self._stack.setCurrentWidget(self._empty if self._drawing.empty else self._canvas)
+        self._show_picture(self._canvas, empty=self._drawing.empty)
 
     def _render(self, painter: QPainter) -> None:
         if self._as_table.isChecked() or self._drawing.empty:

@@ -179,10 +179,7 @@ class RatesChart(ChartFrame):
             self._canvas.update()
 
     def _redraw(self) -> None:
-        if self._as_table.isChecked():
-            self._stack.setCurrentWidget(self._table)
-        else:
-            self._stack.setCurrentWidget(self._empty if self._rates.empty else self._canvas)
+        self._show_picture(self._canvas, empty=self._rates.empty)
 
     def _render(self, painter: QPainter) -> None:
         if self._as_table.isChecked() or self._rates.empty:
