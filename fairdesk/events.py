@@ -11,6 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.trials import Augmented, Repair, Retrained, Trial
+
 #: A batch of rows, one column per attribute of the domain: ``(n, d)`` float64 codes.
 Rows = NDArray[np.float64]
 #: What a model answers: ``(n, k)`` float32; ``k = 1`` is the score of class 1.
@@ -809,6 +811,8 @@ Figure = (
     | TermRate
     | LinearGroup
     | GroupTable
+    | Repair
+    | Trial
 )
 
 
@@ -849,7 +853,7 @@ class Certificate:
     arrays: dict[str, NDArray[Any]]
 
 
-Event = Found | Progress | Measured | Certificate
+Event = Found | Progress | Measured | Certificate | Augmented | Retrained
 
 
 def timed(events: Iterator[Event], seconds: dict[str, float] | None = None) -> Iterator[Event]:

@@ -31,10 +31,14 @@ from fairdesk.individual import (
     themis,
     uniform,
 )
+from fairdesk.mitigate import aequitas as retraining
+from fairdesk.mitigate import options as repairs
+from fairdesk.mitigate import testsgd as mitigation
 from fairdesk.models.model import Capability, Mapping, ModelCard
 
 #: ``search(ledger, people, options, rng)``; the options are of the method's own class. One about
-#: groups works with a `fairdesk.groups.study.Study` instead of a `Ledger`.
+#: groups works with a `fairdesk.groups.study.Study` instead of a `Ledger`, a repair with a
+#: `fairdesk.mitigate.workshop.Workshop`.
 Search = Callable[[Any, Rows, Any, np.random.Generator], Iterator[Event]]
 
 
@@ -53,6 +57,8 @@ class Answers(StrEnum):
     """Which groups of people are decided about otherwise than others: rules to read."""
     RATES = "rates"
     """How every protected group fares in the data: tables of rates."""
+    REPAIR = "repair"
+    """What helps against what was found: rows to add, and how the retrained model fares."""
 
 
 #: What is answered about groups of people, not about one person and who they could be.
@@ -458,6 +464,40 @@ METHODS: dict[str, Method] = {
             search=fairfictplay.search,
             answers=Answers.GROUPS,
             obstacle=_no_groups,
+        ),
+        Method(
+            key="repair-aequitas",
+            title="Retrain with the pairs found",
+            sentence="Labels discriminatory people anew, both of a pair alike, adds ever greater "
+            "portions of them to the training data, and retrains the model while that helps.",
+            paper="Udeshi, Arora and Chattopadhyay, “Automated Directed Fairness Testing” "
+            "(Aequitas), ASE 2018, Algorithm 5",
+            tells="Which rows to add, and how much less the retrained model discriminates, beside "
+            "what that costs in accuracy: each with an interval, on rows that were never trained "
+            "on.",
+            cannot="That the labels of added rows are right. A fall within its interval may be "
+            "chance: it is not counted as one.",
+            options=repairs.AequitasOptions,
+            search=retraining.search,
+            answers=Answers.REPAIR,
+            finishes=True,
+        ),
+        Method(
+            key="repair-testsgd",
+            title="Retrain against a rule set",
+            sentence="Adds samples of people in a group, with the label opposite to the one they "
+            "get too often, in several amounts, and retrains the model with each.",
+            paper="Zhang et al., “TestSGD: Interpretable Testing of Neural Networks Against Subtle "
+            "Group Discrimination”, ACM TOSEM 2023, mitigation",
+            tells="Which rows to add so that the rates in the group and outside come nearer to "
+            "each other, beside what that costs in accuracy, on rows that were never trained on.",
+            cannot="Whether another group fares worse afterwards, unless it is searched for again. "
+            "The added labels are opposite by rule, not by merit.",
+            options=repairs.TestSgdOptions,
+            search=mitigation.search,
+            answers=Answers.REPAIR,
+            finishes=True,
+            reads=True,
         ),
     )
 }

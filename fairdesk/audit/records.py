@@ -89,6 +89,13 @@ class RunState(msgspec.Struct, frozen=True):
     figures: tuple[Figure, ...] = ()
 
 
+class ModelFile(msgspec.Struct, frozen=True):
+    """A file of a retrained model: how it was checked, or why there is none, and its bytes."""
+
+    told: str
+    size: int
+
+
 class LogEntry(msgspec.Struct, frozen=True):
     """What happened in the audit, and when (UTC, ISO 8601)."""
 

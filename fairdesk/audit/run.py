@@ -10,17 +10,21 @@ from time import monotonic
 import msgspec
 import numpy as np
 
+from fairdesk.audit.labels import targets
 from fairdesk.audit.methods import ABOUT_GROUPS, Answers, method_named, parse_options, why_off
 from fairdesk.audit.records import RunState
+from fairdesk.audit.repairing import check_repair, completed, pairs_to_repair
 from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.store import Store
 from fairdesk.audit.worker import Searching, Worker
 from fairdesk.data.attributes import encode
 from fairdesk.data.domain import Domain
 from fairdesk.data.outcomes import favourable_rows
+from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError, StoreError
 from fairdesk.events import Certificate, Found, Measured, Progress, Rows
 from fairdesk.groups.terms import lists_of_terms
+from fairdesk.trials import Augmented, Retrained
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +58,9 @@ def run(worker: Worker, store: Store, spec: RunSpec) -> Iterator[RunState]:
         Before it begins, when the audit file cannot be written.
     """
     check_run(spec, store.spec)
+    if method_named(spec.method).answers is Answers.REPAIR:
+        spec = completed(spec, store)
+        check_repair(spec, store)
     keeper = _Keeper(worker, store, spec)
     yield keeper.state
     try:
@@ -180,6 +187,10 @@ class _Keeper:
                         self.state = msgspec.structs.replace(self.state, figures=event.figures)
                     case Certificate():
                         self._store.certify(self.state.run_id, event.header, event.arrays)
+                    case Augmented():
+                        self._store.keep_rows(self.state.run_id, event)
+                    case Retrained():
+                        self._store.keep_model(self.state.run_id, event)
                     case Progress():
                         yield self._advance(event)
         finally:
@@ -195,6 +206,8 @@ class _Keeper:
         self._log(f"was started: {method.title}")
         if method.answers in ABOUT_GROUPS:
             return self._study()
+        if method.answers is Answers.REPAIR:
+            return self._repair()
         people = audit.domain.people(self._store.table())
         if not len(people):
             raise SpecError(
@@ -209,19 +222,24 @@ class _Keeper:
     def _study(self) -> Searching:
         """Start a method about groups: it is given all rows, and what was decided about them."""
         audit, table = self._store.spec, self._store.table()
-        told = np.full((len(table.codes), 3), np.nan)
-        told[:, 0] = 0.0
-        told[audit.domain.places(table), 0] = 1.0
-        favourable = {1: (audit.label, audit.favourable)}
+        rows, groups, told = _everybody(audit, table)
         if audit.predictions:
             decision = audit.decisions[audit.mapping.favourable_class]
-            favourable[2] = (audit.predictions, decision)
-        for place, (column, wanted) in favourable.items():
-            good, known = favourable_rows(table, column, wanted)
-            told[known, place] = good[known]
-        rows, groups = audit.domain.encode(table), encode(audit.domain.grouping, table)
+            good, known = favourable_rows(table, audit.predictions, decision)
+            told[known, 2] = good[known]
         return self._worker.study(
             audit.mapping, audit.domain, rows, groups, told, self._spec, audit.favourable
+        )
+
+    def _repair(self) -> Searching:
+        """Start a repair: it is given all rows with their labels, and the pairs found."""
+        audit, table = self._store.spec, self._store.table()
+        rows, groups, told = _everybody(audit, table)
+        wanted = targets(audit, table)
+        told[wanted >= 0, 2] = wanted[wanted >= 0]
+        pairs = pairs_to_repair(self._spec, self._store)
+        return self._worker.repair(
+            audit.mapping, audit.domain, (rows, groups, told, *pairs), self._spec
         )
 
     def end(self, state: str, message: str = "") -> None:
@@ -291,6 +309,19 @@ class _Keeper:
 
     def _log(self, what: str) -> None:
         self._store.log(f"Run {self.state.run_id} {what}")
+
+
+def _everybody(audit: AuditSpec, table: Table) -> tuple[Rows, Rows, Rows]:
+    """Give all rows, the same by group, and whether each is in the domain and has a good label.
+
+    The last is ``(n, 3)``; its last column is left to be filled in.
+    """
+    told = np.full((len(table.codes), 3), np.nan)
+    told[:, 0] = 0.0
+    told[audit.domain.places(table), 0] = 1.0
+    good, known = favourable_rows(table, audit.label, audit.favourable)
+    told[known, 1] = good[known]
+    return audit.domain.encode(table), encode(audit.domain.grouping, table), told
 
 
 class _Clock:

@@ -36,6 +36,18 @@ _CERTIFICATE = """
     CREATE TABLE certificate (run INTEGER PRIMARY KEY, file BLOB NOT NULL)
     """
 
+#: Of a repair, what it made: rows to add (of no trial), and files of retrained models.
+_MADE = """
+    CREATE TABLE made (
+        run INTEGER NOT NULL,
+        trial INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        told TEXT NOT NULL,
+        content BLOB NOT NULL,
+        PRIMARY KEY (run, trial, name)
+    )
+    """
+
 
 def _remember_figures(connection: sqlite3.Connection) -> None:
     """Make room for figures, for how plausible findings are, and for what is learned of them."""
@@ -55,12 +67,18 @@ def _remember_certificates(connection: sqlite3.Connection) -> None:
     connection.execute(_CERTIFICATE)
 
 
+def _remember_repairs(connection: sqlite3.Connection) -> None:
+    """Make room for what repairs make."""
+    connection.execute(_MADE)
+
+
 #: The version of the schema that this FairDesk writes.
-VERSION = 3
+VERSION = 4
 #: ``MIGRATIONS[n]`` brings a file of version ``n`` to ``n + 1``, inside a transaction.
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     1: _remember_figures,
     2: _remember_certificates,
+    3: _remember_repairs,
 }
 #: Seconds to wait while another thread or program writes.
 BUSY_SECONDS = 10.0
@@ -101,6 +119,7 @@ _TABLES = (
     """,
     _LEARNED,
     _CERTIFICATE,
+    _MADE,
 )
 
 

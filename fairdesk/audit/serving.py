@@ -29,8 +29,10 @@ from fairdesk.groups.study import Study
 from fairdesk.individual.estimate import upper_bound
 from fairdesk.individual.preflight import preflight
 from fairdesk.individual.similar import Ledger
+from fairdesk.mitigate.workshop import Workshop
 from fairdesk.models.model import Capability, Mapping, OpenedModel
 from fairdesk.models.proof import Proof, check, show
+from fairdesk.trials import Augmented, Retrained
 
 if TYPE_CHECKING:
     from fairdesk.certify.verify import Answers as Solved
@@ -105,7 +107,7 @@ class Outbox:
     model that hangs must not take findings along.
     """
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, *, silent: bool = False) -> None:
         self.last = Progress(phase="", done=0, total=0, tried=0, found=0, queries=0)
         self._send = send
         self._found: list[Found] = []
@@ -116,6 +118,8 @@ class Outbox:
         self._count = 0
         self._waits = False
         self._sent = perf_counter()
+        #: Whether a long silence is nothing to worry about: then the last progress is told again.
+        self._silent = silent
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._tending = threading.Thread(target=self._tend, daemon=True)
@@ -145,6 +149,14 @@ class Outbox:
                 return
             if isinstance(event, Certificate):
                 self._certificate = event
+                return
+            if isinstance(event, Augmented):
+                arrays = (event.rows, event.labels, event.pairs, event.seeds)
+                self._send(wire.SearchAugmented(event.phase, event.texts), arrays)
+                return
+            if isinstance(event, Retrained):
+                told = wire.SearchRetrained(event.phase, event.trial, event.name, event.told)  # type: ignore[arg-type]  # checked by the reader
+                self._send(told, (event.content,))
                 return
             self.last = event
             if perf_counter() - self._sent >= GATHER_SECONDS:
@@ -193,7 +205,10 @@ class Outbox:
     def _tend(self) -> None:
         while not self._over.wait(TEND_SECONDS):
             with self._lock:
-                if self._waits and perf_counter() - self._sent >= TEND_SECONDS:
+                silence = perf_counter() - self._sent
+                if (self._waits and silence >= TEND_SECONDS) or (
+                    self._silent and silence >= _LIFE_SECONDS
+                ):
                     self._flush()
 
 
@@ -207,6 +222,7 @@ def drive(
     before: Iterable[Event] = (),
     after: Iterable[Event] = (),
     wind_up: Callable[[], None] | None = None,
+    silent: bool = False,
 ) -> Ending:
     """Take a search's events until it is done, stopped, or out of budget, and send them.
 
@@ -229,6 +245,8 @@ def drive(
     wind_up : callable, optional
         Tells the method to come to an end, and to say what it came to. Without it the method is
         left where it is when it is told to stop, or its budget is used up.
+    silent : bool
+        Whether the method may well think for minutes (a model that is trained says nothing).
 
     Returns
     -------
@@ -236,7 +254,7 @@ def drive(
         How it ended.
     """
     seconds: dict[str, float] = {}
-    with Outbox(send) as outbox:
+    with Outbox(send, silent=silent) as outbox:
 
         def take(
             part: Iterable[Event], limits: Budget, wind_up: Callable[[], None] | None = None
@@ -460,6 +478,8 @@ class Guest:
                 import_module(module)
         if method.answers in ABOUT_GROUPS:
             return self._study(asked, method, arrays, call, send)
+        if method.answers is Answers.REPAIR:
+            return self._repair(asked, method, arrays, call, send)
         people, known, *proven = arrays
         fits = None
         if run.near is not None:
@@ -524,6 +544,42 @@ class Guest:
         rng = np.random.default_rng(run.seed)
         events = method.search(study, rows[study.inside], options, rng)
         return drive(events, run.budget, self.controls, call, send)
+
+    def _repair(
+        self,
+        asked: wire.Search,
+        method: Method,
+        arrays: Sequence[wire.Array],
+        call: int,
+        send: Send,
+    ) -> Ending:
+        """Run a repair."""
+        run, mapping = asked.run, asked.mapping
+        rows, groups, told, pairs, partners, numbers = arrays
+        workshop = Workshop(
+            domain=asked.domain,
+            rows=rows,
+            groups=groups,
+            inside=told[:, 0] > 0,
+            good=told[:, 1],
+            target=np.nan_to_num(told[:, 2], nan=-1.0).astype(np.int64),
+            pairs=pairs,
+            partners=partners,
+            numbers=numbers,
+            model=self._fed(mapping, asked.domain.attributes),
+            favourable=mapping.favourable_class,
+            rule=run.rule,
+            outcome=run.outcome,
+            text=run.text,
+            terms=run.terms,
+            edges=run.edges,
+        )
+        options = parse_options(run.method, run.options)
+        rng = np.random.default_rng(run.seed)
+        events = method.search(workshop, rows[workshop.inside], options, rng)
+        return drive(
+            events, run.budget, self.controls, call, send, wind_up=workshop.wind_up, silent=True
+        )
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import msgspec
 from fairdesk import __version__
 from fairdesk.data.domain import Domain
 from fairdesk.data.table import Column, Source
+from fairdesk.events import Condition
 from fairdesk.models.model import Mapping, ModelCard
 
 #: What reads a model, computes its answers, or walks through them.
@@ -138,6 +139,15 @@ class RunSpec(msgspec.Struct, frozen=True):
         people.
     terms : dict[str, tuple[str, ...]]
         Per category the terms that name somebody; empty for those of the paper.
+    pairs_of : tuple[int, ...]
+        Of a repair: the runs whose pairs are repaired; empty for all.
+    flagged : bool
+        Of a repair: only the pairs that the auditor flagged.
+    rule : tuple[Condition, ...]
+        Of a repair of groups: the rule set. Empty for the one with the highest score that was
+        found; it is filled in when the run begins.
+    outcome : str
+        Of a repair of groups: the decision whose rates are apart; empty for the mean score.
     """
 
     method: str
@@ -149,3 +159,7 @@ class RunSpec(msgspec.Struct, frozen=True):
     edges: dict[str, tuple[float, ...]] = msgspec.field(default_factory=dict)
     text: str = ""
     terms: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    pairs_of: tuple[int, ...] = ()
+    flagged: bool = False
+    rule: tuple[Condition, ...] = ()
+    outcome: str = ""

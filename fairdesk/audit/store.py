@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sqlite3
+import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.records import LogEntry, Pair, PairQuery, RunRecord, RunState
+from fairdesk.audit.records import LogEntry, ModelFile, Pair, PairQuery, RunRecord, RunState
 from fairdesk.audit.schema import (
     BUSY_SECONDS,
     beside,
@@ -33,6 +34,7 @@ from fairdesk.errors import StoreError
 from fairdesk.events import Figure, Found, Progress, Rows
 from fairdesk.individual.plausibility import Plausibility
 from fairdesk.models.model import favourable_scores, labels
+from fairdesk.trials import Augmented, Retrained
 
 T = TypeVar("T")
 
@@ -47,6 +49,9 @@ _PAIR_COLUMNS = (
 )
 
 MARKS = ("", "flagged", "dismissed")
+#: The arrays of the rows that a repair adds, and the number that stands for no one trial.
+_AUGMENTED = ("rows", "labels", "pairs", "seeds")
+NO_TRIAL = -1
 
 
 class Store:
@@ -258,6 +263,59 @@ class Store:
         """Give the numbers of the runs that have a certificate."""
         return tuple(run for (run,) in self._all("SELECT run FROM certificate ORDER BY run"))
 
+    def keep_rows(self, run_id: int, added: Augmented) -> None:
+        """Keep the rows that a repair adds, in place of those before."""
+        packed = io.BytesIO()
+        arrays = {name: getattr(added, name) for name in _AUGMENTED}
+        np.savez_compressed(packed, **arrays)
+        told = _json((added.phase, added.texts))
+        self._keep(run_id, NO_TRIAL, "rows", told, packed.getvalue())
+
+    def added_rows(self, run_id: int) -> Augmented | None:
+        """Give the rows that a repair adds; ``None`` where it made none."""
+        rows = self._all(
+            "SELECT told, content FROM made WHERE run = ? AND trial = ?", run_id, NO_TRIAL
+        )
+        if not rows:
+            return None
+        ((told, content),) = rows
+        phase, texts = self._decoded(told, tuple[str, tuple[str, ...]])
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as packed:
+                arrays = {name: packed[name] for name in _AUGMENTED}
+                return Augmented(phase, **arrays, texts=texts)
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise damaged(self.path) from error
+
+    def keep_model(self, run_id: int, file: Retrained) -> None:
+        """Keep a file of a retrained model."""
+        self._keep(run_id, file.trial, file.name, file.told, file.content.tobytes())
+
+    def models(self, run_id: int, trial: int) -> dict[str, ModelFile]:
+        """Tell which files of a trial's model a repair made, by their names."""
+        rows = self._all(
+            "SELECT name, told, length(content) FROM made WHERE run = ? AND trial = ?"
+            " ORDER BY name",
+            run_id,
+            trial,
+        )
+        return {name: ModelFile(told, size) for name, told, size in rows}
+
+    def model(self, run_id: int, trial: int, name: str) -> bytes:
+        """Give a file of a trial's model; empty where there is none."""
+        rows = self._all(
+            "SELECT content FROM made WHERE run = ? AND trial = ? AND name = ?",
+            *(run_id, trial, name),
+        )
+        return rows[0][0] if rows else b""
+
+    def _keep(self, run_id: int, trial: int, name: str, told: str, content: bytes) -> None:
+        with self._writing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?, ?)",
+                (run_id, trial, name, told, content),
+            )
+
     def end_run(self, run_id: int, state: str, message: str = "") -> None:
         """Note how a run ended: ``"done"``, ``"stopped"`` or ``"failed"``, and why."""
         with self._writing():
@@ -411,6 +469,31 @@ class Store:
             cursor = self._connection.execute(sql, (run_id,))
             while rows := cursor.fetchmany(20 * CHUNK):
                 yield np.array(rows, dtype=np.float64)
+
+    def found_pairs(self, query: PairQuery, step: int) -> tuple[Rows, Rows, NDArray[np.int64]]:
+        """Give every ``step``-th pair of a query, in the order of finding.
+
+        Returns
+        -------
+        rows, partners : Rows
+            ``(m, d)`` each.
+        numbers : NDArray[np.int64]
+            ``(m,)``; the pairs' numbers.
+        """
+        where, values = self._where(query)
+        rows = self._all(
+            f"SELECT {self._pair_columns} FROM (SELECT *, row_number() OVER (ORDER BY id) AS place"  # noqa: S608
+            f" FROM finding{where}) WHERE (place - 1) % ? = 0 ORDER BY id",
+            *values,
+            step,
+        )
+        pairs = self._pairs(rows)
+        d = len(self.spec.domain.attributes)
+        return (
+            np.array([pair.row for pair in pairs], dtype=np.float64).reshape(-1, d),
+            np.array([pair.partner for pair in pairs], dtype=np.float64).reshape(-1, d),
+            np.array([pair.id for pair in pairs], dtype=np.int64),
+        )
 
     def unweighed(self, limit: int) -> tuple[NDArray[np.int64], Rows]:
         """Give the numbers and instances, ``(n, d)``, of findings that were not weighed yet."""

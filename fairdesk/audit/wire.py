@@ -104,7 +104,9 @@ class Search(msgspec.Struct, frozen=True, tag=True):
     certificate that it goes on with, whose ``names`` and ``header`` these are. Of a method about
     groups: all rows, the same as codes of the grouping attributes, and ``(n, 3)`` whether each lies
     in the domain, has the favourable label, and the favourable decision in a column of these;
-    ``label`` is the name of that label.
+    ``label`` is the name of that label. Of a repair: the same three, with the label's place among
+    the model's own classes (NaN for none) as the last of ``(n, 3)``, and the pairs to repair:
+    people, partners, and their numbers in the audit, ``(m,)``.
     """
 
     mapping: Mapping
@@ -240,6 +242,22 @@ class SearchCertified(msgspec.Struct, frozen=True, tag=True):
     names: tuple[str, ...]
 
 
+class SearchAugmented(msgspec.Struct, frozen=True, tag=True):
+    """A `fairdesk.trials.Augmented`; its arrays are the frame's, in the order of its fields."""
+
+    phase: str
+    texts: tuple[str, ...]
+
+
+class SearchRetrained(msgspec.Struct, frozen=True, tag=True):
+    """A `fairdesk.trials.Retrained`; the file is the frame's array."""
+
+    phase: str
+    trial: int
+    name: Literal["model.keras", "model.joblib", "model.skops", "model.onnx"]
+    told: str
+
+
 class Weighed(msgspec.Struct, frozen=True, tag=True):
     """The arrays of a `fairdesk.individual.plausibility.Plausibility`, in their order."""
 
@@ -301,6 +319,8 @@ FromGuest = (
     | SearchProgress
     | SearchMeasured
     | SearchCertified
+    | SearchAugmented
+    | SearchRetrained
     | SearchEnded
     | Weighed
     | Shrunk
@@ -310,7 +330,15 @@ FromGuest = (
 )
 Message = ToGuest | FromGuest
 #: What comes before the answer of a call.
-UNDERWAY = TableProgress | SearchFound | SearchProgress | SearchMeasured | SearchCertified
+UNDERWAY = (
+    TableProgress
+    | SearchFound
+    | SearchProgress
+    | SearchMeasured
+    | SearchCertified
+    | SearchAugmented
+    | SearchRetrained
+)
 
 _ENCODER = msgspec.json.Encoder()
 _TO_GUEST = msgspec.json.Decoder(ToGuest)

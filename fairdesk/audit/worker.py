@@ -57,6 +57,7 @@ from fairdesk.models.contents import Contents
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof, SampleRow
 from fairdesk.models.recorded import prediction_columns
+from fairdesk.trials import Augmented, Repair, Retrained, Trial
 
 Ending = Literal["done", "stopped", "budget"]
 T = TypeVar("T")
@@ -66,7 +67,14 @@ _LOOK_SECONDS = 0.5
 #: What may come before the answer, by request; anything else would only keep the app waiting.
 _BEFORE: dict[type, tuple[type, ...]] = {
     wire.ReadTable: (wire.TableProgress,),
-    wire.Search: (wire.SearchFound, wire.SearchProgress, wire.SearchMeasured, wire.SearchCertified),
+    wire.Search: (
+        wire.SearchFound,
+        wire.SearchProgress,
+        wire.SearchMeasured,
+        wire.SearchCertified,
+        wire.SearchAugmented,
+        wire.SearchRetrained,
+    ),
 }
 #: More of these no card may tell: what is shown is made for people.
 MOST_INPUTS, MOST_CLASSES, MOST_WARNINGS = 100_000, 10_000, 200
@@ -459,6 +467,12 @@ class Worker:
         asked = wire.Search(mapping, domain, run, label=label)
         return Searching(self._search(asked, (rows, groups, told)))
 
+    def repair(
+        self, mapping: Mapping, domain: Domain, arrays: Sequence[wire.Array], run: RunSpec
+    ) -> Searching:
+        """Run a repair; otherwise as `search`. Its arrays are those of `wire.Search`."""
+        return Searching(self._search(wire.Search(mapping, domain, run), arrays))
+
     def pause(self) -> None:
         """Hold the running search between two events; nothing without one."""
         self._control(wire.Pause())
@@ -766,7 +780,34 @@ def _event(frame: Received, domain: Domain, width: int | None) -> Event:
             raise _nonsense("a certificate lacks some of its arrays")
         arrays = dict(zip(message.names, frame.arrays, strict=True))
         return Certificate(message.phase, message.header.encode(), arrays)
+    if isinstance(message, wire.SearchAugmented):
+        return _augmented(frame, domain, message)
+    if isinstance(message, wire.SearchRetrained):
+        (content,) = _arrays(frame, (None,))
+        if content.dtype != np.int8 or message.trial < 0:
+            raise _nonsense("it made a file that is none")
+        told = message.told[:MOST_TEXT]
+        return Retrained(message.phase, message.trial, message.name, told, content)
     return _found(frame, domain, width, _expect(frame, wire.SearchFound).phase)
+
+
+def _augmented(frame: Received, domain: Domain, message: wire.SearchAugmented) -> Augmented:
+    """Make rows to add of a frame's arrays, if they are people of the domain."""
+    m = len(frame.arrays[0]) if frame.arrays else 0
+    rows, labels, pairs, seeds = _arrays(frame, (m, len(domain.attributes)), (m,), (m,), (m,))
+    rows = rows.astype(np.float64)
+    known = rows.copy()
+    for place in domain.texts.tolist():
+        # new texts have the codes after those of the column
+        written = len(domain.attributes[place].values)
+        new = known[:, place] >= written
+        if (known[new, place] >= written + len(message.texts)).any():
+            raise _nonsense("it adds a text that it does not tell")
+        known[new, place] = 0.0
+    if not domain.contains(known).all() or (labels < 0).any() or (seeds < 0).any():
+        raise _nonsense("it adds people whom there cannot be")
+    labels, pairs, seeds = (each.astype(np.int64) for each in (labels, pairs, seeds))
+    return Augmented(message.phase, rows, labels, pairs, seeds, message.texts)
 
 
 def _sound(figure: Figure) -> bool:
@@ -796,6 +837,8 @@ def _sound(figure: Figure) -> bool:
             return _is_proof(figure)
         case Mined() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
             return _is_of_groups(figure)
+        case Repair() | Trial():
+            return _is_of_repair(figure)
     return sorted(counts) == list(counts) and all(
         sorted((0.0, *each, 1.0)) == [0.0, *each, 1.0] for each in shares
     )
@@ -859,6 +902,37 @@ def _is_of_groups(figure: Mined | RuleSet | TermRate | LinearGroup | GroupTable)
     return all(0 <= share <= 1 for share in shares) and all(
         list(each) == sorted(each) for each in counts
     )
+
+
+#: What may be below nought or above one.
+_UNBOUNDED = ("impact_ratio", "rule_score")
+
+
+def _is_of_repair(figure: Repair | Trial) -> bool:
+    """Tell whether a figure of a repair can be: shares from 0 to 1, intervals around estimates."""
+    if isinstance(figure, Repair):
+        counts = (figure.pairs, figure.rows, figure.train, figure.validation, figure.test)
+        return all(count >= 0 for count in counts) and figure.chosen >= -1
+    spans = [
+        (each.low, each.estimate, each.high)
+        for each in figure.measures
+        if each.what not in _UNBOUNDED
+    ]
+    moves = [(each.low, each.difference, each.high) for each in figure.changes]
+    shares = [share for span in spans for share in span if share is not None]
+    ps = [each.p for each in figure.changes if each.p is not None]
+    return (
+        all(0 <= share <= 1 for share in (*shares, *ps))
+        and all(_in_order(each) for each in (*spans, *moves))
+        and figure.number >= 0
+        and figure.added >= 0
+        and 0 <= figure.percent <= 100
+    )
+
+
+def _in_order(span: tuple[float | None, ...]) -> bool:
+    known = [end for end in span if end is not None]
+    return known == sorted(known)
 
 
 def _explains(explanation: Explanation, domain: Domain, width: int | None) -> bool:

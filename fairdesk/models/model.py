@@ -39,6 +39,8 @@ class Capability(StrEnum):
     """It is a tree, or several, whose splits are known."""
     TEXT = "text"
     """It reads text that people wrote."""
+    RETRAINS = "retrains"
+    """It can be trained again, on other rows."""
 
 
 class Step(msgspec.Struct, frozen=True):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from fairdesk.audit.labels import class_labels
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.domain import Attribute
-from fairdesk.data.outcomes import spelt_as
 from fairdesk.data.table import Column, Table
 from fairdesk.models.decision import VALUES
 from fairdesk.models.favourable import Answer, sign_of
@@ -21,27 +21,6 @@ def good_answers(card: ModelCard, mapping: Mapping | Answer) -> tuple[str, ...]:
     if card.scores == VALUES:
         return (f"{sign_of(mapping)} {mapping.threshold!r}",)
     return ((mapping.outcomes or card.classes)[mapping.favourable_class],)
-
-
-def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:
-    """Give the label value that each of the model's classes means.
-
-    The favourable class means the favourable value; where several values are favourable, or all
-    from a number on, none of them. With a label of two values any other class means the other one;
-    with more, a class means the value that has its name, else none.
-    """
-    values = tuple(table.counts(spec.label))
-    others = [value for value in values if value != spec.favourable]
-    meant: list[str | None] = []
-    for position, name in enumerate(spec.decisions):
-        if position == spec.mapping.favourable_class:
-            meant.append(spec.favourable if spec.favourable in values else None)
-        elif len(others) == 1:
-            meant.append(others[0])
-        else:
-            place = spelt_as(name, values)
-            meant.append(None if place is None else values[place])
-    return tuple(meant)
 
 
 def class_texts(spec: AuditSpec, table: Table) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.audit.labels import class_labels
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import Pair, PairQuery, Store
 from fairdesk.certify import certificate
@@ -22,7 +23,7 @@ from fairdesk.errors import ReportError
 from fairdesk.events import Figure, GroupTable, RuleSet
 from fairdesk.models.decision import told
 from fairdesk.report.about_groups import group_text, mined_with, outcome_of
-from fairdesk.report.decisions import class_labels, class_texts, file_text
+from fairdesk.report.decisions import class_texts, file_text
 from fairdesk.report.rules import rule_phrase
 from fairdesk.report.words import protected_names
 from fairdesk.report.writing import replacing

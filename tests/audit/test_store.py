@@ -363,6 +363,7 @@ def test_an_older_file_is_brought_up_to_date(filled):
         "ALTER TABLE finding DROP COLUMN nearest",
         "DROP TABLE learned",
         "DROP TABLE certificate",
+        "DROP TABLE made",
         "PRAGMA user_version = 1",
     ):
         filled._connection.execute(statement)
