@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QToolButton,
 )
 
+from fairdesk.audit.reopening import MovedError, check_same, reopen
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import PairQuery, RunState, Store
 from fairdesk.data.reading import read_table
@@ -27,7 +28,6 @@ from fairdesk.gui.workspace import workspace
 from fairdesk.gui.workspace.again_dialog import AgainDialog
 from fairdesk.gui.workspace.data_page import model_facts
 from fairdesk.gui.workspace.overview_page import next_step
-from fairdesk.gui.workspace.reopening import MovedError, check_same, reopen
 from fairdesk.gui.workspace.report_page import EXPORTS
 from fairdesk.gui.workspace.run_bar import budget_used
 from fairdesk.gui.workspace.side_by_side import compare, sentence

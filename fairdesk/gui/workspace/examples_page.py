@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.methods import METHODS, Answers
+from fairdesk.audit.reopening import MovedError
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import RunRecord, RunState
 from fairdesk.errors import FairDeskError
@@ -34,7 +35,6 @@ from fairdesk.gui.workspace.answering import all_off, answering, method_of
 from fairdesk.gui.workspace.bars import Bars
 from fairdesk.gui.workspace.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs_view import PairsView
-from fairdesk.gui.workspace.reopening import MovedError
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.gui.workspace.weighing_line import WeighingLine

@@ -11,6 +11,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from fairdesk.audit.records import MinimalPair
+from fairdesk.audit.reopening import reopen
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import Pair, Store
 from fairdesk.audit.worker import Worker
@@ -20,7 +21,6 @@ from fairdesk.gui.background import Task, in_background
 from fairdesk.gui.pairs_model import distance_text
 from fairdesk.gui.store_thread import StoreThread
 from fairdesk.gui.workspace.real_people import Real, RealPeople
-from fairdesk.gui.workspace.reopening import reopen
 from fairdesk.individual.why import Explanation
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.report import words

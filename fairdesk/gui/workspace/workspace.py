@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.methods import ABOUT_GROUPS, METHODS, Answers, method_named
+from fairdesk.audit.reopening import MovedError, reopen
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import RunRecord, RunState, Store
 from fairdesk.audit.worker import Worker
@@ -46,7 +47,6 @@ from fairdesk.gui.workspace.groups_page import GroupsPage
 from fairdesk.gui.workspace.log_page import LogPage
 from fairdesk.gui.workspace.overview_page import OverviewPage
 from fairdesk.gui.workspace.proof_page import ProofPage, off
-from fairdesk.gui.workspace.reopening import MovedError, reopen
 from fairdesk.gui.workspace.report_page import ReportPage
 from fairdesk.gui.workspace.run_bar import RunBar
 from fairdesk.gui.workspace.session import Session

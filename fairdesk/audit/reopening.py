@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -75,7 +75,13 @@ def check_same(
         )
 
 
-def reopen(spec: AuditSpec, places: Mapping[Path, Path], worker: Worker) -> None:
+def reopen(
+    spec: AuditSpec,
+    places: Mapping[Path, Path],
+    worker: Worker,
+    *,
+    trusting: Callable[[Path], bool] = lambda _path: True,
+) -> None:
     """Open the audited model again; slow, for a background thread.
 
     The auditor's trust in the file holds, for it has the same fingerprint.
@@ -89,11 +95,16 @@ def reopen(spec: AuditSpec, places: Mapping[Path, Path], worker: Worker) -> None
         beside it too.
     worker : Worker
         A fresh process for it. Closing it ends the call with an error.
+    trusting : callable
+        Whether the auditor who asks now agrees, too, that code of a file runs that needed it when
+        it was audited: that audit may be somebody else's.
 
     Raises
     ------
     MovedError
         When the file is missing or another one.
+    TrustRequiredError
+        When code of it would have to run, and nobody agrees to that now.
     FairDeskError
         When it cannot be opened.
     """
@@ -105,10 +116,11 @@ def reopen(spec: AuditSpec, places: Mapping[Path, Path], worker: Worker) -> None
         was = Path(each.path)
         there = _place(was, places, path.parent)
         check_same(each.sha256, there, f"The file “{was.name}” beside the model", was)
-        companions.append(msgspec.structs.replace(each, path=str(there)))
+        trusted = each.trusted and trusting(there)
+        companions.append(msgspec.structs.replace(each, path=str(there), trusted=trusted))
     worker.open_model(
         path,
-        trusted=spec.trusted,
+        trusted=spec.trusted and trusting(path),
         output=spec.model.output,
         companions=companions,
         command=_command(spec, path, worker),
