@@ -1,0 +1,27 @@
+"""Workshops that many tests share: made once, handed out as fresh copies."""
+
+import pytest
+
+from tests.mitigate import making
+
+
+@pytest.fixture(scope="session")
+def _two(tmp_path_factory):
+    return making.workshop(tmp_path_factory.mktemp("two"))
+
+
+@pytest.fixture(scope="session")
+def _three(tmp_path_factory):
+    return making.workshop(tmp_path_factory.mktemp("three"), classes=3)
+
+
+@pytest.fixture
+def workshop(_two):
+    """2,000 people, two classes, a logistic regression that favours men; pairs, no rule."""
+    return making.fresh(_two)
+
+
+@pytest.fixture
+def three(_three):
+    """The same with three classes."""
+    return making.fresh(_three)
