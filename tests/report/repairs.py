@@ -113,22 +113,34 @@ FIGURES = (
         ),
         (
             {
-                **{"kind": "portion", "percent": 1.37, "added": 247, "seconds": 8.0},
-                **{"verdict": "better", "front": True},
+                "kind": "portion",
+                "percent": 1.37,
+                "added": 247,
+                "seconds": 8.0,
+                "verdict": "better",
+                "front": True,
             },
             measures(0.8450, 0.0302),
         ),
         (
             {
-                **{"kind": "portion", "percent": 2.94, "added": 529, "seconds": 8.4},
-                **{"verdict": "better", "front": True},
+                "kind": "portion",
+                "percent": 2.94,
+                "added": 529,
+                "seconds": 8.4,
+                "verdict": "better",
+                "front": True,
             },
             measures(0.8433, 0.0184, proven=(0.9411, 0.0127)),
         ),
         (
             {
-                **{"kind": "portion", "percent": 6.12, "added": 1_102, "seconds": 8.8},
-                **{"verdict": "costly", "front": True},
+                "kind": "portion",
+                "percent": 6.12,
+                "added": 1_102,
+                "seconds": 8.8,
+                "verdict": "costly",
+                "front": True,
             },
             measures(0.8301, 0.0151),
         ),
@@ -145,7 +157,8 @@ FIGURES = (
         ({"kind": "other", "name": "Reweighing", "seconds": 8.2}, measures(0.8421, 0.0467)),
         (
             {
-                **{"kind": "other", "name": "Correlation remover"},
+                "kind": "other",
+                "name": "Correlation remover",
                 "failed": "Training diverged: the loss was no number after 3 epochs.",
             },
             (),
@@ -157,7 +170,10 @@ FIGURES = (
 RULE_FIGURES = (
     msgspec.structs.replace(
         REPAIR,
-        **{"target": "rule_score", "chosen": 3, "pairs": 9_120, "rows": 1_800},
+        target="rule_score",
+        chosen=3,
+        pairs=9_120,
+        rows=1_800,
         ended="10 % of the training rows were added, which is the most that was allowed.",
         notes=(),
     ),
@@ -201,7 +217,8 @@ HELPLESS_FIGURES = (
 ROWS_ONLY_FIGURES = (
     msgspec.structs.replace(
         REPAIR,
-        **{"chosen": -1, "retrains": False},
+        chosen=-1,
+        retrains=False,
         ended="",
         notes=("An ONNX file holds no way to train: it cannot be retrained.",),
     ),
