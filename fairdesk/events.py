@@ -112,6 +112,8 @@ class Share(msgspec.Struct, frozen=True, tag=True):
     course : tuple[tuple[float, float, float, float], ...]
         How it came: people, estimate, and the two ends of the anytime interval, thinned to at
         most some hundred points.
+    opaque : str
+        Where it was to be proven: why the model cannot be looked into, a clause. Else empty.
     """
 
     whom: Literal["domain", "data", "perturbed"]
@@ -127,6 +129,7 @@ class Share(msgspec.Struct, frozen=True, tag=True):
     anytime_high: float
     trials: tuple[float, ...] = ()
     course: tuple[tuple[float, float, float, float], ...] = ()
+    opaque: str = ""
 
 
 class GroupGap(msgspec.Struct, frozen=True, tag=True):

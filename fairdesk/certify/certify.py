@@ -117,8 +117,9 @@ def _search(
     fed = cast("FedModel", ledger.asked.model)
     try:
         anatomy = anatomy_of(fed.opened)
-    except OpaqueError:
-        yield from _without(ledger, people, rng)
+    except OpaqueError as error:
+        for event in _without(ledger, people, rng):
+            yield _because(event, str(error)) if isinstance(event, Measured) else event
         return
     layout = lay_out(ledger.domain, people, anatomy, fed)
     yield from _Proof(ledger, people, options, rng, layout).run()
@@ -133,6 +134,15 @@ def _without(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Iterator
             yield from everybody.search(ledger, people, everybody.EnumerateOptions(), rng)
             return
     yield from estimate.search(ledger, people, estimate.EstimateOptions(), rng)
+
+
+def _because(measured: Measured, opaque: str) -> Measured:
+    """Say of estimated shares why they are no proof."""
+    told = (
+        msgspec.structs.replace(each, opaque=opaque) if isinstance(each, Share) else each
+        for each in measured.figures
+    )
+    return Measured(measured.phase, tuple(told))
 
 
 class _Proof:

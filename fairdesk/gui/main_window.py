@@ -172,6 +172,7 @@ class MainWindow(QMainWindow):
         audit.addAction(self._again)
         audit.setToolTipsVisible(True)
         self._export_menu = audit.addMenu("&Export")
+        self._export_menu.aboutToShow.connect(self._offer_exports)
         audit.addSeparator()
         audit.addAction(action(self, "&Quit", self.close, "Ctrl+Q"))
         self._edit_menu = bar.addMenu("&Edit")
@@ -216,10 +217,23 @@ class MainWindow(QMainWindow):
         self._edit_menu.menuAction().setVisible(workspace is not None)
         if workspace is None:
             return
+        self._offer_exports()
+        undo = workspace.undo_stack.createUndoAction(self._edit_menu, "&Undo")
+        redo = workspace.undo_stack.createRedoAction(self._edit_menu, "&Redo")
+        undo.setShortcut(_KEYS.Undo)
+        redo.setShortcut(_KEYS.Redo)
+        self._edit_menu.addActions([undo, redo])
+
+    def _offer_exports(self) -> None:
+        """Offer what there is to export by now."""
+        workspace = self.workspace
+        self._export_menu.clear()
+        if workspace is None:
+            return
         # it comes with the workspace
         from fairdesk.gui.workspace.report_page import EXPORTS  # noqa: PLC0415
 
-        for export in EXPORTS[:1] if workspace.asks_nobody else EXPORTS:
+        for export in workspace.report.offered():
             made = action(
                 self._export_menu,
                 f"{export.title}…",
@@ -227,11 +241,6 @@ class MainWindow(QMainWindow):
                 "Ctrl+E" if export is EXPORTS[0] else None,
             )
             self._export_menu.addAction(made)
-        undo = workspace.undo_stack.createUndoAction(self._edit_menu, "&Undo")
-        redo = workspace.undo_stack.createRedoAction(self._edit_menu, "&Redo")
-        undo.setShortcut(_KEYS.Undo)
-        redo.setShortcut(_KEYS.Redo)
-        self._edit_menu.addActions([undo, redo])
 
     def _run_again(self) -> None:
         if self.workspace is not None:

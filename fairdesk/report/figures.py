@@ -30,8 +30,6 @@ from fairdesk.report.words import digits_of, interval, plural, shown_percent
 
 #: Decimals of a proven percentage: at least, and at most so many.
 _LEAST_DIGITS, _MOST_DIGITS = 2, 6
-#: What is said of a share beside which nothing is proven.
-_STATISTICAL = " This is statistical, not certified: the model cannot be looked into."
 #: What a phase of a search for groups counts, where that is neither rule sets nor people.
 _STEPS = {
     "data": "rows asked about",
@@ -299,6 +297,14 @@ def near_sentence(spec: AuditSpec, run: RunRecord | RunState) -> str:
     )
 
 
+def uncertified(share: Share) -> str:
+    """Say that a share was estimated where it was to be proven, and why; empty if it is exact."""
+    if share.exhaustive:
+        return ""
+    why = f" ({share.opaque})" if share.opaque else ""
+    return f"This is statistical, not certified: the model cannot be looked into{why}."
+
+
 def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
     """Say what came of a run, the number first.
 
@@ -316,7 +322,7 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
             proven = proven_of(run.figures)
             said = "Nothing is proven yet."
             if share is not None:
-                said = f"{share_sentence(spec, share)}{'' if share.exhaustive else _STATISTICAL}"
+                said = f"{share_sentence(spec, share)} {uncertified(share)}".strip()
             if proven is not None:
                 both = (proven_sentence(spec, proven), estimated_sentence(spec, proven))
                 said = " ".join(filter(None, both))

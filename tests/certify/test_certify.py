@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.neighbors import KNeighborsClassifier
 
+from fairdesk.certify import certify
 from fairdesk.certify.certificate import decoded
 from fairdesk.certify.certify import CertifyOptions, search
 from fairdesk.certify.space import space_of
@@ -26,8 +28,10 @@ from fairdesk.events import (
     Region,
     Share,
 )
+from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import labels
 from tests.certify.networks import RELU, Small, everywhere, names, number, small
+from tests.certify.scikits import behind_one_hot, domain_of, fed, people
 
 RULES = ("a0 >= 3 implies sex != sex1", "not (a1 = 2 and sex = sex0)")
 
@@ -183,3 +187,15 @@ def test_an_attribute_that_the_model_does_not_use_is_certified_at_once():
     domain = measured(events)[0]
     assert domain.exact
     assert domain.certified == 1.0
+
+
+def test_of_a_model_that_cannot_be_looked_into_the_estimate_says_why(monkeypatch):
+    monkeypatch.setattr(certify, "_MOST_ASKED", 10)
+    rng = np.random.default_rng(1)
+    frame, label = people(rng)
+    model = fed(behind_one_hot(KNeighborsClassifier()).fit(frame, label))
+    domain = domain_of()
+    ledger = Ledger(model, domain)
+    figures = measured(list(search(ledger, domain.sample(rng, 50), CertifyOptions(), rng)))
+    shares = [each for each in figures if isinstance(each, Share)]
+    assert {each.opaque for each in shares} == {"it is a “KNeighborsClassifier”"}

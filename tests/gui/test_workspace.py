@@ -23,6 +23,7 @@ from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import PairQuery, RunState, Store
 from fairdesk.data.reading import read_table
 from fairdesk.errors import ModelError
+from fairdesk.events import Proven
 from fairdesk.files import sha256
 from fairdesk.gui.workspace import workspace
 from fairdesk.gui.workspace.again_dialog import AgainDialog
@@ -36,6 +37,8 @@ from fairdesk.models import predictions
 from fairdesk.models.contents import Contents
 from fairdesk.models.model import Companion
 from tests.gui.auditing import FakeWorker, make_audit
+from tests.gui.group_figures import rule_set
+from tests.gui.test_proof_page import EXACT
 from tests.report.building import spec_of, write_people
 
 RUN = RunSpec("uniform", {"samples": 3000}, seed=5)
@@ -250,7 +253,7 @@ def test_a_pair_is_told_in_a_sentence_and_side_by_side(path):
 
 def test_exports_are_written_and_logged(qtbot, reading, path, tmp_path):
     reading.show_page("Report")
-    for export in EXPORTS[1:]:
+    for export in EXPORTS[1:4]:
         target = tmp_path / export.name
         reading.report.export(export, target)
         qtbot.waitUntil(target.exists, timeout=20_000)
@@ -259,6 +262,25 @@ def test_exports_are_written_and_logged(qtbot, reading, path, tmp_path):
     assert any("retraining.csv" in entry for entry in entries(path))
     assert reading.report._saved.isVisible()
     assert "retraining.csv" in reading.report._saved.accessibleName()
+
+
+def test_what_was_told_of_groups_and_proven_can_be_exported_once_it_was(qtbot, reading, tmp_path):
+    def shown():
+        cards = reading.report._cards.items()
+        return {each.name for each, card in cards if not card.isHidden()}
+
+    reading.show_page("Report")
+    assert not shown() & {"groups.csv", "rule_sets.csv", "certificate.fairdesk-proof"}
+    run, *others = reading._session.runs
+    told = msgspec.structs.replace(run, figures=(EXACT, rule_set([], 0.3, 0.2)))
+    reading._session.runs = (told, *others)
+    reading.report._tell()
+    assert {"rule_sets.csv", "certificate.fairdesk-proof"} <= shown()
+    assert "groups.csv" not in shown()
+    (certificate,) = (each for each in EXPORTS if each.needs is Proven)
+    reading.report.export(certificate, tmp_path / "certificate.fairdesk-proof")
+    qtbot.waitUntil(reading.report._banner.isVisible, timeout=20_000)
+    assert not (tmp_path / "certificate.fairdesk-proof").exists()
 
 
 def test_an_export_that_fails_says_so(qtbot, reading, tmp_path):
@@ -463,7 +485,8 @@ def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opene
         "◆ protected",
         "not compared",
     }
-    exports = [each.text() for each in audit.report.findChildren(QPushButton)]
+    buttons = audit.report.findChildren(QPushButton)
+    exports = [each.text() for each in buttons if each.isVisibleTo(audit.report)]
     assert any("PDF" in each for each in exports)
     assert not any("findings" in each for each in exports)
     assert "examples" not in " ".join(words_of(audit.report))

@@ -165,8 +165,10 @@ def test_what_cannot_be_looked_into_is_estimated_and_says_so(tmp_path):
     share = msgspec.structs.replace(
         FIGURES[2], whom="domain", exhaustive=False, low=0.01, high=0.06, people=190
     )
+    share = msgspec.structs.replace(share, opaque="it reads text")
     text = text_of(made(tmp_path, ((share,), "done")))
-    assert "This is statistical, not certified: the model cannot be looked into." in text
+    said = "This is statistical, not certified: the model cannot be looked into (it reads text)."
+    assert said in text
     assert "every box with its verdict" not in text
 
 

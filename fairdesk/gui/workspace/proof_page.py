@@ -370,7 +370,8 @@ class ProofPage(QWidget):
         if proven is None:
             shares = [each for each in run.figures if isinstance(each, Share) and each.people]
             first = next((each for each in shares if each.whom == "domain"), None)
-            estimated = figures.share_sentence(spec, first) if first is not None else ""
+            if first is not None:
+                estimated = f"{figures.share_sentence(spec, first)} {figures.uncertified(first)}"
             going = run.state in ("running", "paused")
             self._headline.say(
                 "…" if going else "□ Not certified",

@@ -11,15 +11,20 @@ from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.audit.store import RunState, Store
-from fairdesk.errors import FairDeskError
+from fairdesk.certify.certificate import SUFFIX
+from fairdesk.errors import FairDeskError, ReportError
+from fairdesk.events import Figure, GroupTable, Proven, RuleSet
 from fairdesk.gui import parts, theme
 from fairdesk.gui.background import in_background
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report.document import write_pdf
 from fairdesk.report.exports import (
+    write_certificate,
     write_findings_csv,
     write_findings_json,
+    write_groups_csv,
     write_retraining_csv,
+    write_rule_sets_csv,
 )
 
 
@@ -41,6 +46,8 @@ class Export:
         What the file dialog calls such files.
     write : callable
         Writes it.
+    needs : type, optional
+        It is offered once a run has told such a figure; always, where left out.
     """
 
     title: str
@@ -49,6 +56,19 @@ class Export:
     name: str
     kind: str
     write: Callable[[Store, Path], None]
+    needs: type[Figure] | None = None
+
+
+def _write_last_certificate(store: Store, path: Path) -> None:
+    """Write what the last run that proved anything has proven."""
+    certified = store.certified_runs()
+    if not certified:
+        raise ReportError(
+            "No run of this audit has a certificate.",
+            why="Only the method Certify hands one over, once it has proven something.",
+            remedy="Run Certify on the Proof page.",
+        )
+    write_certificate(store, certified[-1], path)
 
 
 EXPORTS = (
@@ -86,6 +106,35 @@ EXPORTS = (
         "retraining.csv",
         "CSV table (*.csv)",
         write_retraining_csv,
+    ),
+    Export(
+        "Certificate",
+        "For whoever doubts the proof: every box with its verdict, as the last proof left them. "
+        "“fairdesk verify” checks it again.",
+        "Export certi&ficate…",
+        f"certificate{SUFFIX}",
+        f"Certificate (*{SUFFIX})",
+        _write_last_certificate,
+        Proven,
+    ),
+    Export(
+        "Group figures as a table",
+        "For a spreadsheet: one row per group, with its rate, interval, impact ratio and tests.",
+        "Export &group figures…",
+        "groups.csv",
+        "CSV table (*.csv)",
+        write_groups_csv,
+        GroupTable,
+    ),
+    Export(
+        "Rule sets as a table",
+        "For a spreadsheet: one row per rule set that was found, with its rates, interval and "
+        "support.",
+        "Export r&ule sets…",
+        "rule_sets.csv",
+        "CSV table (*.csv)",
+        write_rule_sets_csv,
+        RuleSet,
     ),
 )
 
@@ -151,6 +200,7 @@ class ReportPage(QWidget):
         self._saved = _Saved()
         self._note = parts.quiet()
         self._buttons: list[QPushButton] = []
+        self._cards: dict[Export, parts.Card] = {}
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
@@ -160,9 +210,9 @@ class ReportPage(QWidget):
         column.addWidget(self._banner)
         column.addWidget(self._saved)
         column.addWidget(self._busy)
-        # without a model there are no findings to export, only the report
-        for export in EXPORTS[:1] if session.spec.predictions else EXPORTS:
-            column.addWidget(self._card(export))
+        for export in EXPORTS:
+            self._cards[export] = self._card(export)
+            column.addWidget(self._cards[export])
         column.addStretch(1)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -199,6 +249,15 @@ class ReportPage(QWidget):
 
         in_background(self, write, self._written, self._failed)
 
+    def offered(self) -> list[Export]:
+        """Give the files that there is something to write in.
+
+        Without a model there are no findings, only the report and what was told of groups.
+        """
+        always = EXPORTS[:1] if self._session.spec.predictions else EXPORTS
+        told = {type(figure) for run in self._session.runs for figure in run.figures}
+        return [each for each in EXPORTS if (each.needs in told if each.needs else each in always)]
+
     def export_report(self) -> None:
         """Write the PDF report; for the main window's menu."""
         self.export(EXPORTS[0])
@@ -223,6 +282,9 @@ class ReportPage(QWidget):
         return card
 
     def _tell(self) -> None:
+        there = self.offered()
+        for export, card in self._cards.items():
+            card.setVisible(export in there)
         running = self._session.live is not None
         if running:
             text = "A run is under way. What is exported now holds what was found so far."
