@@ -80,17 +80,22 @@ def check_repair(run: RunSpec, store: Store) -> None:
         )
 
 
-def pairs_to_repair(run: RunSpec, store: Store) -> tuple[Rows, Rows, NDArray[np.int64]]:
+def pairs_to_repair(
+    run: RunSpec, store: Store
+) -> tuple[Rows, Rows, NDArray[np.int64], NDArray[np.int64]]:
     """Give the pairs to repair: people, partners, ``(m, d)`` each, and their numbers, ``(m,)``.
+
+    Last comes how many of them are flagged, ``(1,)``.
 
     Flagged ones come first, dismissed ones never. Of more than `MOST_PAIRS` so many are taken,
     spread evenly in the order in which they were found. Who was found by two runs comes once.
     """
     d = len(store.spec.domain.attributes)
     if method_named(run.method).key != "repair-aequitas":
-        return np.empty((0, d)), np.empty((0, d)), np.empty(0, dtype=np.int64)
+        nothing = np.empty(0, dtype=np.int64)
+        return np.empty((0, d)), np.empty((0, d)), nothing, np.zeros(1, dtype=np.int64)
     kept: list[tuple[Rows, Rows, NDArray[np.int64]]] = []
-    room = MOST_PAIRS
+    room, flagged = MOST_PAIRS, 0
     for mark in ("flagged",) if run.flagged else ("flagged", ""):
         for run_id in run.pairs_of or (None,):
             query = PairQuery(run=run_id, mark=mark)
@@ -99,11 +104,13 @@ def pairs_to_repair(run: RunSpec, store: Store) -> tuple[Rows, Rows, NDArray[np.
             rows, partners, numbers = store.found_pairs(query, step)
             kept.append((rows, partners, numbers))
             room = max(0, room - len(rows))
+            flagged += len(rows) if mark else 0
     rows, partners, numbers = (np.concatenate(each) for each in zip(*kept, strict=True))
     others = store.spec.domain.others
     _, first = np.unique(rows[:, others], axis=0, return_index=True)
     first.sort()
-    return rows[first], partners[first], numbers[first]
+    marked = np.array([(first < flagged).sum()])
+    return rows[first], partners[first], numbers[first], marked
 
 
 def _count(run: RunSpec, store: Store) -> int:

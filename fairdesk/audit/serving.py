@@ -555,7 +555,7 @@ class Guest:
     ) -> Ending:
         """Run a repair."""
         run, mapping = asked.run, asked.mapping
-        rows, groups, told, pairs, partners, numbers = arrays
+        rows, groups, told, pairs, partners, numbers, flagged = arrays
         workshop = Workshop(
             domain=asked.domain,
             rows=rows,
@@ -573,6 +573,7 @@ class Guest:
             text=run.text,
             terms=run.terms,
             edges=run.edges,
+            flagged=int(flagged[0]),
         )
         options = parse_options(run.method, run.options)
         rng = np.random.default_rng(run.seed)

@@ -106,7 +106,7 @@ class Search(msgspec.Struct, frozen=True, tag=True):
     in the domain, has the favourable label, and the favourable decision in a column of these;
     ``label`` is the name of that label. Of a repair: the same three, with the label's place among
     the model's own classes (NaN for none) as the last of ``(n, 3)``, and the pairs to repair:
-    people, partners, and their numbers in the audit, ``(m,)``.
+    people, partners, their numbers in the audit, ``(m,)``, and how many are flagged, ``(1,)``.
     """
 
     mapping: Mapping

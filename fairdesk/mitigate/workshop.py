@@ -34,8 +34,7 @@ class Workshop:
         ``(n,)``; the label as a position in the model's own classes
         (``model.opened.card.classes``); -1 where it has none, or one that the model does not know.
     pairs, partners : Rows
-        ``(m, d)`` each; the discriminatory pairs to repair, in the order in which they are to be
-        taken: flagged ones first.
+        ``(m, d)`` each; the discriminatory pairs to repair, flagged ones first.
     numbers : NDArray[np.int64]
         ``(m,)``; their numbers in the audit.
     model : FedModel
@@ -52,6 +51,8 @@ class Workshop:
         Per category the terms that name somebody; empty for those of the paper.
     edges : dict[str, tuple[float, ...]]
         As of `fairdesk.audit.spec.RunSpec`.
+    flagged : int
+        So many of the pairs, the first ones, somebody flagged: they are taken before all others.
     queries : int
         Rows sent to a model so far.
     """
@@ -72,6 +73,7 @@ class Workshop:
     text: str = ""
     terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
     edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    flagged: int = 0
     queries: int = 0
     _over: threading.Event = field(default_factory=threading.Event)
 
