@@ -102,11 +102,22 @@ class FedModel:
         ModelError
             When the model refuses the rows, or answers without a number for some.
         """
-        answers = self._answers(rows)
+        answers = self.answers(rows)
         return answers if self._plain else decided(answers, self.mapping, self.opened.card)
 
-    def _answers(self, rows: Rows) -> Scores:
-        """Give the model's own answers."""
+    def answers(self, rows: Rows) -> Scores:
+        """Give the model's own answers, before they become decisions.
+
+        Returns
+        -------
+        Scores
+            ``(n, k)`` scores of the classes that its card names, or estimated numbers ``(n, 1)``.
+
+        Raises
+        ------
+        ModelError
+            As of `predict`.
+        """
         card = self.opened.card
         if self._matrix:
             answers = cast("MatrixModel", self.opened).matrix_scores(self.matrix(rows))
@@ -164,7 +175,7 @@ class FedModel:
     def _weights(self, rows: Rows, column: NDArray[np.intp]) -> NDArray[np.float64]:
         """Tell how a column of `predict` changes with each of the model's own answers: (n, k)."""
         if not self._plain:
-            return decided_slopes(self._answers(rows), self.mapping, self.opened.card)
+            return decided_slopes(self.answers(rows), self.mapping, self.opened.card)
         return np.equal.outer(column, np.arange(column.max(initial=0) + 1)).astype(np.float64)
 
     def _stepped(self, rows: Rows) -> Rows:
