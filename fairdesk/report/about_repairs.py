@@ -1,0 +1,668 @@
+"""What came of a repair, in sentences and rows of tables: before and after, and at what cost.
+
+Three kinds of statement are kept apart: what was observed on rows that no trial was trained on,
+what is estimated from people drawn at random, and what is proven.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.events import Figure
+from fairdesk.report import words
+from fairdesk.report.words import NBSP, UNDEFINED, digits_of, p_text, plural
+from fairdesk.trials import Change, Measure, Repair, Trial
+
+#: How something is known.
+Known = Literal["observed", "estimated", "proven"]
+#: The heads of `before_after`, and those of its columns that hold numbers.
+BEFORE_AFTER = ("", "As imported", "Nothing added", "Repaired", "Change", "Paired test")
+BEFORE_AFTER_NUMBERS = (1, 2, 3, 4)
+#: The heads of `trial_rows`, and those of its columns that hold numbers.
+TRIAL_HEADS = (
+    *("", "Rows added", "Accuracy", "Discrimination", "Change", "What came of it", "Training"),
+)
+TRIAL_NUMBERS = (1, 2, 3, 4, 6)
+#: What the number of a trial is compared with by name.
+_AGAINST = {0: "the model as imported", 1: "the model retrained with nothing added"}
+_UNITS = {
+    "accuracy": "percent",
+    "share_domain": "percent",
+    "share_data": "percent",
+    "rate_gap": "points",
+    "error_gap": "points",
+    "rule_score": "points",
+    "certified": "proven",
+    "falsified": "proven",
+}
+_VERDICTS = {
+    "better": "better",
+    "worse": "worse",
+    "open": "no difference shown",
+    "costly": "costs too much accuracy",
+}
+_LABELS = {
+    "majority": "The added rows are labelled by the majority of five models of other kinds, "
+    "trained on the original training rows. They share what is unfair in those labels, but not "
+    "the faults of the model that is repaired.",
+    "similar": "The added rows are labelled by the majority of the model’s own decisions on "
+    "everybody who differs from them in protected attributes only. That needs no other model, and "
+    "keeps the model’s errors where most of its decisions are wrong.",
+    "model": "The added rows are labelled by the model’s own decision about the person found, "
+    "which the partner is given too. That makes a pair equal; whether the decision is right is "
+    "left to the model.",
+    "neighbours": "The added rows are labelled by the majority of the nearest real people among "
+    "the training rows. That keeps to labels that people were given, also unfair ones, and is "
+    "weak where no real person is near.",
+    "opposite": "The added rows have the label opposite to the one that the model gives them: by "
+    "rule, not by merit.",
+}
+
+
+def repair_of(figures: Iterable[Figure]) -> Repair | None:
+    """Give what a repair came to; ``None`` where there is nothing of it yet."""
+    return next((each for each in figures if isinstance(each, Repair)), None)
+
+
+def trials_of(figures: Iterable[Figure]) -> tuple[Trial, ...]:
+    """Give the trials of a repair, in the order of their numbers."""
+    return tuple(each for each in figures if isinstance(each, Trial))
+
+
+def trial_of(figures: Iterable[Figure], number: int) -> Trial | None:
+    """Give a trial by its number; ``None`` where there is none."""
+    return next((each for each in trials_of(figures) if each.number == number), None)
+
+
+def chosen_of(figures: Sequence[Figure]) -> Trial | None:
+    """Give the trial that was chosen; ``None`` where none was."""
+    repair = repair_of(figures)
+    return None if repair is None else trial_of(figures, repair.chosen)
+
+
+def trial_name(trial: Trial) -> str:
+    """Name a trial: ``As imported``, ``Nothing added``, ``2.9 % added``, ``Reweighing``."""
+    match trial.kind:
+        case "imported":
+            return "As imported"
+        case "retrained":
+            return "Nothing added"
+        case "other":
+            return trial.name
+        case "portion":
+            return f"{_portion(trial)} added"
+
+
+def measure_name(spec: AuditSpec, measure: Measure | Change) -> str:
+    """Say what was measured: ``Discriminatory applicants``, ``Impact ratio, sex``."""
+    people = plural(spec.person)
+    names = {
+        "accuracy": "Accuracy",
+        "auc": "Area under the ROC curve (AUC)",
+        "brier": "Brier score",
+        "calibration": "Calibration error",
+        "share_domain": f"Discriminatory among all possible {people}",
+        "share_data": f"Discriminatory {people} in the data",
+        "impact_ratio": "Impact ratio",
+        "rate_gap": "Widest gap of rates",
+        "error_gap": "Widest gap of error rates",
+        "rule_score": "Gap in and out of the rule set",
+        "certified": "Certified: treated alike",
+        "falsified": "Falsified: treated unlike",
+    }
+    return names[measure.what] + (f", {words.quoted(measure.of)}" if measure.of else "")
+
+
+def known(measure: Measure | Change) -> Known:
+    """Tell how a measure is known."""
+    if measure.what in ("certified", "falsified"):
+        return "proven"
+    return "estimated" if measure.rows == "domain" else "observed"
+
+
+def known_text(spec: AuditSpec, how: Known) -> str:
+    """Say how something is known, as the heading of what is."""
+    return {
+        "observed": "Observed on the test rows",
+        "estimated": f"Estimated from {plural(spec.person)} drawn at random",
+        "proven": "Proven",
+    }[how]
+
+
+def measure_text(measure: Measure | None) -> str:
+    """Write a measure with its interval and its unit.
+
+    Examples
+    --------
+    ``84.2 % (83.1 to 85.3)``, ``17.3 points (15.0 to 19.6)``, ``0.901 (0.893 to 0.909)``,
+    ``at least 89.93 %``; a dash where it was not measured
+    """
+    if measure is None:
+        return "–"
+    return _measured(measure, _digits(measure))
+
+
+def change_text(change: Change | None, *, tested: bool = True) -> str:
+    """Write a change: ``−0.4 points (−0.9 to 0.1), p = 0.12``; a dash for none.
+
+    Parameters
+    ----------
+    change : Change, optional
+        The change.
+    tested : bool
+        Whether the p-value belongs to it.
+    """
+    if change is None:
+        return "–"
+    if change.difference is None:
+        return UNDEFINED
+    factor, unit = (1, "") if _unit(change) == "number" else (100, f"{NBSP}points")
+    digits = _digits(change)
+    told = words.signed(factor * change.difference, digits) + unit
+    if change.low is not None and change.high is not None:
+        ends = (_plain(factor * each, digits) for each in (change.low, change.high))
+        told += f" ({' to '.join(ends)})"
+    return f"{told}, {_p_is(change)}" if tested and change.p is not None else told
+
+
+def shown(change: Change | None) -> bool:
+    """Whether a change is shown: its interval leaves nought out."""
+    return (
+        change is not None
+        and change.low is not None
+        and change.high is not None
+        and (change.high < 0 or change.low > 0)
+    )
+
+
+def labels_sentence(labels: str) -> str:
+    """Say where the labels of added rows come from, and what that means."""
+    return _LABELS[labels]
+
+
+def source_of_labels(repair: Repair) -> str:
+    """Give where a repair's labels come from: those of samples of a rule set are opposite ones."""
+    return "opposite" if repair.target == "rule_score" else repair.labels
+
+
+def relative_fall(
+    before: Measure | None, after: Measure | None, change: Change | None
+) -> tuple[float, float, float] | None:
+    """Give by what share something fell, with a 95 % interval; ``None`` where no fall is shown.
+
+    Fieller's interval of the ratio of two estimates that depend on each other (Some problems in
+    interval estimation, Journal of the Royal Statistical Society B 16, 1954). With the squared
+    half-widths of the intervals A of the estimate after, B of the one before and D of their
+    difference, a ratio r is in it when::
+
+        (after - r before)^2 <= (1 - r) (A - r B) + r D
+
+    What the two have in common is in D. The longer arm of A and D and the shorter one of B are
+    taken, each of which makes the interval wider; so it is a little too wide rather than too
+    narrow. At r = 1 it says what the interval of the difference says.
+
+    Returns
+    -------
+    tuple[float, float, float], optional
+        The fall and the ends of its interval, 0 to 1.
+    """
+    first, last, paired = _arms(before), _arms(after), _arms(change)
+    if not shown(change) or first is None or last is None or paired is None:
+        return None
+    (b, *b_arms), (a, *a_arms), (d, *d_arms) = first, last, paired
+    spread_b, spread_a, spread_d = min(b_arms) ** 2, max(a_arms) ** 2, max(d_arms) ** 2
+    square = b * b - spread_b
+    if d >= 0 or square <= 0:
+        return None
+    half = a * b - (spread_a + spread_b - spread_d) / 2
+    root = half * half - square * (a * a - spread_a)
+    if root < 0:
+        return None
+    least, greatest = ((half + sign * math.sqrt(root)) / square for sign in (-1, 1))
+    return 1 - a / b, max(0.0, 1 - greatest), min(1.0, 1 - least)
+
+
+def headline(spec: AuditSpec, figures: Sequence[Figure]) -> str:
+    """Say what came of a repair; where nothing was shown to help, that first."""
+    repair = repair_of(figures)
+    if repair is None:
+        return "Nothing is repaired yet."
+    if not repair.retrains:
+        return (
+            f"{_rows(repair.rows)} to add {'was' if repair.rows == 1 else 'were'} made of "
+            f"{words.number(repair.pairs)} {_made_of(repair)}; this model cannot be retrained "
+            "here, so whether they help is not known."
+        )
+    best = chosen_of(figures)
+    if best is None or best.number < 2:
+        return _helpless(spec, figures, repair)
+    change, before, after = _compared(figures, best, repair.target)
+    if change is None or before is None or after is None:
+        return f"{_capital(_deed(best))} was chosen; how it fares is not measured yet."
+    if not shown(change) or (change.difference or 0) >= 0:
+        return (
+            f"Nothing was shown to help: {_deed(best)} was chosen on the validation rows, but "
+            f"asked about afresh it changed {_target(spec, repair)} by {change_text(change)}, "
+            f"beside {_AGAINST[change.against]}."
+        )
+    return f"{_capital(_deed(best))} cut {_fall(spec, figures, best, repair.target)}{_cost(best)}."
+
+
+def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
+    """Say everything that a repair tells, a sentence or two each; what was chosen first."""
+    repair = repair_of(figures)
+    if repair is None:
+        return ()
+    told = [headline(spec, figures)]
+    best = chosen_of(figures)
+    if best is not None and best.number > 1:
+        told += filter(None, (_beside_imported(spec, best, repair), _proven(figures, best)))
+    if repair.rows:
+        told.append(labels_sentence(source_of_labels(repair)))
+    told += filter(None, (split_sentence(spec, repair), _others(spec, figures, repair)))
+    told += [
+        f"{trial_name(each)}: there is no such model. {each.failed}"
+        for each in trials_of(figures)
+        if each.failed
+    ]
+    told += filter(None, (repair.ended, *repair.notes))
+    return tuple(told)
+
+
+def split_sentence(spec: AuditSpec, repair: Repair) -> str:
+    """Say how the rows were divided; empty where nothing was trained."""
+    if not repair.retrains:
+        return ""
+    return (
+        f"{words.counted(repair.train, spec.person)} of the data were trained with, "
+        f"{words.number(repair.validation)} to choose by and {words.number(repair.test)} to "
+        "measure on: divided before anything else, and no added row is like one of the latter two."
+    )
+
+
+def effort_text(figures: Sequence[Figure]) -> str:
+    """Say how many models were measured: ``9 models measured``; empty for none."""
+    count = sum(bool(each.measures) for each in trials_of(figures))
+    return f"{words.number(count)} model{'' if count == 1 else 's'} measured" if count else ""
+
+
+def standing(figures: Sequence[Figure]) -> str:
+    """Say in a few words how a repair stands; empty where nothing is measured yet."""
+    repair, best = repair_of(figures), chosen_of(figures)
+    told = effort_text(figures)
+    if repair is None or best is None or best.number < 2:
+        return told
+    _, before, after = _compared(figures, best, repair.target)
+    if before is None or after is None:
+        return told
+    what = "gap" if repair.target == "rule_score" else "share"
+    return f"{told}; {what} from {' to '.join(_both(before, after))}"
+
+
+def before_after(
+    spec: AuditSpec, figures: Sequence[Figure], number: int, how: Known | None = None
+) -> list[tuple[str, str, str, str, str, str]]:
+    """Give a trial beside the model as imported and the one retrained with nothing added.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The audit's question.
+    figures : sequence of Figure
+        Of the run.
+    number : int
+        The trial's.
+    how : {"observed", "estimated", "proven"}, optional
+        Only what is known so; all by default, in this order.
+
+    Returns
+    -------
+    list[tuple[str, ...]]
+        A row per measure, as `BEFORE_AFTER` has it: name, as imported, nothing added, this trial,
+        its change and the paired test. The change is that from nothing added, where the model
+        could be retrained so; else that from the model as imported.
+    """
+    trial = trial_of(figures, number)
+    if trial is None:
+        return []
+    imported, plain = trial_of(figures, 0), trial_of(figures, 1)
+    rows = []
+    for kind in (how,) if how else ("observed", "estimated", "proven"):
+        for each in trial.measures:
+            if known(each) == kind and each.rows != "validation":
+                change = change_of(trial, each, _against(figures))
+                rows.append(
+                    (
+                        measure_name(spec, each),
+                        measure_text(_same(imported, each)),
+                        measure_text(_same(plain, each)),
+                        measure_text(each),
+                        change_text(change, tested=False),
+                        tested_text(change),
+                    )
+                )
+    return rows
+
+
+def tested_text(change: Change | None) -> str:
+    """Write a paired test: ``p = 0.012 (McNemar, exact)``; a dash where there is none."""
+    if change is None or change.p is None:
+        return "–"
+    told = _p_is(change).replace("below", "<").replace("above", ">")
+    return told + (f" ({change.test})" if change.test else "")
+
+
+def trial_rows(_spec: AuditSpec, figures: Sequence[Figure]) -> list[tuple[str, ...]]:
+    """Give all trials, a row each, as `TRIAL_HEADS` has it.
+
+    Accuracy is that on the test rows, the share (or gap) that of people drawn afresh, with its
+    change from nothing added, or from the model as imported where it could not be retrained so.
+    """
+    repair = repair_of(figures)
+    if repair is None:
+        return []
+    rows: list[tuple[str, ...]] = []
+    for each in trials_of(figures):
+        target = measured(each, repair.target, "domain")
+        change = None if target is None else change_of(each, target, _against(figures))
+        rows.append(
+            (
+                trial_name(each),
+                words.number(each.added) if each.kind == "portion" else "–",
+                measure_text(measured(each, "accuracy", "test")),
+                measure_text(target),
+                change_text(change, tested=False),
+                outcome_text(repair, each),
+                words.duration(each.seconds) if each.seconds else "–",
+            )
+        )
+    return rows
+
+
+def outcome_text(repair: Repair, trial: Trial) -> str:
+    """Say what came of a trial: ``better; chosen``, ``worse``, ``no model``."""
+    if trial.failed:
+        return "no model"
+    role = {"imported": "as audited", "retrained": "what others are compared with"}
+    told = [role.get(trial.kind, _VERDICTS.get(trial.verdict, ""))]
+    if trial.number == repair.chosen:
+        told.append("chosen")
+    if trial.front:
+        told.append("on the front")
+    return "; ".join(filter(None, told)) or "–"
+
+
+def measured(trial: Trial | None, what: str, rows: str) -> Measure | None:
+    """Find what was measured of a trial, of no one attribute; ``None`` where it was not."""
+    found = (
+        each
+        for each in (trial.measures if trial is not None else ())
+        if each.what == what and each.rows == rows and not each.of
+    )
+    return next(found, None)
+
+
+def change_of(trial: Trial, measure: Measure, against: int) -> Change | None:
+    """Find the change of a measure of a trial against another trial."""
+    same = (measure.what, measure.of, measure.rows, against)
+    found = (
+        each for each in trial.changes if (each.what, each.of, each.rows, each.against) == same
+    )
+    return next(found, None)
+
+
+def _against(figures: Sequence[Figure]) -> int:
+    """Give the trial that others are compared with: 1 where there is such a model, else 0."""
+    plain = trial_of(figures, 1)
+    return 1 if plain is not None and plain.kind == "retrained" and plain.measures else 0
+
+
+def _compared(
+    figures: Sequence[Figure], trial: Trial, what: str
+) -> tuple[Change | None, Measure | None, Measure | None]:
+    """Give the change of something, and it before and after, of people drawn afresh."""
+    against = _against(figures)
+    after = measured(trial, what, "domain")
+    change = None if after is None else change_of(trial, after, against)
+    return change, measured(trial_of(figures, against), what, "domain"), after
+
+
+def _same(trial: Trial | None, measure: Measure) -> Measure | None:
+    """Find the same thing as measured of another trial."""
+    same = (measure.what, measure.of, measure.rows)
+    found = (
+        each
+        for each in (trial.measures if trial is not None else ())
+        if (each.what, each.of, each.rows) == same
+    )
+    return next(found, None)
+
+
+def _deed(trial: Trial) -> str:
+    """Say what a trial did: ``adding 2.9 % of labelled rows``."""
+    if trial.kind == "other":
+        return f"{trial.name} instead of added rows"
+    if trial.kind == "portion":
+        return f"adding {_portion(trial)} of labelled rows"
+    return "retraining with nothing added"
+
+
+def _portion(trial: Trial) -> str:
+    if not trial.percent:
+        return _rows(trial.added)
+    digits = 1 if trial.percent >= 1 else 2
+    return f"{trial.percent:.{digits}f}".removesuffix(".0") + f"{NBSP}%"
+
+
+def _rows(count: int) -> str:
+    return f"{words.number(count)} labelled row{'' if count == 1 else 's'}"
+
+
+def _made_of(repair: Repair) -> str:
+    if repair.target == "rule_score":
+        return "sample of the rule set" if repair.pairs == 1 else "samples of the rule set"
+    return "discriminatory pair" if repair.pairs == 1 else "discriminatory pairs"
+
+
+def _target(spec: AuditSpec, repair: Repair) -> str:
+    """Name what is to fall."""
+    if repair.target == "rule_score":
+        return "the gap between those in the rule set and all others"
+    return f"the estimated share of discriminatory {plural(spec.person)}"
+
+
+def _fall(spec: AuditSpec, figures: Sequence[Figure], trial: Trial, what: str) -> str:
+    """Say from what to what the target fell, and by what share of it."""
+    repair = repair_of(figures)
+    change, before, after = _compared(figures, trial, what)
+    if repair is None or before is None or after is None:
+        raise ValueError("only what was measured before and after can be said to fall")
+    first, last = _both(before, after)
+    told = f"{_target(spec, repair)} from {first} to {last}"
+    fall = relative_fall(before, after, change)
+    return told if fall is None else f"{told} ({_less(*fall)})"
+
+
+def _both(before: Measure, after: Measure) -> tuple[str, str]:
+    """Write two estimates of one thing alike, without their intervals."""
+    digits = max(_digits(before), _digits(after))
+    if before.estimate is None or after.estimate is None:
+        return UNDEFINED, UNDEFINED
+    first, last = _value(before, before.estimate, digits), _value(after, after.estimate, digits)
+    # one unit is enough where it is a word
+    return first.removesuffix(f"{NBSP}points"), last
+
+
+def _less(fall: float, low: float, high: float) -> str:
+    """Write a relative fall, its ends rounded outwards: ``54 % less, 48 to 59``."""
+    ends = f"{math.floor(100 * low)} to {math.ceil(100 * high)}"
+    return f"{words.percent(fall, 1.0, 0)} less, {ends}"
+
+
+def _cost(trial: Trial) -> str:
+    """Say what a trial cost in accuracy, beside the same it is compared with."""
+    accuracy = measured(trial, "accuracy", "test")
+    if accuracy is None:
+        return ""
+    change = change_of(trial, accuracy, 1) or change_of(trial, accuracy, 0)
+    if change is None:
+        return ""
+    return f"; accuracy on rows kept apart changed by {change_text(change, tested=False)}"
+
+
+def _beside_imported(spec: AuditSpec, trial: Trial, repair: Repair) -> str:
+    """Say how the chosen trial fares beside the model as it was imported."""
+    target, accuracy = (
+        measured(trial, repair.target, "domain"),
+        measured(trial, "accuracy", "test"),
+    )
+    if target is None or accuracy is None:
+        return ""
+    fell, cost = change_of(trial, target, 0), change_of(trial, accuracy, 0)
+    if fell is None or cost is None:
+        return ""
+    return (
+        f"Beside the model as imported, {_target(spec, repair)} changed by {change_text(fell)}, "
+        f"and accuracy by {change_text(cost)}. That model may have been trained on the test rows, "
+        "which would flatter it."
+    )
+
+
+def _proven(figures: Sequence[Figure], trial: Trial) -> str:
+    """Say what is proven before and after, where something is."""
+    first, last = (measured(each, "certified", "domain") for each in (trial_of(figures, 0), trial))
+    if first is None or last is None or first.estimate is None or last.estimate is None:
+        return ""
+    return (
+        f"Proven to be treated alike: {measure_text(first)} of everybody as imported, "
+        f"{measure_text(last)} after the repair."
+    )
+
+
+def _helpless(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str:
+    """Say that nothing helped, and what was tried."""
+    portions = [each for each in trials_of(figures) if each.kind == "portion"]
+    if not any(each.measures for each in portions):
+        return "Nothing was shown to help: nothing that adds rows is measured."
+    points = "point" if repair.allowance == 1 else "points"
+    told = (
+        f"Nothing was shown to help at a cost of at most {repair.allowance:g} {points} of accuracy"
+    )
+    counted = _counts(portions)
+    best = min(
+        (
+            (change.difference, each, change)
+            for each in portions
+            if (change := _compared(figures, each, repair.target)[0]) is not None
+            and change.difference is not None
+        ),
+        key=lambda entry: entry[0],
+        default=None,
+    )
+    least = (
+        ""
+        if best is None
+        else f" The best of them changed {_target(spec, repair)} by "
+        f"{change_text(best[2], tested=False)}, with {_portion(best[1])} added."
+    )
+    return f"{told}. Of {_amounts(len(portions))} tried, {counted}.{least}"
+
+
+def _counts(portions: Sequence[Trial]) -> str:
+    """Count portions by what came of them."""
+    texts = {
+        "better": "lowered it, but not enough to be chosen",
+        "open": "made no difference that is shown",
+        "worse": "made it worse",
+        "costly": "cost too much accuracy",
+        "": "did not help",
+    }
+    failed = sum(bool(each.failed) for each in portions)
+    parts = [
+        f"{words.number(count)} {text}"
+        for verdict, text in texts.items()
+        if (count := sum(each.verdict == verdict and not each.failed for each in portions))
+    ]
+    return words.joined([*parts, *([f"{words.number(failed)} gave no model"] if failed else [])])
+
+
+def _amounts(count: int) -> str:
+    return f"{words.number(count)} portion{'' if count == 1 else 's'}"
+
+
+def _others(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str:
+    """Say how the methods beside which it stands fared."""
+    told = []
+    for each in trials_of(figures):
+        if each.kind == "other" and each.measures and each.number != repair.chosen:
+            change, _, _ = _compared(figures, each, repair.target)
+            told.append(f"{each.name} by {change_text(change, tested=False)}")
+    if not told:
+        return ""
+    return f"Methods of other kinds changed {_target(spec, repair)}: {words.joined(told)}."
+
+
+def _arms(told: Measure | Change | None) -> tuple[float, float, float] | None:
+    """Give an estimate and the lengths of both arms of its interval; ``None`` without one."""
+    if told is None:
+        return None
+    estimate = told.estimate if isinstance(told, Measure) else told.difference
+    if estimate is None or told.low is None or told.high is None:
+        return None
+    return estimate, estimate - told.low, told.high - estimate
+
+
+def _unit(told: Measure | Change) -> str:
+    return _UNITS.get(told.what, "number")
+
+
+def _digits(told: Measure | Change) -> int:
+    """Choose decimals by the width of the interval: 3 of plain numbers, 1 or 2 of percentages."""
+    if _unit(told) == "number":
+        return 3
+    if told.low is None or told.high is None:
+        return 2
+    return min(digits_of(told.low, told.high), 2)
+
+
+def _measured(measure: Measure, digits: int) -> str:
+    if measure.estimate is None:
+        return UNDEFINED
+    if _unit(measure) == "proven":
+        # rounded down: never more than is proven
+        floor = math.floor(measure.estimate * 10_000 + 1e-9) / 100
+        return f"at least {floor:.2f}{NBSP}%"
+    told = _value(measure, measure.estimate, digits)
+    if measure.low is None or measure.high is None:
+        return told
+    factor = 1 if _unit(measure) == "number" else 100
+    ends = (_plain(factor * each, digits) for each in (measure.low, measure.high))
+    return f"{told} ({' to '.join(ends)})"
+
+
+def _value(measure: Measure, value: float, digits: int) -> str:
+    match _unit(measure):
+        case "number":
+            return _plain(value, digits)
+        case "points":
+            return f"{_plain(100 * value, digits)}{NBSP}points"
+        case _:
+            return words.percent(value, 1.0, digits) if value else f"0{NBSP}%"
+
+
+def _plain(value: float, digits: int) -> str:
+    """Write a number with a true minus sign, and none before nought."""
+    told = f"{value:.{digits}f}"
+    return told.lstrip("-") if not float(told) else told.replace("-", "−")
+
+
+def _p_is(change: Change) -> str:
+    told = p_text(change.p)
+    return f"p {told}" if told[0] in "ab" else f"p = {told}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
