@@ -23,7 +23,7 @@ from fairdesk.events import (
     Region,
     Share,
 )
-from fairdesk.report import about_groups, words
+from fairdesk.report import about_groups, about_repairs, words
 from fairdesk.report.about_groups import gap_sentence
 from fairdesk.report.rules import combination_text, rule_text
 from fairdesk.report.words import digits_of, interval, plural, shown_percent
@@ -261,6 +261,7 @@ def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
             case PairShare():
                 told.append(pair_sentence(spec, figure))
     told += about_groups.sentences(spec, figures)
+    told += about_repairs.sentences(spec, figures)
     return tuple(told)
 
 
@@ -310,7 +311,8 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
 
     What a search found for one that gives examples, with what is known of the share where nothing
     was found or everybody was checked; the share for one that measures; what is proven for one
-    that proves, and beside it, never in it, what is estimated of the rest.
+    that proves, and beside it, never in it, what is estimated of the rest; before and after for a
+    repair.
     """
     method = run.method if isinstance(run, RunState) else run.spec.method
     share = share_of_domain(run.figures)
@@ -331,6 +333,8 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
             said = told[0] if told else "Nothing is measured yet."
         case Answers.GROUPS | Answers.RATES:
             said = about_groups.headline(spec, run.figures)
+        case Answers.REPAIR:
+            said = about_repairs.headline(spec, run.figures)
         case Answers.EXAMPLES:
             said = words.headline(spec, run, ending_too=False)
             if share is not None:
@@ -348,6 +352,8 @@ def effort(run: RunRecord | RunState) -> str:
     if _about_groups(run):
         looked = about_groups.looked_at(run.figures)
         return f"{looked or f'{words.number(run.tried)} asked about'}, {spent}"
+    if _repairs(run):
+        return ", ".join(filter(None, (about_repairs.effort_text(run.figures), spent)))
     return words.effort(run)
 
 
@@ -358,12 +364,19 @@ def standing(run: RunRecord | RunState) -> str:
         return standing_of(proven)
     if _about_groups(run):
         return _standing_of_groups(run)
+    if _repairs(run):
+        return about_repairs.standing(run.figures) or "nothing measured yet"
     return f"{words.number(run.found)} found in {words.number(run.tried)} tried"
 
 
 def _about_groups(run: RunRecord | RunState) -> bool:
     method = run.method if isinstance(run, RunState) else run.spec.method
     return method_named(method).answers in ABOUT_GROUPS
+
+
+def _repairs(run: RunRecord | RunState) -> bool:
+    method = run.method if isinstance(run, RunState) else run.spec.method
+    return method_named(method).answers is Answers.REPAIR
 
 
 def _steps(run: RunState) -> str:
