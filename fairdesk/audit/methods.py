@@ -518,7 +518,9 @@ def why_off(method: Method, card: ModelCard, domain: Domain | None = None) -> st
     """Say in a sentence why a method is off for a model, or a domain; empty when it is not."""
     lacking = [_LACKS[need] for need in method.needs if need not in card.can]
     if domain is not None:
-        about_groups = method.answers in ABOUT_GROUPS
+        # what repairs a rule set works with the people, or the texts, in it
+        repairs_groups = method.answers is Answers.REPAIR and method.reads
+        about_groups = method.answers in ABOUT_GROUPS or repairs_groups
         obstacles = ("" if about_groups else domain.obstacle, method.obstacle(domain))
         lacking += filter(None, obstacles)
     return f"{method.title} is off: {'; '.join(lacking)}." if lacking else ""

@@ -6,11 +6,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.labels import own_labels
-from fairdesk.audit.methods import method_named
-from fairdesk.audit.records import PairQuery
-from fairdesk.audit.spec import RunSpec
+from fairdesk.audit.labels import own_labels, targets
+from fairdesk.audit.records import PairQuery, RunRecord
+from fairdesk.audit.spec import AuditSpec, RunSpec
 from fairdesk.audit.store import Store
+from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
 from fairdesk.events import Rows, RuleSet
 
@@ -28,23 +28,31 @@ def completed(run: RunSpec, store: Store) -> RunSpec:
     """
     if run.method != "repair-testsgd" or run.rule:
         return run
-    for record in reversed(store.runs()):
-        sets = [each for each in record.figures if isinstance(each, RuleSet)]
-        if sets:
-            worst = sets[0]
-            return msgspec.structs.replace(
-                run,
-                rule=worst.conditions,
-                outcome=worst.outcome,
-                text=record.spec.text,
-                terms=record.spec.terms,
-                edges=record.spec.edges,
-            )
-    raise SpecError(
-        "There is no rule set to repair yet.",
-        why="No search for groups in this audit has found one.",
-        remedy="Run TestSGD first.",
-    )
+    record, sets = _last_rule_sets(store)
+    # a mean score and a share are no measure of each other
+    alike = [each for each in sets if (each.outcome == "") is (sets[0].outcome == "")]
+    return _about(run, record.spec, max(alike, key=lambda each: each.score))
+
+
+def with_rule(run: RunSpec, store: Store, number: int) -> RunSpec:
+    """Let a repair of groups be about a rule set by its number in the last search that found any.
+
+    They are counted from 1 in the order in which they were told: by their scores, of one outcome
+    after the other.
+
+    Raises
+    ------
+    SpecError
+        When there is none of that number, or none at all.
+    """
+    record, sets = _last_rule_sets(store)
+    if not 1 <= number <= len(sets):
+        raise SpecError(
+            f"There is no rule set {number:,}.",
+            why=f"The last search for groups (run {record.id}) found {len(sets):,}.",
+            remedy=f"Give a number from 1 to {len(sets):,}.",
+        )
+    return _about(run, record.spec, sets[number - 1])
 
 
 def check_repair(run: RunSpec, store: Store) -> None:
@@ -53,31 +61,94 @@ def check_repair(run: RunSpec, store: Store) -> None:
     Raises
     ------
     SpecError
-        When there are no pairs of those wanted, or a class of the model means no label.
+        When there are no pairs of those wanted, a class of the model means no label or the same
+        as another, or no row that could be trained with has a label.
     """
-    meant = own_labels(store.spec, store.table())
-    if not meant or None in meant:
-        names = store.spec.model.classes
-        unknown = [name for name, label in zip(names, meant, strict=False) if label is None]
+    table = store.table()
+    _check_labels(store.spec, table)
+    labelled = np.flatnonzero(targets(store.spec, table) >= 0)
+    if not np.isin(store.spec.domain.places(table), labelled).any():
+        raise SpecError(
+            "There is no row to train a model with.",
+            why=f"None that lies in the audit’s domain has a label in “{store.spec.label}”.",
+            remedy="Audit with data that have labels, or allow more values in the domain.",
+        )
+    if run.method == "repair-aequitas":
+        _check_pairs(run, store)
+
+
+def _last_rule_sets(store: Store) -> tuple[RunRecord, tuple[RuleSet, ...]]:
+    for record in reversed(store.runs()):
+        if sets := tuple(each for each in record.figures if isinstance(each, RuleSet)):
+            return record, sets
+    raise SpecError(
+        "There is no rule set to repair yet.",
+        why="No search for groups in this audit has found one.",
+        remedy="Run TestSGD first.",
+    )
+
+
+def _about(run: RunSpec, search: RunSpec, worst: RuleSet) -> RunSpec:
+    """Let a repair be about a rule set as a search came upon it."""
+    return msgspec.structs.replace(
+        run,
+        rule=worst.conditions,
+        outcome=worst.outcome,
+        text=search.text,
+        terms=search.terms,
+        edges=search.edges,
+    )
+
+
+def _check_labels(spec: AuditSpec, table: Table) -> None:
+    meant = own_labels(spec, table)
+    remedy = "A repair needs a model that decides between the values of the label column."
+    if not meant:
         raise SpecError(
             "There is no label to give to added rows.",
-            why=f"The model answers “{unknown[0]}”, which is no value of the label "
-            f"“{store.spec.label}”."
-            if unknown
-            else "The model estimates a number, and which number would be right is not known.",
-            remedy="A repair needs a model that decides between the values of the label column.",
+            why="The model estimates a number, and which number would be right is not known.",
+            remedy=remedy,
         )
-    if run.method == "repair-aequitas" and not _count(run, store):
-        flagged = "flagged " if run.flagged else ""
+    for place, label in enumerate(meant):
+        name = spec.model.classes[place]
+        if label is None:
+            raise SpecError(
+                "There is no label to give to added rows.",
+                why=f"The model answers “{name}”, which is no value of the label “{spec.label}”.",
+                remedy=remedy,
+            )
+        if label in meant[:place]:
+            raise SpecError(
+                f"Two answers of the model mean the label “{label}”.",
+                why=f"“{spec.model.classes[meant.index(label)]}” and “{name}” do, so it is not "
+                "known which of them a row with that label is to be trained as.",
+                remedy=remedy,
+            )
+
+
+def _check_pairs(run: RunSpec, store: Store) -> None:
+    searched = [record.id for record in store.runs() if record.found]
+    for number in run.pairs_of:
+        if number not in searched:
+            there = ", ".join(map(str, searched))
+            raise SpecError(
+                f"No pairs were found by a run {number}.",
+                remedy=f"Pairs were found by these runs: {there}."
+                if there
+                else "Run a search for examples first.",
+            )
+    if any(store.count(query) for query in _queries(run)):
+        return
+    if run.flagged:
         raise SpecError(
-            f"There are no {flagged}discriminatory pairs to repair.",
-            why="No search of this audit has found any."
-            if not run.flagged
-            else "No pair was flagged.",
-            remedy="Run a search for examples first."
-            if not run.flagged
-            else "Flag some on the Examples page, or repair all pairs.",
+            "There are no flagged discriminatory pairs to repair.",
+            remedy="Flag some on the Examples page, or repair all pairs.",
         )
+    raise SpecError(
+        "There are no discriminatory pairs to repair.",
+        why="All that were found were dismissed." if searched else "No search has found any.",
+        remedy="Run a search for examples first.",
+    )
 
 
 def pairs_to_repair(
@@ -91,32 +162,36 @@ def pairs_to_repair(
     spread evenly in the order in which they were found. Who was found by two runs comes once.
     """
     d = len(store.spec.domain.attributes)
-    if method_named(run.method).key != "repair-aequitas":
+    if run.method != "repair-aequitas":
         nothing = np.empty(0, dtype=np.int64)
         return np.empty((0, d)), np.empty((0, d)), nothing, np.zeros(1, dtype=np.int64)
     kept: list[tuple[Rows, Rows, NDArray[np.int64]]] = []
     room, flagged = MOST_PAIRS, 0
-    for mark in ("flagged",) if run.flagged else ("flagged", ""):
-        for run_id in run.pairs_of or (None,):
-            query = PairQuery(run=run_id, mark=mark)
-            count = store.count(query)
-            step = max(1, -(-count // max(room, 1)))
-            rows, partners, numbers = store.found_pairs(query, step)
-            kept.append((rows, partners, numbers))
-            room = max(0, room - len(rows))
-            flagged += len(rows) if mark else 0
+    for query in _queries(run):
+        step = max(1, -(-store.count(query) // max(room, 1)))
+        rows, partners, numbers = store.found_pairs(query, step)
+        kept.append((rows[:room], partners[:room], numbers[:room]))
+        room -= len(kept[-1][0])
+        flagged += len(kept[-1][0]) if query.mark else 0
     rows, partners, numbers = (np.concatenate(each) for each in zip(*kept, strict=True))
-    others = store.spec.domain.others
-    _, first = np.unique(rows[:, others], axis=0, return_index=True)
-    first.sort()
+    first = _first_of_each(rows[:, store.spec.domain.others])
     marked = np.array([(first < flagged).sum()])
     return rows[first], partners[first], numbers[first], marked
 
 
-def _count(run: RunSpec, store: Store) -> int:
+def _queries(run: RunSpec) -> list[PairQuery]:
+    """Give the pairs that a repair may take, in the order in which it takes them."""
     marks = ("flagged",) if run.flagged else ("flagged", "")
-    return sum(
-        store.count(PairQuery(run=run_id, mark=mark))
-        for mark in marks
-        for run_id in run.pairs_of or (None,)
-    )
+    return [
+        PairQuery(run=run_id, mark=mark) for mark in marks for run_id in run.pairs_of or (None,)
+    ]
+
+
+def _first_of_each(rows: Rows) -> NDArray[np.intp]:
+    """Give the places of rows that are equal to none before, ``(m,)``, rising."""
+    # of equal rows the first stays the first
+    order = np.lexsort(rows.T)
+    ordered = rows[order]
+    other = np.ones(len(rows), dtype=np.bool_)
+    other[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return np.sort(order[other])

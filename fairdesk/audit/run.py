@@ -107,6 +107,11 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
             "A proof speaks of everybody in the domain, not only of people near the data.",
             remedy="Ask without a greatest distance, or narrow the ranges instead.",
         )
+    if run.near is not None and method_named(run.method).answers is Answers.REPAIR:
+        raise SpecError(
+            "A repair is measured on everybody in the domain, not only on people near the data.",
+            remedy="Ask without a greatest distance.",
+        )
     if run.near is not None and not 0 <= run.near <= 1:
         raise SpecError(
             f"No distance to a real person is {run.near:g}.",
@@ -124,6 +129,11 @@ def check_rules(run: RunSpec, domain: Domain) -> None:
     """
     method = method_named(run.method)
     numbers = {each.name for each in domain.grouping if not each.values}
+    if run.edges and not (method.divides or run.rule):
+        raise SpecError(
+            f"{method.title} divides no numbers into bins.",
+            remedy="Leave the edges out, or choose TestSGD.",
+        )
     for name, edges in run.edges.items():
         if name not in numbers:
             raise SpecError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sqlite3
-import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.audit.adding import why_wrong
 from fairdesk.audit.records import LogEntry, ModelFile, Pair, PairQuery, RunRecord, RunState
 from fairdesk.audit.schema import (
     BUSY_SECONDS,
@@ -40,6 +40,8 @@ T = TypeVar("T")
 
 #: Findings of one transaction. With 2,000 the window stood still for up to 60 ms, with 500 for 15.
 CHUNK = 500
+#: Findings that are asked for by their numbers at once.
+_AT_ONCE = 5_000
 #: From so many findings on, an order is worth an index.
 INDEX_FROM = 20_000
 #: What a pair is read with, before the columns of its finding.
@@ -49,9 +51,10 @@ _PAIR_COLUMNS = (
 )
 
 MARKS = ("", "flagged", "dismissed")
-#: The arrays of the rows that a repair adds, and the number that stands for no one trial.
-_AUGMENTED = ("rows", "labels", "pairs", "seeds")
+#: The number that stands for no one trial of a repair.
 NO_TRIAL = -1
+#: SQLite takes no more in one piece than a little more.
+MOST_FILE_BYTES = 900_000_000
 
 
 class Store:
@@ -265,31 +268,44 @@ class Store:
 
     def keep_rows(self, run_id: int, added: Augmented) -> None:
         """Keep the rows that a repair adds, in place of those before."""
-        packed = io.BytesIO()
-        arrays = {name: getattr(added, name) for name in _AUGMENTED}
-        np.savez_compressed(packed, **arrays)
-        told = _json((added.phase, added.texts))
-        self._keep(run_id, NO_TRIAL, "rows", told, packed.getvalue())
+        told = _json((added.phase, len(added.rows), added.texts))
+        codes = np.asarray(added.rows, dtype="<f8").T.tobytes()
+        numbers = (added.labels, added.pairs, added.seeds)
+        raw = codes + b"".join(np.asarray(each, dtype="<i8").tobytes() for each in numbers)
+        self._keep(run_id, NO_TRIAL, "rows", told, zlib.compress(raw))
 
     def added_rows(self, run_id: int) -> Augmented | None:
         """Give the rows that a repair adds; ``None`` where it made none."""
-        rows = self._all(
+        made = self._all(
             "SELECT told, content FROM made WHERE run = ? AND trial = ?", run_id, NO_TRIAL
         )
-        if not rows:
+        if not made:
             return None
-        ((told, content),) = rows
-        phase, texts = self._decoded(told, tuple[str, tuple[str, ...]])
+        ((told, packed),) = made
+        phase, count, texts = self._decoded(told, tuple[str, int, tuple[str, ...]])
+        d = len(self.spec.domain.attributes)
         try:
-            with np.load(io.BytesIO(content), allow_pickle=False) as packed:
-                arrays = {name: packed[name] for name in _AUGMENTED}
-                return Augmented(phase, **arrays, texts=texts)
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raw = zlib.decompressobj().decompress(packed, count * (d + 3) * 8 + 1)
+            by_column = np.frombuffer(raw, "<i8").reshape(d + 3, count)
+        except (zlib.error, ValueError, OverflowError) as error:
             raise damaged(self.path) from error
+        rows = np.ascontiguousarray(by_column[:d].view("<f8").T, dtype=np.float64)
+        labels, pairs, seeds = by_column[d:].astype(np.int64)
+        added = Augmented(phase, rows, labels, pairs, seeds, texts)
+        if why_wrong(added, self.spec.domain, len(self.spec.model.classes), self.spec.data.rows):
+            raise damaged(self.path)
+        return added
 
     def keep_model(self, run_id: int, file: Retrained) -> None:
-        """Keep a file of a retrained model."""
-        self._keep(run_id, file.trial, file.name, file.told, file.content.tobytes())
+        """Keep a file of a retrained model; of one that is too large only that it is."""
+        told, content = file.told, file.content.tobytes()
+        if len(content) > MOST_FILE_BYTES:
+            told = (
+                f"The file would have {len(content):,} bytes, and an audit keeps none of more than "
+                f"{MOST_FILE_BYTES:,}."
+            )
+            content = b""
+        self._keep(run_id, file.trial, file.name, told, content)
 
     def models(self, run_id: int, trial: int) -> dict[str, ModelFile]:
         """Tell which files of a trial's model a repair made, by their names."""
@@ -471,7 +487,7 @@ class Store:
                 yield np.array(rows, dtype=np.float64)
 
     def found_pairs(self, query: PairQuery, step: int) -> tuple[Rows, Rows, NDArray[np.int64]]:
-        """Give every ``step``-th pair of a query, in the order of finding.
+        """Give every ``step``-th pair of a query, in the order of finding; only these are held.
 
         Returns
         -------
@@ -481,19 +497,31 @@ class Store:
             ``(m,)``; the pairs' numbers.
         """
         where, values = self._where(query)
-        rows = self._all(
-            f"SELECT {self._pair_columns} FROM (SELECT *, row_number() OVER (ORDER BY id) AS place"  # noqa: S608
-            f" FROM finding{where}) WHERE (place - 1) % ? = 0 ORDER BY id",
-            *values,
-            step,
-        )
-        pairs = self._pairs(rows)
-        d = len(self.spec.domain.attributes)
-        return (
-            np.array([pair.row for pair in pairs], dtype=np.float64).reshape(-1, d),
-            np.array([pair.partner for pair in pairs], dtype=np.float64).reshape(-1, d),
-            np.array([pair.id for pair in pairs], dtype=np.int64),
-        )
+        # numbers first: they are small, and rows in between are never read
+        with plainly(self.path):
+            cursor = self._connection.execute(
+                f"SELECT id FROM finding{where} ORDER BY id",  # noqa: S608
+                values,
+            )
+            numbers = np.fromiter((number for (number,) in cursor), dtype=np.int64)[::step]
+        domain = self.spec.domain
+        d = len(domain.attributes)
+        rows = np.empty((len(numbers), d))
+        partners = np.empty((len(numbers), d))
+        columns = ", ".join((*self._columns.values(), *self._partner_columns))
+        for start in range(0, len(numbers), _AT_ONCE):
+            some = numbers[start : start + _AT_ONCE].tolist()
+            found = np.array(
+                self._all(
+                    f"SELECT {columns} FROM finding WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608
+                    " ORDER BY id",
+                    *some,
+                )
+            )
+            part = slice(start, start + len(some))
+            rows[part] = partners[part] = found[:, :d]
+            partners[part, domain.protected] = found[:, d:]
+        return rows, domain.settle(partners), numbers
 
     def unweighed(self, limit: int) -> tuple[NDArray[np.int64], Rows]:
         """Give the numbers and instances, ``(n, d)``, of findings that were not weighed yet."""

@@ -18,14 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit import wire
+from fairdesk.audit.adding import why_wrong
 from fairdesk.audit.child import GUEST, Child, Received
 from fairdesk.audit.confinement import Confinement, unknown
-from fairdesk.audit.methods import METHODS
+from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.sandbox import Given
 from fairdesk.audit.spec import RunSpec
 from fairdesk.certify import certificate
 from fairdesk.certify.space import Places
-from fairdesk.certify.verify import Answers
+from fairdesk.certify.verify import Answers as Solved
 from fairdesk.data.domain import Attribute, Domain
 from fairdesk.data.table import Dialect, Table
 from fairdesk.errors import ERRORS, DataError, ModelError, WorkerError
@@ -408,7 +409,7 @@ class Worker:
         group: NDArray[np.int64],
         unlike: NDArray[np.bool_],
         seconds: float,
-    ) -> Answers:
+    ) -> Solved:
         """Ask a solver about boxes of a certificate: `fairdesk.certify.verify.solver`."""
         frame = self._answer(
             wire.Solve(certificate.encoded(header).decode(), seconds),
@@ -422,7 +423,7 @@ class Worker:
         inside = ((places >= low) & (places <= high)).all()
         if not inside or not np.isin(verdict, (-1, 0, 1)).all():
             raise _nonsense("it found somebody where nobody was sought")
-        return Answers(verdict.astype(np.int64), places.astype(np.int64))
+        return Solved(verdict.astype(np.int64), places.astype(np.int64))
 
     def search(
         self,
@@ -522,7 +523,10 @@ class Worker:
                 for frame in frames:
                     if isinstance(frame.message, wire.SearchEnded):
                         return frame.message.ending
-                    yield _event(frame, request.domain, self._width(request.mapping))
+                    if isinstance(frame.message, wire.SearchAugmented | wire.SearchRetrained):
+                        yield self._made(frame, request, len(arrays[0]))
+                    else:
+                        yield _event(frame, request.domain, self._width(request.mapping))
             except _StoppedError:
                 return "stopped"
             except GeneratorExit:
@@ -533,6 +537,16 @@ class Worker:
             finally:
                 frames.close()
         raise _nonsense("a search ended without saying so")
+
+    def _made(self, frame: Received, request: wire.Search, rows: int) -> Augmented | Retrained:
+        """Make of a frame what a repair has made, if it can be, for a table of so many rows."""
+        message, method = frame.message, METHODS.get(request.run.method)
+        if self._opened is None or method is None or method.answers is not Answers.REPAIR:
+            raise _nonsense("it made what nobody has asked for")
+        if isinstance(message, wire.SearchAugmented):
+            classes = len(self._opened.card.classes)
+            return _augmented(frame, message, request.domain, classes, rows)
+        return _retrained(frame, _expect(frame, wire.SearchRetrained))
 
     def _answer(
         self, request: wire.Request, arrays: Sequence[wire.Array], patience: float, doing: str
@@ -772,7 +786,7 @@ def _event(frame: Received, domain: Domain, width: int | None) -> Event:
             message.rejected,
         )
     if isinstance(message, wire.SearchMeasured):
-        if not all(map(_sound, message.figures)):
+        if not all(map(_sound, message.figures)) or not _tried_what_it_chose(message.figures):
             raise _nonsense("it measured what cannot be")
         return Measured(message.phase, message.figures)
     if isinstance(message, wire.SearchCertified):
@@ -780,34 +794,31 @@ def _event(frame: Received, domain: Domain, width: int | None) -> Event:
             raise _nonsense("a certificate lacks some of its arrays")
         arrays = dict(zip(message.names, frame.arrays, strict=True))
         return Certificate(message.phase, message.header.encode(), arrays)
-    if isinstance(message, wire.SearchAugmented):
-        return _augmented(frame, domain, message)
-    if isinstance(message, wire.SearchRetrained):
-        (content,) = _arrays(frame, (None,))
-        if content.dtype != np.int8 or message.trial < 0:
-            raise _nonsense("it made a file that is none")
-        told = message.told[:MOST_TEXT]
-        return Retrained(message.phase, message.trial, message.name, told, content)
     return _found(frame, domain, width, _expect(frame, wire.SearchFound).phase)
 
 
-def _augmented(frame: Received, domain: Domain, message: wire.SearchAugmented) -> Augmented:
-    """Make rows to add of a frame's arrays, if they are people of the domain."""
+def _augmented(
+    frame: Received, message: wire.SearchAugmented, domain: Domain, classes: int, known: int
+) -> Augmented:
+    """Make rows to add of a frame's arrays, if they can be, for a table of ``known`` rows."""
     m = len(frame.arrays[0]) if frame.arrays else 0
-    rows, labels, pairs, seeds = _arrays(frame, (m, len(domain.attributes)), (m,), (m,), (m,))
-    rows = rows.astype(np.float64)
-    known = rows.copy()
-    for place in domain.texts.tolist():
-        # new texts have the codes after those of the column
-        written = len(domain.attributes[place].values)
-        new = known[:, place] >= written
-        if (known[new, place] >= written + len(message.texts)).any():
-            raise _nonsense("it adds a text that it does not tell")
-        known[new, place] = 0.0
-    if not domain.contains(known).all() or (labels < 0).any() or (seeds < 0).any():
-        raise _nonsense("it adds people whom there cannot be")
-    labels, pairs, seeds = (each.astype(np.int64) for each in (labels, pairs, seeds))
-    return Augmented(message.phase, rows, labels, pairs, seeds, message.texts)
+    rows, *numbers = _arrays(frame, (m, len(domain.attributes)), (m,), (m,), (m,))
+    if any(each.dtype.kind != "i" for each in numbers):
+        raise _nonsense("it numbers people with no whole numbers")
+    labels, pairs, seeds = (each.astype(np.int64) for each in numbers)
+    added = Augmented(message.phase, rows.astype(np.float64), labels, pairs, seeds, message.texts)
+    if wrong := why_wrong(added, domain, classes, known):
+        raise _nonsense(wrong)
+    return added
+
+
+def _retrained(frame: Received, message: wire.SearchRetrained) -> Retrained:
+    """Make a file of a retrained model of a frame's array."""
+    (content,) = _arrays(frame, (None,))
+    if content.dtype != np.int8 or message.trial < 0:
+        raise _nonsense("it made a file that is none")
+    told = message.told[:MOST_TEXT]
+    return Retrained(message.phase, message.trial, message.name, told, content)
 
 
 def _sound(figure: Figure) -> bool:
@@ -909,30 +920,36 @@ _UNBOUNDED = ("impact_ratio", "rule_score")
 
 
 def _is_of_repair(figure: Repair | Trial) -> bool:
-    """Tell whether a figure of a repair can be: shares from 0 to 1, intervals around estimates."""
+    """Tell whether a figure of a repair can be: shares from 0 to 1, ends of intervals in order."""
     if isinstance(figure, Repair):
         counts = (figure.pairs, figure.rows, figure.train, figure.validation, figure.test)
-        return all(count >= 0 for count in counts) and figure.chosen >= -1
-    spans = [
-        (each.low, each.estimate, each.high)
-        for each in figure.measures
-        if each.what not in _UNBOUNDED
-    ]
-    moves = [(each.low, each.difference, each.high) for each in figure.changes]
-    shares = [share for span in spans for share in span if share is not None]
-    ps = [each.p for each in figure.changes if each.p is not None]
+        return min(counts) >= 0 and figure.chosen >= -1 and figure.allowance >= 0
+    measures, changes = figure.measures, figure.changes
+    shares = [each.p for each in changes]
+    for each in measures:
+        if each.what not in _UNBOUNDED:
+            shares += (each.low, each.estimate, each.high)
+    # a resampled interval need not hold its estimate
+    intervals = [(each.low, each.high) for each in measures]
+    intervals += [(each.low, each.high) for each in changes]
     return (
-        all(0 <= share <= 1 for share in (*shares, *ps))
-        and all(_in_order(each) for each in (*spans, *moves))
+        all(0 <= share <= 1 for share in shares if share is not None)
+        and all(low is None or high is None or low <= high for low, high in intervals)
+        and all(each.people >= 0 for each in measures)
         and figure.number >= 0
         and figure.added >= 0
         and 0 <= figure.percent <= 100
+        and figure.seconds >= 0
     )
 
 
-def _in_order(span: tuple[float | None, ...]) -> bool:
-    known = [end for end in span if end is not None]
-    return known == sorted(known)
+def _tried_what_it_chose(figures: Sequence[Figure]) -> bool:
+    """Tell whether what a repair chose and compared with is among its trials, each told once."""
+    trials = [each for each in figures if isinstance(each, Trial)]
+    numbers = {each.number for each in trials}
+    chosen = {each.chosen for each in figures if isinstance(each, Repair)} - {-1}
+    against = {change.against for each in trials for change in each.changes}
+    return len(numbers) == len(trials) and chosen | against <= numbers
 
 
 def _explains(explanation: Explanation, domain: Domain, width: int | None) -> bool:

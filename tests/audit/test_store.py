@@ -440,7 +440,8 @@ def test_a_damaged_certificate_is_a_damaged_audit(filled):
 
 
 def test_an_audit_from_before_certificates_gets_room_for_them(filled):
-    filled._connection.execute("DROP TABLE certificate")
+    for table in ("certificate", "made"):
+        filled._connection.execute(f"DROP TABLE {table}")
     filled._connection.execute("PRAGMA user_version = 2")
     filled.close()
     with Store.open(filled.path) as store:
