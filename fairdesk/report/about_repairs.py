@@ -251,6 +251,21 @@ def headline(spec: AuditSpec, figures: Sequence[Figure]) -> str:
     return f"{_capital(_deed(best))} cut {_fall(spec, figures, best, repair.target)}{_cost(best)}."
 
 
+def told_large(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, str]:
+    """Say `headline` with what is to be written large first: ``54 % less``, and the rest of it."""
+    said = headline(spec, figures)
+    repair, best = repair_of(figures), chosen_of(figures)
+    if repair is not None and best is not None and best.number > 1:
+        change, before, after = _compared(figures, best, repair.target)
+        fall = relative_fall(before, after, change)
+        if fall is not None:
+            less, ends = _less(*fall)
+            rest = said[:1].lower() + said[1:]
+            return less, f"({ends}): {rest.replace(f' ({less}, {ends})', '')}"
+    number, _, rest = said.partition(" ")
+    return number, rest
+
+
 def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
     """Say everything that a repair tells, a sentence or two each; what was chosen first."""
     repair = repair_of(figures)
@@ -483,7 +498,7 @@ def _fall(spec: AuditSpec, figures: Sequence[Figure], trial: Trial, what: str) -
     first, last = _both(before, after)
     told = f"{_target(spec, repair)} from {first} to {last}"
     fall = relative_fall(before, after, change)
-    return told if fall is None else f"{told} ({_less(*fall)})"
+    return told if fall is None else f"{told} ({', '.join(_less(*fall))})"
 
 
 def _both(before: Measure, after: Measure) -> tuple[str, str]:
@@ -496,10 +511,10 @@ def _both(before: Measure, after: Measure) -> tuple[str, str]:
     return first.removesuffix(f"{NBSP}points"), last
 
 
-def _less(fall: float, low: float, high: float) -> str:
-    """Write a relative fall, its ends rounded outwards: ``54 % less, 48 to 59``."""
+def _less(fall: float, low: float, high: float) -> tuple[str, str]:
+    """Write a relative fall, its ends rounded outwards: ``54 % less`` and ``48 to 59``."""
     ends = f"{math.floor(100 * low)} to {math.ceil(100 * high)}"
-    return f"{words.percent(fall, 1.0, 0)} less, {ends}"
+    return f"{words.percent(fall, 1.0, 0)} less", ends
 
 
 def _cost(trial: Trial) -> str:

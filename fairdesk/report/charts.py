@@ -439,6 +439,110 @@ def apart_chart(pairs: Sequence[Apart], *, x_title: str) -> Picture:
     return _drawing(frame.bottom + 36, parts, f"{x_title} in groups and outside them. {said}.")
 
 
+class FrontPoint(NamedTuple):
+    """A trial of a repair: what it costs and what it brings, in percent or points.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    kind : str
+        ``"imported"`` (drawn as a square), ``"retrained"`` (a diamond), ``"portion"`` (a dot) or
+        ``"other"`` (a triangle).
+    x, y : tuple[float, float, float]
+        Discrimination and accuracy: the low end of the interval, the estimate, the high end.
+    front : bool
+        Whether no other one is better in both: then it is filled.
+    """
+
+    name: str
+    kind: str
+    x: tuple[float, float, float]
+    y: tuple[float, float, float]
+    front: bool = False
+
+
+def front_chart(
+    points: Sequence[FrontPoint],
+    *,
+    x_title: str,
+    y_title: str,
+    floor: float | None = None,
+    unit: str = "%",
+) -> Picture:
+    """Draw accuracy against discrimination, each with its interval; the front as a line.
+
+    Parameters
+    ----------
+    points : sequence of FrontPoint
+        At least one.
+    x_title, y_title : str
+        What the axes count.
+    floor : float, optional
+        The least accuracy that is allowed, drawn as a line.
+    unit : str
+        Of discrimination.
+    """
+    height, room = 300.0, 0.06
+    ups = [*(end for each in points for end in each.y), *([floor] if floor is not None else [])]
+    acrosses = [end for each in points for end in each.x]
+    # what is near nought is seen against it
+    least = 0.0 if min(acrosses) < 0.6 * max(acrosses) else min(acrosses)
+    wide, high = (max(acrosses) - least) or 1.0, (max(ups) - min(ups)) or 1.0
+    frame = _Frame(
+        left=38.0,
+        right=WIDTH - 12,
+        top=22.0,
+        bottom=height - 34.0,
+        x_high=max(acrosses) + room * wide,
+        y_high=max(ups) + room * high,
+        x_low=max(0.0, least - room * wide),
+        y_low=min(ups) - room * high,
+    )
+    x_ticks = _round_between(frame.x_low, frame.x_high)
+    y_ticks = _round_between(frame.y_low, frame.y_high)
+    parts = [
+        _text(0, _SIZE, y_title, colour=_QUIET),
+        *_lying_axis(
+            frame, [(value, f"{text}{words.NBSP}{unit}") for value, text in x_ticks], x_title
+        ),
+    ]
+    for value, text in y_ticks:
+        y = frame.y(value)
+        parts.append(_stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", _LINE, 0.6))
+        parts.append(_text(frame.left - 5, y + 3, f"{text}{words.NBSP}%", anchor="end"))
+    taken = [_Box(frame.x(each.x[1]) - 5, frame.y(each.y[1]) - 5, 10, 10) for each in points]
+    if floor is not None:
+        y = frame.y(floor)
+        parts.append(_stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", _QUIET, 0.8, "4 2"))
+        told = "least accuracy allowed"
+        parts.append(_text(frame.right, y - 3, told, colour=_QUIET, anchor="end"))
+        taken.append(_Box(frame.right - _extent(told), y - 4 - _SIZE, _extent(told), _SIZE + 4))
+    line = sorted((each.x[1], each.y[1]) for each in points if each.front)
+    if len(line) > 1:
+        path = "L".join(f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in line)
+        parts.append(_stroke(f"M{path}", COLOURS[0], 1.2))
+    for each in points:
+        x, y = frame.x(each.x[1]), frame.y(each.y[1])
+        across = f"M{frame.x(each.x[0]):.1f} {y:.1f}H{frame.x(each.x[2]):.1f}"
+        up = f"M{x:.1f} {frame.y(each.y[0]):.1f}V{frame.y(each.y[2]):.1f}"
+        parts.append(_stroke(across + up, _QUIET, 0.7))
+    parts += [_front_mark(frame.x(each.x[1]), frame.y(each.y[1]), each) for each in points]
+    # those on the front are placed first, where there is most room
+    for each in sorted(points, key=lambda point: not point.front):
+        x, y = frame.x(each.x[1]), frame.y(each.y[1])
+        box = _beside(x, y, _extent(each.name), taken, frame)
+        taken.append(box)
+        weight = "bold" if each.front else "normal"
+        parts.append(_text(box.x + 1, box.y + _SIZE, each.name, weight=weight))
+    said = "; ".join(
+        f"{each.name}: {_with_ends(each.x)} {unit}, accuracy {_with_ends(each.y)} %"
+        + (", on the front" if each.front else "")
+        for each in points
+    )
+    return _drawing(height, parts, f"{y_title} against {x_title}, with 95 % intervals. {said}.")
+
+
 class HeatCell(NamedTuple):
     """A cell of a heat map: its rate, ``None`` where nobody is, and how many people."""
 
@@ -523,12 +627,16 @@ class _Frame(NamedTuple):
     bottom: float
     x_high: float
     y_high: float
+    x_low: float = 0.0
+    y_low: float = 0.0
 
     def x(self, value: float) -> float:
-        return self.left + (self.right - self.left) * value / self.x_high
+        share = (value - self.x_low) / (self.x_high - self.x_low)
+        return self.left + (self.right - self.left) * share
 
     def y(self, value: float) -> float:
-        return self.bottom - (self.bottom - self.top) * value / self.y_high
+        share = (value - self.y_low) / (self.y_high - self.y_low)
+        return self.bottom - (self.bottom - self.top) * share
 
 
 def _axes(
@@ -563,6 +671,73 @@ def _frame_mark(x: float, y: float, colour: str) -> str:
         f'<rect x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6" fill="white" '
         f'stroke="{colour}" stroke-width="1.4"/>'
     )
+
+
+class _Box(NamedTuple):
+    """Where something stands."""
+
+    x: float
+    y: float
+    wide: float
+    tall: float
+
+    def shared(self, other: _Box) -> float:
+        """Give the area that two boxes share."""
+        across = min(self.x + self.wide, other.x + other.wide) - max(self.x, other.x)
+        down = min(self.y + self.tall, other.y + other.tall) - max(self.y, other.y)
+        return max(0.0, across) * max(0.0, down)
+
+
+def _beside(x: float, y: float, wide: float, taken: Sequence[_Box], frame: _Frame) -> _Box:
+    """Place a label around a mark, where it covers the least."""
+    tall, gap = _SIZE + 3.0, 6.0
+    room = _Box(frame.left, frame.top, WIDTH - frame.left, frame.bottom - frame.top)
+
+    def covered(place: _Box) -> float:
+        outside = wide * tall - place.shared(room)
+        return 4 * outside + sum(place.shared(each) for each in taken)
+
+    # beside the mark runs its own interval: the corners come first
+    places = [
+        _Box(x + across, y + down, wide, tall)
+        for down in (-tall - 2, 2.0, -2 * tall - 2, tall + 2)
+        for across in (gap, -gap - wide)
+    ]
+    return min(places, key=covered)
+
+
+def _front_mark(x: float, y: float, point: FrontPoint) -> str:
+    """Draw a mark of its kind; full on the front, else an outline."""
+    colour = {"portion": COLOURS[0], "other": COLOURS[3]}.get(point.kind, _INK)
+    look = f'fill="{colour if point.front else "white"}" stroke="{colour}" stroke-width="1.4"'
+    match point.kind:
+        case "imported":
+            return f'<rect x="{x - 3.4:.1f}" y="{y - 3.4:.1f}" width="6.8" height="6.8" {look}/>'
+        case "retrained":
+            corners = [(0.0, -4.6), (4.6, 0.0), (0.0, 4.6), (-4.6, 0.0)]
+        case "other":
+            corners = [(0.0, -4.4), (4.2, 3.2), (-4.2, 3.2)]
+        case _:
+            return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.4" {look}/>'
+    path = "L".join(f"{x + across:.1f} {y + down:.1f}" for across, down in corners)
+    return f'<path d="M{path}Z" {look}/>'
+
+
+def _round_between(low: float, high: float, most: int = 6) -> list[tuple[float, str]]:
+    """Choose round axis values between two ends, with their texts."""
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    return [(step * place, f"{step * place:.{digits}f}") for place in places]
+
+
+def _with_ends(span: tuple[float, float, float]) -> str:
+    """Write a percentage with its interval."""
+    low, at, high = span
+    digits = min(words.digits_of(low / 100, high / 100), 2)
+    return f"{at:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 
 def _lying_axis(frame: _Frame, x_ticks: Sequence[tuple[float, str]], x_title: str) -> list[str]:

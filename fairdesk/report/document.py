@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,11 +12,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from fairdesk.audit.spec import AuditSpec
-from fairdesk.audit.store import Store
-from fairdesk.report import evidence, words
+from fairdesk.audit.store import RunRecord, Store
+from fairdesk.report import about_repairs, evidence, words
 from fairdesk.report.blocks import Fact, Report
 from fairdesk.report.gathering import gather
-from fairdesk.report.material import Material, about_groups
+from fairdesk.report.material import Made, Material, about_groups
 from fairdesk.report.sections import sections
 from fairdesk.report.writing import replacing
 
@@ -85,6 +87,7 @@ def make_report(store: Store) -> tuple[Report, datetime]:
         progress={run.id: store.progress(run.id) for run in runs},
         gathered=gather(store),
         log=store.log_entries(),
+        made={run.id: tuple(_made(store, run)) for run in runs},
     )
     moment = evidence.last_moment(spec, runs)
     title = spec.title.strip() or "Untitled audit"
@@ -100,6 +103,15 @@ def make_report(store: Store) -> tuple[Report, datetime]:
         manifest=evidence.manifest(material),
     )
     return report, moment
+
+
+def _made(store: Store, run: RunRecord) -> Iterator[Made]:
+    """Give the files of the models that a repair trained."""
+    for trial in about_repairs.trials_of(run.figures):
+        for name, file in store.models(run.id, trial.number).items():
+            content = store.model(run.id, trial.number, name)
+            digest = hashlib.sha256(content).hexdigest() if content else ""
+            yield Made(trial.number, name, file.told, file.size, digest)
 
 
 def _kind(material: Material) -> str:

@@ -11,7 +11,7 @@ from fairdesk.data.domain import Attribute
 from fairdesk.data.nearest import nearest
 from fairdesk.events import Rows
 from fairdesk.models.decision import score_name
-from fairdesk.report import certification, charts, evidence, figures, groups, words
+from fairdesk.report import certification, charts, evidence, figures, groups, mitigation, words
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -48,6 +48,9 @@ def summary(material: Material) -> Section:
         where = f"{material.run_name(run)}: {figures.effort(run)}; section {material.place(run)}."
         if proves(run):
             blocks.append(certification.statement(spec, run, (where,)))
+            continue
+        if run in material.repairs:
+            blocks.append(mitigation.statement(spec, run, (where,)))
             continue
         first, _, rest = figures.headline(spec, run).partition(" ")
         blocks.append(Statement(first, rest, (*figures.alone_sentences(spec, run), where)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,17 @@ from fairdesk.data.table import Table
 from fairdesk.events import GroupTable
 from fairdesk.report import words
 from fairdesk.report.gathering import Gathered
+
+
+@dataclass(frozen=True)
+class Made:
+    """A file of a model that a repair trained: of which trial, how it was checked, what it is."""
+
+    trial: int
+    name: str
+    told: str
+    size: int
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,8 @@ class Material:
         What was counted over all findings.
     log : list[LogEntry]
         The auditor's decisions.
+    made : dict[int, tuple[Made, ...]]
+        Per repair the files of the models that it trained.
     """
 
     spec: AuditSpec
@@ -44,6 +57,7 @@ class Material:
     progress: dict[int, NDArray[np.float64]]
     gathered: Gathered
     log: list[LogEntry]
+    made: dict[int, tuple[Made, ...]] = field(default_factory=dict)
 
     @property
     def people(self) -> str:
@@ -62,8 +76,14 @@ class Material:
 
     @property
     def searches(self) -> list[RunRecord]:
-        """The runs about single people that prove nothing."""
-        return [run for run in self.runs if not proves(run) and not about_groups(run)]
+        """The runs about single people that prove and repair nothing."""
+        others = (Answers.PROOF, Answers.REPAIR, *ABOUT_GROUPS)
+        return [run for run in self.runs if METHODS[run.spec.method].answers not in others]
+
+    @property
+    def repairs(self) -> list[RunRecord]:
+        """The runs that repair the model."""
+        return self._answering(Answers.REPAIR)
 
     @cached_property
     def measured(self) -> RunRecord | None:
@@ -95,6 +115,7 @@ class Material:
             "subtle": bool(self.subtle),
             "certification": bool(self.proofs),
             "pairs": one_by_one,
+            "mitigation": bool(self.repairs),
         }
         return tuple(key for key in CHAPTERS if there.get(key, True))
 
@@ -111,7 +132,10 @@ class Material:
         """Give the number of the section with a run's results."""
         if METHODS[run.spec.method].answers is Answers.RATES:
             return str(self.number("outcomes"))
-        for chapter, runs in (("certification", self.proofs), ("subtle", self.subtle)):
+        for chapter, runs in (
+            *(("certification", self.proofs), ("subtle", self.subtle)),
+            ("mitigation", self.repairs),
+        ):
             if run in runs:
                 return f"{self.number(chapter)}.{runs.index(run) + 1}"
         return f"{self.number('results')}.{self.searches.index(run) + 1}"
@@ -124,7 +148,7 @@ class Material:
 CHAPTERS = (
     *("summary", "data", "model", "decisions", "compared", "method"),
     *("outcomes", "errors", "results", "subtle", "certification", "pairs"),
-    *("limits", "formulas", "evidence"),
+    *("mitigation", "limits", "formulas", "evidence"),
 )
 
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fairdesk.report import background, certification, findings, outcomes, question, subtle
+from fairdesk.report import (
+    background,
+    certification,
+    findings,
+    mitigation,
+    outcomes,
+    question,
+    subtle,
+)
 from fairdesk.report.blocks import Section
 from fairdesk.report.material import Material
 
@@ -21,6 +29,7 @@ _MAKERS: dict[str, Callable[[Material], Section]] = {
     "subtle": subtle.subtle,
     "certification": certification.certification,
     "pairs": findings.pairs,
+    "mitigation": mitigation.mitigation,
     "limits": background.limits,
     "formulas": background.formulas,
     "evidence": background.appendix,

@@ -1,0 +1,280 @@
+"""The report's section on repairs: what was added, how it was labelled, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fairdesk.audit.methods import method_named
+from fairdesk.audit.records import RunRecord
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.events import Figure
+from fairdesk.report import about_repairs, charts, evidence, words
+from fairdesk.report.blocks import (
+    Block,
+    Callout,
+    Chart,
+    Fact,
+    Facts,
+    Grid,
+    Heading,
+    Section,
+    Statement,
+    Text,
+)
+from fairdesk.report.material import Material
+from fairdesk.report.rules import rule_phrase
+from fairdesk.trials import Measure, Repair, Trial
+
+_WHAT = (
+    "A repair makes rows of what was found, labels them anew, adds them to the training data and "
+    "trains the model again. The system that was audited is not changed by it: what is said here "
+    "is of models that were trained in this audit, to learn whether that helps and what it costs."
+)
+_KINDS = (
+    "Three kinds of statement are kept apart. What is observed was counted on the test rows, which "
+    "no model of this audit was trained on. What is estimated comes from {people} drawn at random, "
+    "the same ones for every model. What is proven holds for everybody. Intervals are of 95 %; a "
+    "change whose interval holds nought may be chance."
+)
+_CHOICE = (
+    "That is a choice, and it matters: other labels make other data and another model. Whoever "
+    "trains with these rows takes it over."
+)
+#: How wide the columns of both tables are.
+_TRIAL_WIDTHS = (1.15, 0.7, 1.2, 1.25, 1.45, 1.35, 0.75)
+_BEFORE_AFTER_WIDTHS = (1.35, 1.2, 1.2, 1.2, 1.35, 1.0)
+
+
+def mitigation(material: Material) -> Section:
+    """Show what each repair tried, what came of it, and what that does not show."""
+    blocks: list[Block] = [Text(_WHAT), Text(_KINDS.format(people=material.people))]
+    for run in material.repairs:
+        blocks += _run_blocks(material, run)
+    blocks += _not_shown(material)
+    return Section("Mitigation trial", tuple(blocks), fresh=True)
+
+
+def statement(spec: AuditSpec, run: RunRecord, details: Sequence[str]) -> Statement:
+    """Say what came of a repair, by how much it fell large."""
+    number, rest = about_repairs.told_large(spec, run.figures)
+    return Statement(number, rest, tuple(filter(None, (words.ending(run), *details))))
+
+
+def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
+    spec, repair = material.spec, about_repairs.repair_of(run.figures)
+    blocks: list[Block] = [Heading(material.run_name(run))]
+    if ended := words.ending(run):
+        blocks.append(Callout("Not to the end.", ended))
+    number, rest = about_repairs.told_large(spec, run.figures)
+    blocks += [Statement(number, rest), Facts(tuple(_facts(material, run, repair)))]
+    if repair is None:
+        return blocks
+    if repair.rows:
+        labels = about_repairs.labels_sentence(about_repairs.source_of_labels(repair))
+        blocks.append(Text(f"{labels} {_CHOICE}", lead="How they are labelled."))
+    if repair.retrains:
+        blocks.append(Text(about_repairs.split_sentence(spec, repair), lead="Kept apart."))
+        blocks += _chart(spec, run.figures, repair)
+        blocks.append(_trials(run.figures, spec))
+    blocks += [
+        Text(each.failed, lead=f"{about_repairs.trial_name(each)}: there is no such model.")
+        for each in about_repairs.trials_of(run.figures)
+        if each.failed
+    ]
+    if repair.ended:
+        blocks.append(Text(repair.ended, lead="What ended the search."))
+    blocks += [Callout("Note.", note) for note in repair.notes]
+    blocks += _before_after(spec, run.figures)
+    blocks += _files(material, run)
+    return blocks
+
+
+def _facts(material: Material, run: RunRecord, repair: Repair | None) -> Iterable[Fact]:
+    yield Fact("What is repaired", _repaired(material, run))
+    if repair is not None:
+        yield Fact(
+            "Rows to add",
+            f"{words.number(repair.rows)} at most, made of {words.number(repair.pairs)} "
+            + ("samples of the rule set" if repair.target == "rule_score" else "pairs"),
+        )
+        if repair.retrains:
+            points = "point" if repair.allowance == 1 else "points"
+            yield Fact(
+                "Accuracy it may cost",
+                f"{repair.allowance:g} {points}, on the validation rows: what costs more is not "
+                "chosen",
+            )
+    yield Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else ""))
+    yield Fact("Rows sent to models", words.number(run.queries))
+    yield Fact("Time", words.duration(run.elapsed))
+    yield Fact("Began", evidence.date_text(evidence.moment(run.started)))
+    yield Fact("Method", method_named(run.spec.method).paper)
+
+
+def _repaired(material: Material, run: RunRecord) -> str:
+    """Say what a repair is about: a rule set, or pairs of which runs."""
+    if run.spec.rule:
+        outcome = f"; the decision “{run.spec.outcome}”" if run.spec.outcome else ""
+        return f"The rule set {rule_phrase(material.spec, run.spec.rule)}{outcome}"
+    flagged = "flagged pairs" if run.spec.flagged else "pairs found"
+    if run.spec.pairs_of:
+        which = words.joined([str(number) for number in run.spec.pairs_of])
+        return f"The {flagged} by run{'s' if len(run.spec.pairs_of) > 1 else ''} {which}"
+    return f"All {flagged} that were not dismissed"
+
+
+def _chart(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> list[Block]:
+    """Draw what the choice was made by: accuracy and discrimination, on the validation rows."""
+    points = [
+        point
+        for trial in about_repairs.trials_of(figures)
+        if (point := _point(trial, repair)) is not None
+    ]
+    if len(points) < 2:
+        return []
+    plain = about_repairs.measured(about_repairs.trial_of(figures, 1), "accuracy", "validation")
+    rule = repair.target == "rule_score"
+    picture = charts.front_chart(
+        points,
+        x_title="gap of the rule set, estimated, points"
+        if rule
+        else f"share of discriminatory {words.plural(spec.person)}, estimated",
+        y_title="accuracy on the validation rows",
+        floor=None
+        if plain is None or plain.estimate is None
+        else 100 * plain.estimate - repair.allowance,
+        unit="" if rule else "%",
+    )
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            "What was chosen by: up is more accurate, left is less discriminatory. Lines are 95 % "
+            "intervals. Full marks, joined, are the front: no other model is at least as good in "
+            "both. Square: as imported; diamond: nothing added; dots: portions; triangles: methods "
+            "of other kinds. None of this is measured on the test rows",
+        )
+    ]
+
+
+def _point(trial: Trial, repair: Repair) -> charts.FrontPoint | None:
+    """Give where a trial stands; ``None`` where it was not measured."""
+    x = _span(about_repairs.measured(trial, repair.target, "validation"))
+    y = _span(about_repairs.measured(trial, "accuracy", "validation"))
+    if x is None or y is None:
+        return None
+    name = about_repairs.trial_name(trial)
+    if trial.number == repair.chosen:
+        name += ", chosen"
+    return charts.FrontPoint(name, trial.kind, x, y, trial.front)
+
+
+def _span(measure: Measure | None) -> tuple[float, float, float] | None:
+    if measure is None or measure.estimate is None:
+        return None
+    low = measure.estimate if measure.low is None else measure.low
+    high = measure.estimate if measure.high is None else measure.high
+    return 100 * low, 100 * measure.estimate, 100 * high
+
+
+def _trials(figures: Sequence[Figure], spec: AuditSpec) -> Grid:
+    """List every model that was tried."""
+    return Grid(
+        header=about_repairs.TRIAL_HEADS,
+        rows=tuple(about_repairs.trial_rows(spec, figures)),
+        widths=_TRIAL_WIDTHS,
+        right=about_repairs.TRIAL_NUMBERS,
+        caption="All that was tried. Accuracy is observed on the test rows; discrimination is "
+        f"estimated from {words.plural(spec.person)} drawn afresh for this table; its change is "
+        "that from nothing added, of the same people. What came of a portion was judged on the "
+        "validation rows, beside the best before it",
+    )
+
+
+def _before_after(spec: AuditSpec, figures: Sequence[Figure]) -> list[Block]:
+    """Set what was chosen beside the model before, a table for each way of knowing."""
+    chosen = about_repairs.chosen_of(figures)
+    if chosen is None or chosen.number < 1:
+        return []
+    name = about_repairs.trial_name(chosen)
+    blocks: list[Block] = []
+    for how in ("observed", "estimated", "proven"):
+        rows = about_repairs.before_after(spec, figures, chosen.number, how)
+        if rows:
+            told = about_repairs.known_text(spec, how)
+            blocks.append(
+                Grid(
+                    header=about_repairs.BEFORE_AFTER,
+                    rows=tuple(rows),
+                    widths=_BEFORE_AFTER_WIDTHS,
+                    right=about_repairs.BEFORE_AFTER_NUMBERS,
+                    caption=f"{told}. Before and after: {name}"
+                    + ("" if how == "proven" else "; the change is that from nothing added"),
+                )
+            )
+    return blocks
+
+
+def _files(material: Material, run: RunRecord) -> list[Block]:
+    """List the files of the retrained models, by which they are known again."""
+    made = material.made.get(run.id, ())
+    names = {
+        trial.number: about_repairs.trial_name(trial)
+        for trial in about_repairs.trials_of(run.figures)
+    }
+    if not made:
+        return []
+    return [
+        Grid(
+            header=("Model", "File", "How it was checked", "Bytes", "SHA-256"),
+            rows=tuple(
+                (
+                    names.get(each.trial, str(each.trial)),
+                    each.name,
+                    each.told,
+                    words.number(each.size) if each.size else "–",
+                    each.sha256 or "–",
+                )
+                for each in made
+            ),
+            widths=(1.0, 1.0, 2.2, 0.7, 2.2),
+            right=(3,),
+            caption="Files of the retrained models, kept in the audit file",
+        )
+    ]
+
+
+def _not_shown(material: Material) -> list[Block]:
+    """Say what a repair does not show."""
+    people, person = material.people, material.spec.person
+    return [
+        Heading("What this does not show"),
+        Text(
+            lead="That the labels are right.",
+            text=f"Nobody knows how an invented {person} would have fared. The added labels are "
+            "made by a rule, and can carry on what is unfair in the data or in the model.",
+        ),
+        Text(
+            lead=f"How real {people} fare.",
+            text=f"The added rows are invented, and so are the {people} of the estimated share: "
+            "each that the allowed values make is as likely as any other. The lines “in the data” "
+            "are of real rows.",
+        ),
+        Text(
+            lead="What the imported model had seen.",
+            text="It may have been trained on rows that are test rows here, which flatters it. So "
+            "every change is told against the same model, trained anew on the same rows with "
+            "nothing added.",
+        ),
+        Text(
+            lead="That no other group fares worse.",
+            text="Only the groups in the tables were looked at. After a repair the audit is to be "
+            "made again, with the retrained model.",
+        ),
+        Text(
+            lead="That it holds elsewhere.",
+            text=f"What was measured is of these data. Of other {people}, of a later time or of "
+            "training with other settings nothing is shown, and nothing is certified beyond what "
+            "stands under “Proven”.",
+        ),
+    ]
