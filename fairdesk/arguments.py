@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, get_args, get_type_hints
 
 import msgspec
 
@@ -17,11 +17,14 @@ from fairdesk.audit.spec import Budget, OptionValue, RunSpec
 from fairdesk.audit.verification import Doubt
 from fairdesk.certify.certificate import SUFFIX
 from fairdesk.errors import SpecError
-from fairdesk.headless import AUDIT_FILE, CERTIFICATE, OUTPUTS, Question
+from fairdesk.headless import AUDIT_FILE, CERTIFICATE, OUTPUTS, Question, RepairQuestion
+from fairdesk.mitigate.options import RepairOptions
 from fairdesk.samples import samples
 
 #: The exit code of a wrong command line.
 USAGE = 2
+#: The repairs by their names here.
+_REPAIRS = {"aequitas": "repair-aequitas", "testsgd": "repair-testsgd"}
 
 _OUT_HELP = (
     f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}, and {CERTIFICATE} where "
@@ -34,6 +37,12 @@ The label column is never an input of the model. Several protected columns are v
 The exit code is 0 when the audit is done, 1 when it failed (one line on standard error says
 why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C: what was found until then is
 kept and written.
+"""
+_REPAIR_EPILOG = """\
+The exit code is 0 also when nothing was shown to help: then that is said, and nothing is exported
+but with --trial. It is 1 when the repair failed (one line on standard error says why), 2 for a
+wrong command line, 130 when it was stopped with Ctrl-C: what was measured until then is kept and
+written.
 """
 _VERIFY_EPILOG = """\
 The exit code is 0 when nothing contradicts the certificate, 1 when something does, or it could not
@@ -144,6 +153,18 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_common(auditing)
 
+    repairing = commands.add_parser(
+        "repair",
+        help="retrain the model of an audit against what was found",
+        description="Make rows of what an audit has found, add them to the training data, retrain "
+        "the model, and measure it before and after on rows that it was never trained on. The "
+        "repair becomes a run of that audit; the rows, and the model, are exported.",
+        epilog=_REPAIR_EPILOG,
+        allow_abbrev=False,
+    )
+    _add_repair(repairing)
+    _add_json(repairing)
+
     verifying = commands.add_parser(
         "verify",
         help="check a certificate again, by other means than it was made with",
@@ -166,6 +187,89 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_common(demo)
     return parser
+
+
+def _add_repair(parser: argparse.ArgumentParser) -> None:
+    """Add what an audit's model is repaired with."""
+    add = parser.add_argument
+    parser.set_defaults(refuse=parser.error)
+    add("audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk)")
+    add(
+        "--method",
+        choices=_REPAIRS,
+        required=True,
+        help="aequitas: with the discriminatory pairs that were found; testsgd: against a rule "
+        "set that TestSGD has found",
+    )
+    add(
+        "--labels",
+        choices=get_args(get_type_hints(RepairOptions)["labels"]),
+        help="where the labels of the added rows come from: the majority of five models trained "
+        "on the original data (the default), the majority of the model’s decisions on a person’s "
+        "similar people, the model’s own decision, or the nearest real people. testsgd always "
+        "gives the label opposite to the model’s decision",
+    )
+    add(
+        "--option",
+        metavar="NAME=VALUE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="parameters of the method; may be repeated. "
+        + "; ".join(f"{name}: {', '.join(_names(key))}" for name, key in _REPAIRS.items()),
+    )
+    add(
+        "--pairs-of",
+        metavar="RUN",
+        type=_seed,
+        action="append",
+        default=[],
+        help="only the pairs that this run found, by its number; may be repeated",
+    )
+    add("--flagged", action="store_true", help="only the pairs that were flagged")
+    add(
+        "--rule",
+        metavar="N",
+        type=_seed,
+        help="the N-th rule set of the last TestSGD run, as rule_sets.csv ranks them (default: "
+        "the one with the highest score)",
+    )
+    add("--seed", metavar="N", type=_seed, default=0, help="of all randomness (default: 0)")
+    add(
+        "--seconds",
+        metavar="S",
+        type=float,
+        help="begin no further portion after so many seconds",
+    )
+    add(
+        "--trial",
+        metavar="N",
+        type=_seed,
+        help="export this trial, by its number, instead of the one that is chosen",
+    )
+    add(
+        "--provenance",
+        choices=("sidecar", "columns"),
+        default="sidecar",
+        help="where it is told of each row what it comes from: in a file beside the data (the "
+        "default), or in columns of the data",
+    )
+    add("--model", metavar="M", type=Path, help="where the model file is now, if it was moved")
+    add(
+        "--trust-model",
+        action="store_true",
+        help="open a model file, or a file beside it, that is a program: whatever its author put "
+        "into it runs",
+    )
+    add(
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        required=True,
+        help="the folder for what is exported; made when it is missing. Nothing is overwritten: "
+        "the files of an earlier repair in it are moved to a folder earlier-1, earlier-2, ... "
+        "inside it",
+    )
 
 
 def _add_verification(parser: argparse.ArgumentParser) -> None:
@@ -295,6 +399,8 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Read a command line; a wrong one ends the process with a line that says why."""
     arguments = parser().parse_args(argv)
+    if arguments.command == "repair":
+        _check_repair(arguments)
     if arguments.command != "audit":
         return arguments
     if not arguments.protected and not arguments.text_column:
@@ -304,6 +410,15 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if arguments.terms and not arguments.text_column:
         arguments.refuse("argument --terms: needs a --text-column")
     return arguments
+
+
+def _check_repair(arguments: argparse.Namespace) -> None:
+    """Refuse what one kind of repair is not asked about."""
+    if arguments.method == "testsgd" and (arguments.flagged or arguments.pairs_of):
+        name = "--flagged" if arguments.flagged else "--pairs-of"
+        arguments.refuse(f"argument {name}: only with --method aequitas")
+    if arguments.method == "aequitas" and arguments.rule is not None:
+        arguments.refuse("argument --rule: only with --method testsgd")
 
 
 def _names(method: str) -> tuple[str, ...]:
@@ -345,6 +460,38 @@ def question_of(arguments: argparse.Namespace) -> Question:
         runs=_runs(arguments),
         title=f"{asked} on {arguments.data.name}",
         limits=read_limits(arguments.domain) if arguments.domain else Limits(),
+    )
+
+
+def repair_of(arguments: argparse.Namespace) -> RepairQuestion:
+    """Make the question of a repair.
+
+    Raises
+    ------
+    SpecError
+        When an option is wrong.
+    """
+    method = _REPAIRS[arguments.method]
+    options = _options((method,), arguments.option)[method]
+    if arguments.labels is not None:
+        options["labels"] = arguments.labels
+    run = RunSpec(
+        method,
+        options,
+        arguments.seed,
+        Budget(arguments.seconds),
+        pairs_of=tuple(dict.fromkeys(arguments.pairs_of)),
+        flagged=arguments.flagged,
+    )
+    return RepairQuestion(
+        audit=arguments.audit,
+        run=run,
+        out=arguments.out,
+        rule=arguments.rule,
+        trial=arguments.trial,
+        provenance=arguments.provenance,
+        model=arguments.model,
+        trusted=arguments.trust_model,
     )
 
 

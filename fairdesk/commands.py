@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.arguments import doubt_of, parse, question_of, subject_of
+from fairdesk.arguments import doubt_of, parse, question_of, repair_of, subject_of
 from fairdesk.audit.inspection import inspect
 from fairdesk.audit.methods import METHODS, parse_options
 from fairdesk.audit.spec import AuditSpec
@@ -28,10 +28,10 @@ from fairdesk.errors import (
     TrustRequiredError,
     WorkerError,
 )
-from fairdesk.events import Mined, Proven, RuleSet, Share
+from fairdesk.events import Figure, Mined, Proven, RuleSet, Share
 from fairdesk.files import log_folder
-from fairdesk.headless import Outcome, audit
-from fairdesk.report import figures, inspected, words
+from fairdesk.headless import Outcome, RepairOutcome, audit, repair
+from fairdesk.report import about_repairs, figures, inspected, words
 from fairdesk.report.rules import rule_phrase
 
 log = logging.getLogger(__name__)
@@ -69,6 +69,8 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
                     return _inspect(arguments)
                 case "verify":
                     return _verify(arguments)
+                case "repair":
+                    return _repair(arguments)
             return _audit(arguments)
         except TrustRequiredError as error:
             _complain(f"{error.what} {error.why} If you trust it, add --trust-model.")
@@ -122,6 +124,22 @@ def _audit(arguments: argparse.Namespace) -> int:
         _complain(trouble)
         return FAILED
     return INTERRUPTED if any(run.state == "stopped" for run in outcome.runs) else 0
+
+
+def _repair(arguments: argparse.Namespace) -> int:
+    """Repair the model of an audit, and say what came of it; gives the exit code."""
+    question = repair_of(arguments)
+    with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _progress_bar() as watch:
+        outcome = repair(worker, question, watch)
+    if arguments.json:
+        _say(json.dumps(msgspec.to_builtins(_repair_figures(outcome))))
+    else:
+        _say(_repair_summary(outcome))
+    run = outcome.run
+    if trouble := run.message if run.state == "failed" else outcome.trouble:
+        _complain(trouble)
+        return FAILED
+    return INTERRUPTED if run.state == "stopped" else 0
 
 
 @contextmanager
@@ -263,6 +281,67 @@ def _rule_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
     }
 
 
+def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
+    """Give what ``repair --json`` prints."""
+    run, figures = outcome.run, outcome.run.figures
+    told = about_repairs.repair_of(figures)
+    trials = about_repairs.trials_of(figures)
+    number = outcome.exported
+    if number is None and told is not None and told.chosen >= 0:
+        number = told.chosen
+    options = msgspec.to_builtins(parse_options(run.spec.method, run.spec.options))
+    return {
+        "method": run.spec.method.removeprefix("repair-"),
+        "labels": options["labels"] if told is None else about_repairs.source_of_labels(told),
+        "seed": run.spec.seed,
+        "options": options,
+        "rule": rule_phrase(outcome.spec, run.spec.rule) if run.spec.rule else None,
+        "chosen": None if told is None or told.chosen < 0 else told.chosen,
+        "exported": outcome.exported,
+        "target": None if told is None else _compared(figures, number, told.target, "domain"),
+        "accuracy": None if told is None else _compared(figures, number, "accuracy", "test"),
+        "pairs": 0 if told is None else told.pairs,
+        "rows": 0 if told is None else told.rows,
+        "retrains": None if told is None else told.retrains,
+        "ended": "" if told is None else told.ended,
+        "notes": () if told is None else told.notes,
+        "trials": [
+            {
+                name: getattr(each, name)
+                for name in (
+                    *("number", "kind", "name", "percent", "added", "verdict", "front", "failed"),
+                    *("seconds", "measures", "changes"),
+                )
+            }
+            for each in trials
+        ],
+        "queries": run.queries,
+        "seconds": run.elapsed,
+        "files": outcome.files,
+        "state": run.state,
+        "message": run.message or outcome.trouble,
+    }
+
+
+def _compared(
+    figures: Sequence[Figure], number: int | None, what: str, rows: str
+) -> dict[str, object]:
+    """Give a measure of the model as imported, with nothing added, and of a trial."""
+    imported, plain = (about_repairs.trial_of(figures, each) for each in (0, 1))
+    trial = None if number is None else about_repairs.trial_of(figures, number)
+    return {
+        "what": what,
+        "before": about_repairs.measured(imported, what, rows),
+        "nothing_added": about_repairs.measured(plain, what, rows),
+        "after": about_repairs.measured(trial, what, rows),
+        "changes": [
+            each
+            for each in (trial.changes if trial is not None else ())
+            if (each.what, each.rows, each.of) == (what, rows, "")
+        ],
+    }
+
+
 def _verified_figures(verified: Verified) -> dict[str, object]:
     """Give what ``verify --json`` prints."""
     header, checks = verified.header, verified.checks
@@ -322,6 +401,38 @@ def _summary(outcome: Outcome) -> str:
             *outcome.files.values(),
         )
     )
+
+
+def _repair_summary(outcome: RepairOutcome) -> str:
+    """Say what came of a repair, for people."""
+    spec, run = outcome.spec, outcome.run
+    lines = [*about_repairs.sentences(spec, run.figures)] or [figures.headline(spec, run)]
+    if run.state == "done" and run.message:
+        lines.append(run.message)
+    lines.append(f"{_capital(figures.effort(run))}.")
+    trials = about_repairs.trial_rows(spec, run.figures)
+    if trials:
+        numbers = [str(each.number) for each in about_repairs.trials_of(run.figures)]
+        heads = ("Trial", *about_repairs.TRIAL_HEADS)
+        table = [(number, *row) for number, row in zip(numbers, trials, strict=True)]
+        lines += ["", *_table(heads, table)]
+    if outcome.exported is None:
+        if trials and not outcome.trouble:
+            lines += ["", "Nothing is exported; a trial is, whatever came of it, with --trial."]
+        return "\n".join(lines)
+    compared = about_repairs.before_after(spec, run.figures, outcome.exported)
+    if compared:
+        lines += ["", *_table(about_repairs.BEFORE_AFTER, compared)]
+    return "\n".join((*lines, "", *outcome.files.values()))
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Set rows under their heads, in columns."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (heads, *rows)
+    ]
 
 
 def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:

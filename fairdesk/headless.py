@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
 
 import msgspec
 
 from fairdesk.audit.inspection import Inspection, Subject, inspect
-from fairdesk.audit.methods import ABOUT_GROUPS, method_named
+from fairdesk.audit.methods import ABOUT_GROUPS, Answers, method_named
 from fairdesk.audit.question import Limits, domain_of
+from fairdesk.audit.reopening import MovedError, reopen
+from fairdesk.audit.repairing import check_repair, completed, with_rule
 from fairdesk.audit.run import check_run
 from fairdesk.audit.run import run as run_audit
 from fairdesk.audit.schema import release
@@ -23,8 +27,10 @@ from fairdesk.audit.worker import Worker
 from fairdesk.certify.certificate import SUFFIX
 from fairdesk.data.profile import problems
 from fairdesk.data.witness import check_admits
-from fairdesk.errors import FairDeskError, ReportError
+from fairdesk.errors import FairDeskError, ModelError, ReportError, SpecError
+from fairdesk.files import sha256
 from fairdesk.report import inspected
+from fairdesk.report.about_repairs import repair_of, trial_of, trials_of
 from fairdesk.report.document import write_pdf
 from fairdesk.report.exports import (
     GROUP_FILES,
@@ -35,6 +41,7 @@ from fairdesk.report.exports import (
     write_findings_json,
     write_retraining_csv,
 )
+from fairdesk.samples import is_sample_file
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +80,63 @@ class Question(msgspec.Struct, frozen=True):
     title: str
     person: str = "person"
     limits: Limits = Limits()
+
+
+class RepairQuestion(msgspec.Struct, frozen=True):
+    """What is to be repaired, as somebody names it.
+
+    Attributes
+    ----------
+    audit : Path
+        The audit, with what was found.
+    run : RunSpec
+        The method, its options, and what it works with.
+    out : Path
+        The folder for what is exported.
+    rule : int, optional
+        Of a repair of groups: the number of the rule set, from 1; by default the worst one.
+    trial : int, optional
+        The number of the trial that is exported; by default the chosen one.
+    provenance : str
+        Where it is told what a row comes from: as in `fairdesk.report.repair_exports`.
+    model : Path, optional
+        Where the audited model's file is now, if it was moved.
+    trusted : bool
+        Whether a model file that is a program may run. FairDesk's own samples always may.
+    """
+
+    audit: Path
+    run: RunSpec
+    out: Path
+    rule: int | None = None
+    trial: int | None = None
+    provenance: Literal["sidecar", "columns"] = "sidecar"
+    model: Path | None = None
+    trusted: bool = False
+
+
+class RepairOutcome(msgspec.Struct, frozen=True):
+    """What came of a repair.
+
+    Attributes
+    ----------
+    spec : AuditSpec
+        What was asked in the audit.
+    run : RunRecord
+        The repair as the audit remembers it.
+    exported : int, optional
+        The number of the trial that was exported.
+    files : dict[str, str]
+        Name and place of each file that was written.
+    trouble : str
+        Why files are missing, whole sentences; empty when none is.
+    """
+
+    spec: AuditSpec
+    run: RunRecord
+    exported: int | None
+    files: dict[str, str]
+    trouble: str
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -137,9 +201,15 @@ def audit(
             store.log(inspected.agreement(found))
         # where no method was asked for, the report still counts groups
         state = RunState(0, "groups", "done")
+        refused = ""
         for run in question.runs:
-            for state in run_audit(worker, store, run):
-                watch(state)
+            try:
+                for state in run_audit(worker, store, run):
+                    watch(state)
+            except SpecError as error:
+                # a repair may turn out to have nothing to work with; what was found is written
+                log.warning("%s was not begun: %s", run.method, error)
+                refused = refused or str(error)
             if state.state == "stopped":
                 break
 
@@ -152,7 +222,138 @@ def audit(
         )
         names = (*spec.domain.names, *(each.name for each in spec.domain.unseen))
         warnings = (*_warnings(found, names), *unweighed, *left_out)
-        return Outcome(spec, found, tuple(store.runs()), files, trouble, warnings)
+        return Outcome(spec, found, tuple(store.runs()), files, refused or trouble, warnings)
+
+
+def repair(
+    worker: Worker, question: RepairQuestion, watch: Callable[[RunState], None]
+) -> RepairOutcome:
+    """Repair the model of an audit, keep that in the audit, and export what came of it.
+
+    Parameters
+    ----------
+    worker : Worker
+        Stopping it ends the repair; what was measured until then is kept, and exported.
+    question : RepairQuestion
+        What to repair.
+    watch : callable
+        Told every state of the run, then its end again while files are written.
+
+    Raises
+    ------
+    FairDeskError
+        When the repair cannot begin. One that fails is told in the run's record; files that
+        cannot be written are told in `RepairOutcome.trouble`.
+    """
+    with Store.open(question.audit) as store:
+        run = question.run
+        check_run(run, store.spec)
+        if question.rule is not None:
+            run = with_rule(run, store, question.rule)
+        run = completed(run, store)
+        check_repair(run, store)
+        _make_folder(question.out)
+        _reopen(worker, store.spec, question)
+        for state in run_audit(worker, store, run):
+            watch(state)
+        record = store.runs()[-1]
+        exported, files, trouble = None, dict[str, str](), ""
+        try:
+            exported = _to_export(record, question.trial)
+            if exported is not None:
+                watch(msgspec.structs.replace(state, phase="writing the files"))
+                files = _export(store, worker, record.id, exported, question)
+        except FairDeskError as error:
+            log.warning("the repair was not exported: %s", error, exc_info=True)
+            trouble = str(error)
+        return RepairOutcome(store.spec, record, exported, files, trouble)
+
+
+def _reopen(worker: Worker, spec: AuditSpec, question: RepairQuestion) -> None:
+    """Open the audited model.
+
+    Raises
+    ------
+    FairDeskError
+        When it is not there any more, is another one, or cannot be opened.
+    """
+    places = {} if question.model is None else {Path(spec.model.path): question.model}
+
+    def trusting(path: Path) -> bool:
+        return question.trusted or is_sample_file(sha256(path))
+
+    try:
+        reopen(spec, places, worker, trusting=trusting)
+    except MovedError as error:
+        raise ModelError(
+            error.what,
+            why=error.why,
+            remedy="Name the audited file with --model; files beside it are looked for where they "
+            "were, and beside it.",
+        ) from error
+
+
+def _to_export(run: RunRecord, wanted: int | None) -> int | None:
+    """Say which trial of a repair is exported: what somebody wants, else the chosen one.
+
+    Of a model that cannot be retrained there is one trial, and rows to add all the same.
+
+    Raises
+    ------
+    SpecError
+        When there is no such trial.
+    """
+    told = repair_of(run.figures)
+    if told is None:
+        return None
+    if wanted is None:
+        if not told.retrains and told.rows:
+            return 0
+        return told.chosen if told.chosen >= 0 else None
+    trial = trial_of(run.figures, wanted)
+    if trial is None or trial.failed:
+        there = ", ".join(str(each.number) for each in trials_of(run.figures) if not each.failed)
+        raise SpecError(
+            f"There is no trial {wanted} to export."
+            if trial is None
+            else f"Trial {wanted} has no model to export.",
+            why="" if trial is None else trial.failed,
+            remedy=f"The repair is kept in the audit. Its trials are: {there}.",
+        )
+    return wanted
+
+
+def _export(
+    store: Store, worker: Worker, run_id: int, trial: int, question: RepairQuestion
+) -> dict[str, str]:
+    """Write what came of a trial: all of it, or nothing.
+
+    Raises
+    ------
+    ReportError
+        When it cannot be written.
+    """
+    from fairdesk.report.repair_exports import write_repair  # noqa: PLC0415
+
+    out = question.out.absolute()
+    try:
+        with TemporaryDirectory(prefix=".unfinished-", dir=out) as draft:
+            written = write_repair(
+                store, worker, run_id, trial, Path(draft), provenance=question.provenance
+            )
+            names = {name: path.relative_to(draft) for name, path in written.items()}
+            there = [out / name for name in names.values() if (out / name).exists()]
+            if there:
+                _move_aside(out, there)
+            for name in names.values():
+                (Path(draft) / name).rename(out / name)
+    except OSError as error:
+        raise ReportError(
+            f"What was repaired cannot be written to “{out}”.",
+            why=f"The system says: {error.strerror or error}.",
+            remedy="Choose another folder; the repair is kept in the audit.",
+        ) from error
+    return {name: str(out / path) for name, path in names.items()}
 
 
 def _weigh(
@@ -221,7 +422,8 @@ def _write_outputs(
     """
     files = {AUDIT_FILE: str((folder / AUDIT_FILE).absolute())}
     about_people = any(
-        method_named(run.spec.method).answers not in ABOUT_GROUPS for run in store.runs()
+        method_named(run.spec.method).answers not in (*ABOUT_GROUPS, Answers.REPAIR)
+        for run in store.runs()
     )
     troubles = {}
     left_out = []
@@ -297,6 +499,17 @@ def _make_room(folder: Path) -> None:
         return
     if (folder / AUDIT_FILE).exists():
         release(folder / AUDIT_FILE)
+    _move_aside(folder, there)
+
+
+def _move_aside(folder: Path, there: Sequence[Path]) -> None:
+    """Move files of a folder into a new one inside it.
+
+    Raises
+    ------
+    ReportError
+        When they cannot be moved.
+    """
     number = 1
     while (folder / f"earlier-{number}").exists():
         number += 1
@@ -307,8 +520,8 @@ def _make_room(folder: Path) -> None:
             path.rename(earlier / path.name)
     except OSError as error:
         raise ReportError(
-            f"The files of an earlier audit in “{folder}” cannot be moved out of the way.",
+            f"Earlier files in “{folder}” cannot be moved out of the way.",
             why=f"The system says: {error.strerror or error}.",
             remedy="Choose another folder.",
         ) from error
-    log.info("moved an earlier audit to %s", earlier)
+    log.info("moved earlier files to %s", earlier)
