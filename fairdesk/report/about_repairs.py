@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import Figure
@@ -19,11 +19,11 @@ from fairdesk.trials import Change, Measure, Repair, Trial
 #: How something is known.
 Known = Literal["observed", "estimated", "proven"]
 #: The heads of `before_after`, and those of its columns that hold numbers.
-BEFORE_AFTER = ("", "As imported", "Nothing added", "Repaired", "Change", "Paired test")
+BEFORE_AFTER = ("Measure", "As imported", "Nothing added", "Repaired", "Change", "Paired test")
 BEFORE_AFTER_NUMBERS = (1, 2, 3, 4)
 #: The heads of `trial_rows`, and those of its columns that hold numbers.
 TRIAL_HEADS = (
-    *("", "Rows added", "Accuracy", "Discrimination", "Change", "What came of it", "Training"),
+    *("Model", "Rows added", "Accuracy", "Discrimination", "Change", "What came of it", "Training"),
 )
 TRIAL_NUMBERS = (1, 2, 3, 4, 6)
 #: What the number of a trial is compared with by name.
@@ -46,19 +46,20 @@ _VERDICTS = {
 }
 _LABELS = {
     "majority": "The added rows are labelled by the majority of five models of other kinds, "
-    "trained on the original training rows. They share what is unfair in those labels, but not "
-    "the faults of the model that is repaired.",
-    "similar": "The added rows are labelled by the majority of the model’s own decisions on "
-    "everybody who differs from them in protected attributes only. That needs no other model, and "
-    "keeps the model’s errors where most of its decisions are wrong.",
-    "model": "The added rows are labelled by the model’s own decision about the person found, "
-    "which the partner is given too. That makes a pair equal; whether the decision is right is "
-    "left to the model.",
+    "trained on the original training rows without protected attributes. Both people of a pair get "
+    "one label, which the data speak for; what is unfair in the data’s own labels can stay.",
+    "similar": "The added rows are labelled by the model’s own decision about most of those who "
+    "differ in protected attributes only. Both people of a pair get one label, with no other model "
+    "needed; where the model is wrong about most of them, the label is wrong too.",
+    "model": "The added rows are labelled by the model’s own decision about each of them. Both "
+    "people of a pair keep the different decisions that they get, so this repairs little or "
+    "nothing: it is there to compare with.",
     "neighbours": "The added rows are labelled by the majority of the nearest real people among "
-    "the training rows. That keeps to labels that people were given, also unfair ones, and is "
-    "weak where no real person is near.",
-    "opposite": "The added rows have the label opposite to the one that the model gives them: by "
-    "rule, not by merit.",
+    "the training rows, protected attributes left out. Both people of a pair get one label, which "
+    "real people were given, also where that was unfair; where no real person is near it says "
+    "little.",
+    "opposite": "The added rows have the label opposite to the one that the model gives too often "
+    "in the rule set: by rule, not by merit.",
 }
 
 
@@ -120,7 +121,8 @@ def known(measure: Measure | Change) -> Known:
     """Tell how a measure is known."""
     if measure.what in ("certified", "falsified"):
         return "proven"
-    return "estimated" if measure.rows == "domain" else "observed"
+    invented = measure.rows == "domain" or measure.what == "rule_score"
+    return "estimated" if invented else "observed"
 
 
 def known_text(spec: AuditSpec, how: Known) -> str:
@@ -318,7 +320,12 @@ def standing(figures: Sequence[Figure]) -> str:
 
 
 def before_after(
-    spec: AuditSpec, figures: Sequence[Figure], number: int, how: Known | None = None
+    spec: AuditSpec,
+    figures: Sequence[Figure],
+    number: int,
+    how: Known | None = None,
+    *,
+    by_group: bool | None = None,
 ) -> list[tuple[str, str, str, str, str, str]]:
     """Give a trial beside the model as imported and the one retrained with nothing added.
 
@@ -332,6 +339,8 @@ def before_after(
         The trial's.
     how : {"observed", "estimated", "proven"}, optional
         Only what is known so; all by default, in this order.
+    by_group : bool, optional
+        Only what is, or is not, about the groups of an attribute; both by default.
 
     Returns
     -------
@@ -345,9 +354,10 @@ def before_after(
         return []
     imported, plain = trial_of(figures, 0), trial_of(figures, 1)
     rows = []
-    for kind in (how,) if how else ("observed", "estimated", "proven"):
+    for kind in (how,) if how else get_args(Known):
         for each in trial.measures:
-            if known(each) == kind and each.rows != "validation":
+            told = known(each) == kind and by_group in (None, bool(each.of))
+            if told and each.rows != "validation":
                 change = change_of(trial, each, _against(figures))
                 rows.append(
                     (
@@ -381,13 +391,13 @@ def trial_rows(_spec: AuditSpec, figures: Sequence[Figure]) -> list[tuple[str, .
         return []
     rows: list[tuple[str, ...]] = []
     for each in trials_of(figures):
-        target = measured(each, repair.target, "domain")
+        target = result(each, repair.target)
         change = None if target is None else change_of(each, target, _against(figures))
         rows.append(
             (
                 trial_name(each),
                 words.number(each.added) if each.kind == "portion" else "–",
-                measure_text(measured(each, "accuracy", "test")),
+                measure_text(result(each, "accuracy")),
                 measure_text(target),
                 change_text(change, tested=False),
                 outcome_text(repair, each),
@@ -401,7 +411,11 @@ def outcome_text(repair: Repair, trial: Trial) -> str:
     """Say what came of a trial: ``better; chosen``, ``worse``, ``no model``."""
     if trial.failed:
         return "no model"
-    role = {"imported": "as audited", "retrained": "what others are compared with"}
+    role = {
+        "imported": "as audited",
+        "retrained": "what others are compared with",
+        "other": "tried beside it",
+    }
     told = [role.get(trial.kind, _VERDICTS.get(trial.verdict, ""))]
     if trial.number == repair.chosen:
         told.append("chosen")
@@ -418,6 +432,11 @@ def measured(trial: Trial | None, what: str, rows: str) -> Measure | None:
         if each.what == what and each.rows == rows and not each.of
     )
     return next(found, None)
+
+
+def result(trial: Trial | None, what: str) -> Measure | None:
+    """Find what is told as the result: of people drawn afresh, or of the test rows."""
+    return measured(trial, what, "domain") or measured(trial, what, "test")
 
 
 def change_of(trial: Trial, measure: Measure, against: int) -> Change | None:
@@ -438,11 +457,11 @@ def _against(figures: Sequence[Figure]) -> int:
 def _compared(
     figures: Sequence[Figure], trial: Trial, what: str
 ) -> tuple[Change | None, Measure | None, Measure | None]:
-    """Give the change of something, and it before and after, of people drawn afresh."""
+    """Give the change of something, and it before and after, as results."""
     against = _against(figures)
-    after = measured(trial, what, "domain")
+    after = result(trial, what)
     change = None if after is None else change_of(trial, after, against)
-    return change, measured(trial_of(figures, against), what, "domain"), after
+    return change, result(trial_of(figures, against), what), after
 
 
 def _same(trial: Trial | None, measure: Measure) -> Measure | None:
@@ -519,7 +538,7 @@ def _less(fall: float, low: float, high: float) -> tuple[str, str]:
 
 def _cost(trial: Trial) -> str:
     """Say what a trial cost in accuracy, beside the same it is compared with."""
-    accuracy = measured(trial, "accuracy", "test")
+    accuracy = result(trial, "accuracy")
     if accuracy is None:
         return ""
     change = change_of(trial, accuracy, 1) or change_of(trial, accuracy, 0)
@@ -530,10 +549,7 @@ def _cost(trial: Trial) -> str:
 
 def _beside_imported(spec: AuditSpec, trial: Trial, repair: Repair) -> str:
     """Say how the chosen trial fares beside the model as it was imported."""
-    target, accuracy = (
-        measured(trial, repair.target, "domain"),
-        measured(trial, "accuracy", "test"),
-    )
+    target, accuracy = result(trial, repair.target), result(trial, "accuracy")
     if target is None or accuracy is None:
         return ""
     fell, cost = change_of(trial, target, 0), change_of(trial, accuracy, 0)

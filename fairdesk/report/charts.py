@@ -483,7 +483,7 @@ def front_chart(
     unit : str
         Of discrimination.
     """
-    height, room = 300.0, 0.06
+    height, room = 230.0, 0.06
     ups = [*(end for each in points for end in each.y), *([floor] if floor is not None else [])]
     acrosses = [end for each in points for end in each.x]
     # what is near nought is seen against it
@@ -534,7 +534,7 @@ def front_chart(
         box = _beside(x, y, _extent(each.name), taken, frame)
         taken.append(box)
         weight = "bold" if each.front else "normal"
-        parts.append(_text(box.x + 1, box.y + _SIZE, each.name, weight=weight))
+        parts.append(_text(box.x + 1, box.y + _SIZE, each.name, weight=weight, halo=True))
     said = "; ".join(
         f"{each.name}: {_with_ends(each.x)} {unit}, accuracy {_with_ends(each.y)} %"
         + (", on the front" if each.front else "")
@@ -787,10 +787,13 @@ def _text(
     colour: str = _INK,
     anchor: str = "start",
     weight: str = "normal",
+    halo: bool = False,
 ) -> str:
+    # what lies under a halo does not strike the text through
+    around = ' stroke="white" stroke-width="2.4" paint-order="stroke"' if halo else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" '
-        f'font-weight="{weight}">{escape(text)}</text>'
+        f'font-weight="{weight}"{around}>{escape(text)}</text>'
     )
 
 

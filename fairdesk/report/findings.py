@@ -112,6 +112,8 @@ def _what_it_shows(material: Material) -> list[Block]:
         blocks.append(Callout("Estimated.", words.ESTIMATED_GROUPS))
     if material.measured is not None:
         blocks.append(Callout("Observed.", words.OBSERVED))
+    if material.repairs:
+        blocks.append(Callout("After a repair.", mitigation.WHAT))
     return blocks
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from typing import get_args
 
-from fairdesk.audit.methods import method_named
 from fairdesk.audit.records import RunRecord
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import Figure
@@ -25,7 +26,8 @@ from fairdesk.report.material import Material
 from fairdesk.report.rules import rule_phrase
 from fairdesk.trials import Measure, Repair, Trial
 
-_WHAT = (
+#: What a repair is, and what it is not.
+WHAT = (
     "A repair makes rows of what was found, labels them anew, adds them to the training data and "
     "trains the model again. The system that was audited is not changed by it: what is said here "
     "is of models that were trained in this audit, to learn whether that helps and what it costs."
@@ -40,6 +42,8 @@ _CHOICE = (
     "That is a choice, and it matters: other labels make other data and another model. Whoever "
     "trains with these rows takes it over."
 )
+#: An interval in the cell of a table.
+_INTERVAL = re.compile(r"\([−\d][^)]*\)")
 #: How wide the columns of both tables are.
 _TRIAL_WIDTHS = (1.15, 0.7, 1.2, 1.25, 1.45, 1.35, 0.75)
 _BEFORE_AFTER_WIDTHS = (1.35, 1.2, 1.2, 1.2, 1.35, 1.0)
@@ -47,7 +51,7 @@ _BEFORE_AFTER_WIDTHS = (1.35, 1.2, 1.2, 1.2, 1.35, 1.0)
 
 def mitigation(material: Material) -> Section:
     """Show what each repair tried, what came of it, and what that does not show."""
-    blocks: list[Block] = [Text(_WHAT), Text(_KINDS.format(people=material.people))]
+    blocks: list[Block] = [Text(WHAT), Text(_KINDS.format(people=material.people))]
     for run in material.repairs:
         blocks += _run_blocks(material, run)
     blocks += _not_shown(material)
@@ -108,7 +112,6 @@ def _facts(material: Material, run: RunRecord, repair: Repair | None) -> Iterabl
     yield Fact("Rows sent to models", words.number(run.queries))
     yield Fact("Time", words.duration(run.elapsed))
     yield Fact("Began", evidence.date_text(evidence.moment(run.started)))
-    yield Fact("Method", method_named(run.spec.method).paper)
 
 
 def _repaired(material: Material, run: RunRecord) -> str:
@@ -149,10 +152,9 @@ def _chart(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> list[B
         Chart(
             picture.svg,
             picture.alt,
-            "What was chosen by: up is more accurate, left is less discriminatory. Lines are 95 % "
-            "intervals. Full marks, joined, are the front: no other model is at least as good in "
-            "both. Square: as imported; diamond: nothing added; dots: portions; triangles: methods "
-            "of other kinds. None of this is measured on the test rows",
+            "What was chosen by: up is more accurate, left less discriminatory; lines are 95 % "
+            "intervals. Full marks, joined, are the front: no other model is as good in both. None "
+            "of this is measured on the test rows",
         )
     ]
 
@@ -181,7 +183,7 @@ def _trials(figures: Sequence[Figure], spec: AuditSpec) -> Grid:
     """List every model that was tried."""
     return Grid(
         header=about_repairs.TRIAL_HEADS,
-        rows=tuple(about_repairs.trial_rows(spec, figures)),
+        rows=_held(about_repairs.trial_rows(spec, figures)),
         widths=_TRIAL_WIDTHS,
         right=about_repairs.TRIAL_NUMBERS,
         caption="All that was tried. Accuracy is observed on the test rows; discrimination is "
@@ -198,21 +200,30 @@ def _before_after(spec: AuditSpec, figures: Sequence[Figure]) -> list[Block]:
         return []
     name = about_repairs.trial_name(chosen)
     blocks: list[Block] = []
-    for how in ("observed", "estimated", "proven"):
-        rows = about_repairs.before_after(spec, figures, chosen.number, how)
-        if rows:
-            told = about_repairs.known_text(spec, how)
-            blocks.append(
-                Grid(
-                    header=about_repairs.BEFORE_AFTER,
-                    rows=tuple(rows),
-                    widths=_BEFORE_AFTER_WIDTHS,
-                    right=about_repairs.BEFORE_AFTER_NUMBERS,
-                    caption=f"{told}. Before and after: {name}"
-                    + ("" if how == "proven" else "; the change is that from nothing added"),
+    for how in get_args(about_repairs.Known):
+        for by_group in (False, True):
+            rows = about_repairs.before_after(spec, figures, chosen.number, how, by_group=by_group)
+            if rows:
+                told = about_repairs.known_text(spec, how) + (", by group" if by_group else "")
+                blocks.append(
+                    Grid(
+                        header=about_repairs.BEFORE_AFTER,
+                        rows=_held(rows),
+                        widths=_BEFORE_AFTER_WIDTHS,
+                        right=about_repairs.BEFORE_AFTER_NUMBERS,
+                        caption=f"{told}. Before and after: {name}"
+                        + ("" if how == "proven" else "; the change is that from nothing added"),
+                    )
                 )
-            )
     return blocks
+
+
+def _held(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """Keep each interval on one line."""
+    return tuple(
+        tuple(_INTERVAL.sub(lambda found: found[0].replace(" ", words.NBSP), cell) for cell in row)
+        for row in rows
+    )
 
 
 def _files(material: Material, run: RunRecord) -> list[Block]:
