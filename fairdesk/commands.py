@@ -298,8 +298,8 @@ def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
         "rule": rule_phrase(outcome.spec, run.spec.rule) if run.spec.rule else None,
         "chosen": None if told is None or told.chosen < 0 else told.chosen,
         "exported": outcome.exported,
-        "target": None if told is None else _compared(figures, number, told.target, "domain"),
-        "accuracy": None if told is None else _compared(figures, number, "accuracy", "test"),
+        "target": None if told is None else _compared(figures, number, told.target),
+        "accuracy": None if told is None else _compared(figures, number, "accuracy"),
         "pairs": 0 if told is None else told.pairs,
         "rows": 0 if told is None else told.rows,
         "retrains": None if told is None else told.retrains,
@@ -323,21 +323,21 @@ def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
     }
 
 
-def _compared(
-    figures: Sequence[Figure], number: int | None, what: str, rows: str
-) -> dict[str, object]:
-    """Give a measure of the model as imported, with nothing added, and of a trial."""
+def _compared(figures: Sequence[Figure], number: int | None, what: str) -> dict[str, object]:
+    """Give a result of the model as imported, with nothing added, and of a trial."""
     imported, plain = (about_repairs.trial_of(figures, each) for each in (0, 1))
     trial = None if number is None else about_repairs.trial_of(figures, number)
+    after = about_repairs.result(trial, what)
+    same = None if after is None else (what, after.rows, "")
     return {
         "what": what,
-        "before": about_repairs.measured(imported, what, rows),
-        "nothing_added": about_repairs.measured(plain, what, rows),
-        "after": about_repairs.measured(trial, what, rows),
+        "before": about_repairs.result(imported, what),
+        "nothing_added": about_repairs.result(plain, what),
+        "after": after,
         "changes": [
             each
             for each in (trial.changes if trial is not None else ())
-            if (each.what, each.rows, each.of) == (what, rows, "")
+            if (each.what, each.rows, each.of) == same
         ],
     }
 

@@ -41,7 +41,7 @@ def measures(accuracy, share, *, target="share_domain", proven=None):
             measure("error_gap", "test", 0.08 + share, TEST, attribute),
         ]
     if target == "rule_score":
-        lines.append(measure("rule_score", "domain", share, PEOPLE))
+        lines.append(measure("rule_score", "test", share, PEOPLE))
     if proven is not None:
         lines += [
             measure("certified", "domain", proven[0], 0),
