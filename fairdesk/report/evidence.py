@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from fairdesk.audit.methods import METHODS
+from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.question import Attributes, Limits
 from fairdesk.audit.spec import AuditSpec, RunSpec
 from fairdesk.audit.store import RunRecord
 from fairdesk.data.domain import Attribute, Limit, Role, attribute_of
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
+from fairdesk.events import RuleSet
 from fairdesk.models import mapping_file
 from fairdesk.models.decision import VALUES
 from fairdesk.models.mapping import propose
@@ -100,6 +101,11 @@ def beyond_command(spec: AuditSpec, run: RunSpec) -> tuple[str, ...]:
     ]
     if every:
         said.append(f"Other values than usual were compared of: {', '.join(every)}.")
+    if _repairs(run):
+        said.append(
+            "A repair is asked of the audit file itself, for which audit.fairdesk stands here: it "
+            "works with what is kept in it."
+        )
     if run.budget.seconds is not None or run.budget.queries is not None:
         said.append("The run had a budget; without it the search goes on until it is done.")
     return tuple(said)
@@ -177,6 +183,36 @@ def _searching(run: RunSpec) -> list[str]:
     ]
 
 
+def repair_command(spec: AuditSpec, run: RunSpec, runs: Sequence[RunRecord]) -> str:
+    """Write the command line that repairs the audit's model in the same way again."""
+    rule = _rule_number(run, runs)
+    trusted = spec.trusted or any(beside.trusted for beside in spec.model.companions)
+    parts = [
+        "fairdesk repair audit.fairdesk",
+        f"--method {run.method.removeprefix('repair-')}",
+        *(f"--option {name}={value}" for name, value in sorted(run.options.items())),
+        *(f"--pairs-of {number}" for number in run.pairs_of),
+        *(["--flagged"] if run.flagged else []),
+        *([f"--rule {rule}"] if rule else []),
+        f"--seed {run.seed}",
+        "--out repaired",
+        *(["--trust-model"] if trusted else []),
+    ]
+    return " \\\n  ".join(parts)
+
+
+def _rule_number(run: RunSpec, runs: Sequence[RunRecord]) -> int:
+    """Give the number of a repair's rule set in the last search that found any; 0 for none."""
+    found = [[each for each in record.figures if isinstance(each, RuleSet)] for record in runs]
+    sets = next(filter(None, reversed(found)), [])
+    same = ((each.conditions, each.outcome) == (run.rule, run.outcome) for each in sets)
+    return next((number for number, alike in enumerate(same, start=1) if alike), 0)
+
+
+def _repairs(run: RunSpec) -> bool:
+    return METHODS[run.method].answers is Answers.REPAIR
+
+
 def _texts(spec: AuditSpec, run: RunSpec | None) -> list[str]:
     """Name the column of texts; to a method that reads only where it compared terms in it."""
     texts = [spec.domain.names[i] for i in spec.domain.texts.tolist()]
@@ -204,10 +240,14 @@ def _flag(name: str, text: str) -> str:
 
 def commands(spec: AuditSpec, runs: Sequence[RunRecord], *, mapped: bool) -> list[str]:
     """Write the command line of each run; of decisions alone at least one that makes the audit."""
-    asked: list[RunSpec | None] = [run.spec for run in runs]
-    if spec.predictions and not asked:
-        asked = [None]
-    return [command(spec, run, mapped=mapped) for run in asked]
+    if spec.predictions and not runs:
+        return [command(spec, None, mapped=mapped)]
+    return [
+        repair_command(spec, run.spec, runs)
+        if _repairs(run.spec)
+        else command(spec, run.spec, mapped=mapped)
+        for run in runs
+    ]
 
 
 def manifest(material: Material) -> str:
