@@ -358,7 +358,9 @@ def before_after(
         for each in trial.measures:
             told = known(each) == kind and by_group in (None, bool(each.of))
             if told and each.rows != "validation":
-                change = change_of(trial, each, _against(figures))
+                # the difference of two lower bounds bounds nothing
+                proven = kind == "proven"
+                change = None if proven else change_of(trial, each, _against(figures))
                 rows.append(
                     (
                         measure_name(spec, each),

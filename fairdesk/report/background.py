@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairdesk.audit.methods import METHODS
-from fairdesk.report import evidence, words
+from fairdesk.report import about_repairs, evidence, words
 from fairdesk.report.blocks import (
     Block,
     Code,
@@ -29,6 +29,7 @@ def limits(material: Material) -> Section:
             *(_limits_of_searches(material) if "results" in material.chapters else ()),
             *(_limits_of_rules() if material.subtle else ()),
             *(_limits_of_rates() if material.measured is not None else ()),
+            *(_limits_of_repairs(material) if material.repairs else ()),
             *_limits_of_all(),
         ),
         fresh=True,
@@ -88,6 +89,17 @@ def _limits_of_rates() -> tuple[Text, ...]:
             text="A ratio of rates is no verdict: small groups differ by chance, large ones in "
             "more than what is protected, and a ratio near 1 does not show that each person is "
             "decided about alike. People of unknown group are counted and not compared.",
+        ),
+    )
+
+
+def _limits_of_repairs(material: Material) -> tuple[Text, ...]:
+    return (
+        Text(
+            lead="A trial, not a cure.",
+            text="A repaired model was measured on these data, and made with labels that somebody "
+            f"chose. What that does not show stands at the end of section "
+            f"{material.number('mitigation')}.",
         ),
     )
 
@@ -209,6 +221,7 @@ def _of_all_groups(material: Material) -> tuple[Formula, ...]:
         *(_of_comparisons() if material.measured is not None else ()),
         *(_of_errors() if "errors" in material.chapters else ()),
         *(_of_rules() if material.subtle else ()),
+        *_of_repairs(material),
     )
 
 
@@ -311,6 +324,93 @@ def _of_rules() -> tuple[Formula, ...]:
             "in Medicine 17 (1998). p-values are corrected by Holm for the same number.",
         ),
     )
+
+
+def _of_repairs(material: Material) -> tuple[Formula, ...]:
+    """Define what models are compared by, before and after a repair."""
+    trials = [each for run in material.repairs for each in about_repairs.trials_of(run.figures)]
+    if not any(each.changes for each in trials):
+        return ()
+    reweighed = any(each.name == "Reweighing" for each in trials)
+    return (
+        Formula(
+            "paired",
+            "Change of a share",
+            "the change is the rows that became right less those that became wrong, divided by "
+            "all rows",
+            "Both models are asked about the same n rows, or people: b of them are a yes only "
+            "after, c only before. The interval is Tango’s (Equivalence test and confidence "
+            "interval for the difference in proportions for the paired-sample design, Statistics "
+            "in Medicine 17, 1998). Each line of a table is told by itself: of twenty lines in "
+            "which nothing changed, one is expected to look changed.",
+        ),
+        Formula(
+            "mcnemar",
+            "McNemar’s exact test",
+            "p is twice the chance of at most the smaller of b and c among b plus c tosses of a "
+            "coin, and at most 1",
+            "How often chance alone would make so great a change, if both were as often right. "
+            "Only rows count on which the two models differ. McNemar: Note on the sampling error of the "
+            "difference between correlated proportions or percentages, Psychometrika 12 (1947).",
+        ),
+        Formula(
+            "fall",
+            "Relative fall",
+            "the fall is 1 less the estimate after divided by the one before",
+            "Its interval is Fieller’s: all ratios r that fulfil the condition, in which A and D "
+            "are the squared half-widths of the intervals of both estimates and of their paired "
+            "change; the half-widths are taken so that it is too wide rather than too narrow. It "
+            "is told only where a fall is shown. Fieller: Some problems in interval estimation, "
+            "Journal of the Royal Statistical Society B 16 (1954).",
+        ),
+        Formula(
+            "auc",
+            "Area under the ROC curve (AUC)",
+            "AUC is the chance that somebody with the favourable label has a higher score than "
+            "somebody without, equal scores counting a half",
+            "1 is a perfect order, 0.5 none. Intervals and test: DeLong, DeLong, Clarke-Pearson: "
+            "Comparing the areas under two or more correlated receiver operating characteristic "
+            "curves, Biometrics 44 (1988).",
+        ),
+        Formula(
+            "brier",
+            "Brier score",
+            "the Brier score is the mean squared difference of score and label",
+            "y is 1 with the favourable label, else 0. 0 is perfect; lower is better. Brier: "
+            "Verification of forecasts expressed in terms of probability, Monthly Weather Review "
+            "78 (1950). Its interval, and those of what follows, are made by resampling rows "
+            "(bootstrap), the same ones for both models.",
+        ),
+        Formula(
+            "calibration",
+            "Calibration error",
+            "the calibration error is the sum over ten bins of scores of the share of rows in the "
+            "bin times the distance of mean score and mean label",
+            "How far scores are from the shares that they promise. 0 is perfect; lower is better. "
+            "Naeini, Cooper and Hauskrecht: Obtaining well calibrated probabilities using Bayesian "
+            "binning, AAAI 2015.",
+        ),
+        Formula(
+            "front",
+            "Pareto front",
+            "t is on the front when there is no other model u that is at least as accurate and at "
+            "least as little discriminatory, and better in one of them",
+            "acc is the accuracy on the validation rows, h what is to fall (share or gap), both as "
+            "estimated. Which point of the front is wanted is no question of numbers.",
+        ),
+        *([_REWEIGHING] if reweighed else []),
+    )
+
+
+_REWEIGHING = Formula(
+    "reweighing",
+    "Reweighing",
+    "the weight of group g and label y is the product of both shares divided by the share of both "
+    "together",
+    "Weights of the training rows that make group and label independent; no row is added, no label "
+    "changed. It stands beside the repair. Kamiran and Calders: Data preprocessing techniques for "
+    "classification without discrimination, Knowledge and Information Systems 33 (2012).",
+)
 
 
 def appendix(material: Material) -> Section:

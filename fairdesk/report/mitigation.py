@@ -188,8 +188,9 @@ def _trials(figures: Sequence[Figure], spec: AuditSpec) -> Grid:
         right=about_repairs.TRIAL_NUMBERS,
         caption="All that was tried. Accuracy is observed on the test rows; discrimination is "
         f"estimated from {words.plural(spec.person)} drawn afresh for this table; its change is "
-        "that from nothing added, of the same people. What came of a portion was judged on the "
-        "validation rows, beside the best before it",
+        "that from nothing added, of the same people. What came of a portion was judged by the "
+        "validation rows and other people, beside the best before it, with an interval that is "
+        "widened for as many portions as may be tried",
     )
 
 
