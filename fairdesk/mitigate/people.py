@@ -1,0 +1,88 @@
+"""People whom every model is asked about, and which of them it discriminates against."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.events import Rows, Scores
+from fairdesk.individual.sampling import Pace, confirmed, of_domain
+from fairdesk.individual.similar import SURE, Answers, Ledger
+
+Mask = NDArray[np.bool_]
+
+
+def drawn(ledger: Ledger, real: Rows, count: int, rng: np.random.Generator) -> Rows:
+    """Draw so many people of the domain, each as likely as any other: ``(count, d)``.
+
+    Raises
+    ------
+    SpecError
+        When nearly nobody fulfils the constraints, or nobody of the data is in the domain.
+    """
+    blocks, left = [np.empty((0, real.shape[1]))], count
+    for rows, _ in of_domain(ledger, real, rng):
+        blocks.append(rows[:left])
+        left -= len(blocks[-1])
+        if not left:
+            break
+    return np.concatenate(blocks)
+
+
+def discriminated(ledger: Ledger, people: Rows) -> Generator[int, None, Mask]:
+    """Tell who is discriminated against: somebody of their similar set is decided otherwise.
+
+    Somebody whose similar set has but one member who may be is not. Nobody is asked about a second
+    time, unless scores are at a border: where all of one decision are within `SURE` of another, the
+    two members farthest from it are asked about anew, in each other's place too, and count where
+    they are decided as before. Last bits of an answer, which may hang on a row's place in its
+    batch, must not pass for discrimination.
+
+    Yields
+    ------
+    int
+        How many people were asked about since the last.
+
+    Returns
+    -------
+    NDArray[np.bool_]
+        ``(n,)``.
+    """
+    told = np.zeros(len(people), dtype=np.bool_)
+    for part in Pace(len(ledger.domain.combinations)).parts(len(people)):
+        rows = people[part]
+        told[part] = _told(ledger, rows, ledger.ask(rows))
+        yield len(rows)
+    return told
+
+
+def _told(ledger: Ledger, rows: Rows, answers: Answers) -> Mask:
+    hit = answers.discriminatory
+    some = np.flatnonzero(hit)
+    if not some.size or getattr(ledger.asked.model, "steady", False):
+        return hit
+    decided, margin = answers.labels[some], _margin(answers.scores[some])
+    if answers.allowed is not None:
+        margin = np.where(answers.allowed[some], margin, -1.0)
+    people = np.arange(len(some))
+    surest = margin.argmax(axis=1)
+    otherwise = np.where(decided != decided[people, surest, None], margin, -1.0)
+    unsure = np.flatnonzero(otherwise.max(axis=1) <= SURE)
+    if unsure.size:
+        near, own, other = some[unsure], surest[unsure], otherwise.argmax(axis=1)[unsure]
+        make = ledger.domain.counterparts
+        hit[near] = confirmed(ledger, make(rows[near], own), make(rows[near], other))
+    return hit
+
+
+def _margin(scores: Scores) -> NDArray[np.float32]:
+    """``(..., )``; how far ``(..., k)`` scores are from another decision."""
+    if scores.shape[-1] == 1:
+        return np.asarray(np.abs(scores[..., 0] - 0.5))
+    second, first = np.moveaxis(np.partition(scores, -2, axis=-1)[..., -2:], -1, 0)
+    return np.asarray(first - second)
+
+
+__all__ = ["Mask", "discriminated", "drawn"]
