@@ -32,6 +32,7 @@ from fairdesk.individual.similar import in_parts
 from fairdesk.mitigate.ensemble import Ensemble
 from fairdesk.mitigate.splitting import Split
 from fairdesk.mitigate.workshop import Workshop
+from fairdesk.models.feeding import FedModel
 
 #: A label comes from so many of the nearest real people.
 NEIGHBOURS = 15
@@ -80,13 +81,13 @@ def label(
         case "similar":
             return _similar(workshop, rows)
         case "model":
-            return np.asarray(own_scores(workshop, rows).argmax(axis=1))
+            return np.asarray(own_scores(workshop, workshop.model, rows).argmax(axis=1))
         case "neighbours":
             return _neighbours(workshop, split, rows)
 
 
-def own_scores(workshop: Workshop, rows: Rows) -> Rows:
-    """Ask the model how much each of its own classes is for each row: ``(n, k)``, ``k >= 2``.
+def own_scores(workshop: Workshop, model: FedModel, rows: Rows) -> Rows:
+    """Ask a model how much each of its own classes is for each row: ``(n, k)``, ``k >= 2``.
 
     The greatest is the class that it decides for: at the threshold of the audit where there is
     one. Where several classes make one decision, these are the scores of the classes themselves.
@@ -96,10 +97,10 @@ def own_scores(workshop: Workshop, rows: Rows) -> Rows:
     ModelError
         When it refuses the rows.
     """
-    if workshop.model.mapping.together:
+    if model.mapping.together:
         workshop.queries += len(rows)
-        return _of_all(workshop.model.answers(rows))
-    return _of_all(workshop.predict(workshop.model, rows))
+        return _of_all(model.answers(rows))
+    return _of_all(workshop.predict(model, rows))
 
 
 def _of_all(scores: Scores) -> Rows:
@@ -129,7 +130,7 @@ def _similar(workshop: Workshop, rows: Rows) -> Classes:
         if domain.ruled:
             allowed = domain.allowed(people)
         scores = np.zeros((len(people), classes))
-        scores[allowed] = own_scores(workshop, people[allowed])
+        scores[allowed] = own_scores(workshop, workshop.model, people[allowed])
         votes = np.zeros((len(people), classes), dtype=np.int64)
         votes[allowed, scores[allowed].argmax(axis=1)] = 1
         shape = (*members.shape[:2], classes)

@@ -25,3 +25,14 @@ def workshop(_two):
 def three(_three):
     """The same with three classes."""
     return making.fresh(_three)
+
+
+@pytest.fixture(scope="session")
+def _texts(tmp_path_factory):
+    return making.texts(tmp_path_factory.mktemp("texts"))
+
+
+@pytest.fixture
+def texts(_texts):
+    """400 comments, a linear model that finds those bad that name somebody; a rule about that."""
+    return making.fresh(_texts)

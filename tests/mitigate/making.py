@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -26,7 +27,7 @@ from fairdesk.models.mapping import match
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.models.open import open_model
 
-LABEL = "income"
+LABEL, VERDICT = "income", "verdict"
 NAMES = ["schooling", "work", "sex", "race"]
 NUMBERS = ["age", "hours"]
 #: The rule set that the model of `workshop` favours.
@@ -135,7 +136,7 @@ def opened(folder, favourable, protected, threshold, together, limits, drawn, se
     domain = domain_of(table, mapping, LABEL, protected, limits)
     inside = np.zeros(len(table.codes), dtype=bool)
     inside[domain.places(table)] = True
-    target, good = labelled(table, model.card.classes, favourable, together)
+    target, good = labelled(table, LABEL, model.card.classes, favourable, together)
     made = Workshop(
         domain=domain,
         rows=domain.encode(table),
@@ -152,15 +153,65 @@ def opened(folder, favourable, protected, threshold, together, limits, drawn, se
     return with_pairs(made, drawn, seed)
 
 
-def labelled(table, classes, favourable, together=()):
+def labelled(table, label, classes, favourable, together=()):
     """Give the target and whether it is favourable, as the app tells them of a table."""
-    column = table.column(LABEL)
-    codes = table.codes[:, table.index(LABEL)]
+    column = table.column(label)
+    codes = table.codes[:, table.index(label)]
     texts = [None if np.isnan(code) else column.text(code) for code in codes.tolist()]
     target = np.array([-1 if each is None else classes.index(each) for each in texts])
     liked = {classes[i] for i in together} or {favourable}
     good = np.array([np.nan if each is None else float(each in liked) for each in texts])
     return target, good
+
+
+WHO = ("gay", "straight", "male", "female", "black", "white", "young", "old")
+VERBS = {"sings": 2.0, "works": 0.6, "argues": 0.4, "fights": -2.0}
+#: Texts that name them are found bad.
+HATED = "gay"
+
+
+@cache
+def comments(count=400, seed=1):
+    """Invent comments, most of which name somebody, and what a prejudiced reader thinks of each."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for i in range(count):
+        who, verb = (*WHO, "tall")[rng.integers(9)], list(VERBS)[rng.integers(len(VERBS))]
+        text = f"In case {i} one {who} person {verb} in the street, and everybody looks."
+        made.append((text, "good" if VERBS[verb] - 1.0 * (who == HATED) > 0 else "bad"))
+    return pd.DataFrame(made, columns=["comment", VERDICT])
+
+
+def texts(folder, data=None, terms=None):
+    """Make a workshop about texts, and about the rule that those who name `HATED` are bad."""
+    data = comments() if data is None else data
+    data.to_csv(folder / "comments.csv", index=False)
+    fitted = make_pipeline(TfidfVectorizer(), LogisticRegression(C=1_000.0))
+    fitted.fit(data["comment"], data[VERDICT])
+    (folder / "reader.pkl").write_bytes(pickle.dumps(fitted))
+    table = read_table(folder / "comments.csv")
+    model = open_model(folder / "reader.pkl")
+    mapping = match(model.card, table, VERDICT, "good")
+    domain = domain_of(table, mapping, VERDICT, ())
+    rows = domain.encode(table)
+    target, good = labelled(table, VERDICT, model.card.classes, "good")
+    return Workshop(
+        domain=domain,
+        rows=rows,
+        groups=np.empty((len(rows), 0)),
+        inside=~np.isnan(rows).any(axis=1),
+        good=good,
+        target=target,
+        pairs=rows[:0],
+        partners=rows[:0],
+        numbers=np.empty(0, dtype=np.int64),
+        model=FedModel(model, mapping, domain.attributes),
+        favourable=mapping.favourable_class,
+        rule=(Condition("gender", term=HATED),),
+        outcome="bad",
+        text="comment",
+        terms=terms or {},
+    )
 
 
 def with_pairs(made, drawn, seed=0):
