@@ -1,10 +1,12 @@
 """The real guest process with two things faked for speed, so that it loads no library.
 
 A model file that ends in .txt is Python source with a function ``answer(rows, calls)``; and there
-are three methods: “steps” finds three people at every step, “proves” asks about everybody, “mines”
+are four methods: “steps” finds three people at every step, “proves” asks about everybody, “mines”
 compares the first person’s value of each protected attribute with all others, by what was decided.
+Repairs with pairs “train” by asking about seven people at a time.
 """
 
+from dataclasses import replace
 from typing import Annotated
 
 import msgspec
@@ -16,6 +18,7 @@ from fairdesk.certify import certificate
 from fairdesk.events import Condition, Found, Measured, Mined, Progress, Proven, RuleSet, timed
 from fairdesk.files import sha256
 from fairdesk.models.model import ModelCard, Takes
+from fairdesk.trials import Augmented, Change, Measure, Repair, Retrained, Trial
 from tests.certify.proofs import honest
 
 MODEL = """
@@ -133,6 +136,41 @@ MINES = methods.Method(
 )
 
 
+def mend(workshop, people, options, rng):
+    count = len(workshop.pairs)
+    rows = np.concatenate([workshop.pairs, workshop.partners])
+    order = np.arange(2 * count).reshape(2, count).T.ravel()
+    numbers = np.concatenate([workshop.numbers] * 2)[order]
+    labels = workshop.target[np.arange(2 * count) % len(workshop.rows)]
+    yield Augmented("making", rows[order], labels, numbers, np.zeros(2 * count, dtype=np.int64))
+    share = Measure("share_domain", "", "domain", 0.1, 0.08, 0.12, len(people))
+    trials = [Trial(0, "imported", measures=(share,))]
+    told = Repair(
+        *("share_domain", -1, count, 2 * count, options.labels),
+        *(len(workshop.usable), 0, workshop.flagged),
+        *(options.accuracy_loss, True, f"{len(workshop.usable)} rows were of use."),
+    )
+    while len(trials) < options.batch and not workshop.ending:
+        yield Measured("training", (told, *trials))
+        yield Progress("training", len(trials), options.batch, 0, 0, workshop.queries)
+        workshop.predict(workshop.model, people[:7])
+        last = len(trials)
+        less = msgspec.structs.replace(share, estimate=0.1 / last)
+        change = Change("share_domain", "", "domain", 0, 0.1 / last - 0.1, -0.1, 0.0)
+        kind, verdict = ("retrained", "") if last == 1 else ("portion", "better")
+        trials.append(Trial(last, kind, "", 1.0, last, (less,), (change,), 0.1, verdict))
+        told = msgspec.structs.replace(told, chosen=last)
+    yield Measured("training", (told, *trials))
+    for name, content in (("model.joblib", b"a model"), ("model.onnx", b"")):
+        file = np.frombuffer(content, np.int8)
+        yield Retrained("saving", len(trials) - 1, name, f"This is {name}.", file)
+    yield Progress("saving", 1, 1, 0, 0, workshop.queries)
+
+
+#: The real repair with pairs, but for its search.
+MENDS = replace(methods.METHODS["repair-aequitas"], search=mend)
+
+
 class Opened:
     def __init__(self, path):
         space = {}
@@ -161,7 +199,7 @@ def write_source(path, misbehaviour="pass", opening=""):
 
 
 if __name__ == "__main__":
-    methods.METHODS |= {"steps": STEPS, "proves": PROVES, "mines": MINES}
+    methods.METHODS |= {"steps": STEPS, "proves": PROVES, "mines": MINES, MENDS.key: MENDS}
     serving.WARM_UP = ()
     real = fairdesk.models.open.open_model
     fairdesk.models.open.open_model = lambda path, **named: (
