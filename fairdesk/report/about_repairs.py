@@ -129,7 +129,7 @@ def known_text(spec: AuditSpec, how: Known) -> str:
     """Say how something is known, as the heading of what is."""
     return {
         "observed": "Observed on the test rows",
-        "estimated": f"Estimated from {plural(spec.person)} drawn at random",
+        "estimated": f"Estimated from invented {plural(spec.person)}",
         "proven": "Proven",
     }[how]
 

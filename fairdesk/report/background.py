@@ -350,8 +350,9 @@ def _of_repairs(material: Material) -> tuple[Formula, ...]:
             "p is twice the chance of at most the smaller of b and c among b plus c tosses of a "
             "coin, and at most 1",
             "How often chance alone would make so great a change, if both were as often right. "
-            "Only rows count on which the two models differ. McNemar: Note on the sampling error of the "
-            "difference between correlated proportions or percentages, Psychometrika 12 (1947).",
+            "Only rows count on which the two models differ. McNemar: Note on the sampling error "
+            "of the difference between correlated proportions or percentages, Psychometrika 12 "
+            "(1947).",
         ),
         Formula(
             "fall",

@@ -516,7 +516,7 @@ def front_chart(
         y = frame.y(floor)
         parts.append(_stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", _QUIET, 0.8, "4 2"))
         told = "least accuracy allowed"
-        parts.append(_text(frame.right, y - 3, told, colour=_QUIET, anchor="end"))
+        parts.append(_text(frame.right, y - 3, told, colour=_QUIET, anchor="end", halo=True))
         taken.append(_Box(frame.right - _extent(told), y - 4 - _SIZE, _extent(told), _SIZE + 4))
     line = sorted((each.x[1], each.y[1]) for each in points if each.front)
     if len(line) > 1:
@@ -534,6 +534,10 @@ def front_chart(
         box = _beside(x, y, _extent(each.name), taken, frame)
         taken.append(box)
         weight = "bold" if each.front else "normal"
+        if box.y > y + 4 or box.y + box.tall < y - 4:
+            end = min(max(x, box.x), box.x + box.wide)
+            edge = box.y + 2 if box.y > y else box.y + box.tall
+            parts.append(_stroke(f"M{x:.1f} {y:.1f}L{end:.1f} {edge:.1f}", _QUIET, 0.6, "1 2"))
         parts.append(_text(box.x + 1, box.y + _SIZE, each.name, weight=weight, halo=True))
     said = "; ".join(
         f"{each.name}: {_with_ends(each.x)} {unit}, accuracy {_with_ends(each.y)} %"
@@ -700,7 +704,8 @@ def _beside(x: float, y: float, wide: float, taken: Sequence[_Box], frame: _Fram
     # beside the mark runs its own interval: the corners come first
     places = [
         _Box(x + across, y + down, wide, tall)
-        for down in (-tall - 2, 2.0, -2 * tall - 2, tall + 2)
+        for step in range(4)
+        for down in (-(step + 1) * tall - 2, step * tall + 2)
         for across in (gap, -gap - wide)
     ]
     return min(places, key=covered)

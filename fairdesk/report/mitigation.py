@@ -34,13 +34,17 @@ WHAT = (
 )
 _KINDS = (
     "Three kinds of statement are kept apart. What is observed was counted on the test rows, which "
-    "no model of this audit was trained on. What is estimated comes from {people} drawn at random, "
+    "no model of this audit was trained on. What is estimated comes from invented {people}, "
     "the same ones for every model. What is proven holds for everybody. Intervals are of 95 %; a "
     "change whose interval holds nought may be chance."
 )
 _CHOICE = (
     "That is a choice, and it matters: other labels make other data and another model. Whoever "
     "trains with these rows takes it over."
+)
+_NO_CHOICE = (
+    "The method is published so. Whoever trains with these rows takes it over: the labels are "
+    "wrong wherever the model was right."
 )
 #: An interval in the cell of a table.
 _INTERVAL = re.compile(r"\([−\d][^)]*\)")
@@ -75,11 +79,12 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         return blocks
     if repair.rows:
         labels = about_repairs.labels_sentence(about_repairs.source_of_labels(repair))
-        blocks.append(Text(f"{labels} {_CHOICE}", lead="How they are labelled."))
+        matters = _NO_CHOICE if repair.target == "rule_score" else _CHOICE
+        blocks.append(Text(f"{labels} {matters}", lead="How they are labelled."))
     if repair.retrains:
         blocks.append(Text(about_repairs.split_sentence(spec, repair), lead="Kept apart."))
         blocks += _chart(spec, run.figures, repair)
-        blocks.append(_trials(run.figures, spec))
+        blocks.append(_trials(spec, run.figures, repair))
     blocks += [
         Text(each.failed, lead=f"{about_repairs.trial_name(each)}: there is no such model.")
         for each in about_repairs.trials_of(run.figures)
@@ -123,11 +128,11 @@ def _repaired(material: Material, run: RunRecord) -> str:
     if run.spec.pairs_of:
         which = words.joined([str(number) for number in run.spec.pairs_of])
         return f"The {flagged} by run{'s' if len(run.spec.pairs_of) > 1 else ''} {which}"
-    return f"All {flagged} that were not dismissed"
+    return "All flagged pairs" if run.spec.flagged else f"All {flagged}, but for dismissed ones"
 
 
 def _chart(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> list[Block]:
-    """Draw what the choice was made by: accuracy and discrimination, on the validation rows."""
+    """Draw what the search goes by: accuracy and discrimination, on the validation rows."""
     points = [
         point
         for trial in about_repairs.trials_of(figures)
@@ -152,9 +157,9 @@ def _chart(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> list[B
         Chart(
             picture.svg,
             picture.alt,
-            "What was chosen by: up is more accurate, left less discriminatory; lines are 95 % "
-            "intervals. Full marks, joined, are the front: no other model is as good in both. None "
-            "of this is measured on the test rows",
+            "What the search goes by: up is more accurate, left less discriminatory; lines are "
+            "95 % intervals. Full marks, joined, are the front: no other model is as good in both. "
+            "None of this is measured on the test rows",
         )
     ]
 
@@ -179,18 +184,23 @@ def _span(measure: Measure | None) -> tuple[float, float, float] | None:
     return 100 * low, 100 * measure.estimate, 100 * high
 
 
-def _trials(figures: Sequence[Figure], spec: AuditSpec) -> Grid:
+def _trials(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> Grid:
     """List every model that was tried."""
+    people = words.plural(spec.person)
+    whom = (
+        "test rows moved a little"
+        if repair.target == "rule_score"
+        else f"{people} drawn afresh for this table"
+    )
     return Grid(
         header=about_repairs.TRIAL_HEADS,
         rows=_held(about_repairs.trial_rows(spec, figures)),
         widths=_TRIAL_WIDTHS,
         right=about_repairs.TRIAL_NUMBERS,
         caption="All that was tried. Accuracy is observed on the test rows; discrimination is "
-        f"estimated from {words.plural(spec.person)} drawn afresh for this table; its change is "
-        "that from nothing added, of the same people. What came of a portion was judged by the "
-        "validation rows and other people, beside the best before it, with an interval that is "
-        "widened for as many portions as may be tried",
+        f"estimated from {whom}; its change is that from nothing added, of the same {people}. What "
+        f"came of a portion was judged by the validation rows and other {people}, beside the best "
+        "before it, with an interval that is widened for as many portions as may be tried",
     )
 
 
