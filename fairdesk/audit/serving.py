@@ -412,6 +412,18 @@ class Guest:
             case wire.Search() as asked:
                 ending = self._search(asked, request.arrays, request.call, send)
                 send(wire.SearchEnded(ending), ())
+            case wire.Pack(columns, decimal, path):
+                from fairdesk.data.parquet_writing import packed  # noqa: PLC0415
+
+                codes, added = request.arrays
+                file = packed(columns, codes.T, added.T, decimal, Path(path) if path else None)
+                send(wire.Packed(), (np.frombuffer(file, np.int8),))
+            case _:
+                self._serve_findings(request, send)
+
+    def _serve_findings(self, request: Request, send: Send) -> None:
+        """Answer what is asked about people who were found."""
+        match request.message:
             case wire.Weigh(domain):
                 from fairdesk.individual.plausibility import weigh  # noqa: PLC0415
 

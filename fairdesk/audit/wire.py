@@ -138,6 +138,18 @@ class Explain(msgspec.Struct, frozen=True, tag=True):
     seed: int
 
 
+class Pack(msgspec.Struct, frozen=True, tag=True):
+    """Write a table, and rows added to it, as Parquet: `fairdesk.data.parquet_writing.packed`.
+
+    The frame's arrays: its codes, and those of the rows added, a row per column each. ``path`` is
+    the Parquet file that it came from, or empty.
+    """
+
+    columns: tuple[Column, ...]
+    decimal: str
+    path: str = ""
+
+
 class Solve(msgspec.Struct, frozen=True, tag=True):
     """Ask a solver about boxes of a certificate, each for so many seconds.
 
@@ -258,6 +270,10 @@ class SearchRetrained(msgspec.Struct, frozen=True, tag=True):
     told: str
 
 
+class Packed(msgspec.Struct, frozen=True, tag=True):
+    """The file is the frame's array, as int8."""
+
+
 class Weighed(msgspec.Struct, frozen=True, tag=True):
     """The arrays of a `fairdesk.individual.plausibility.Plausibility`, in their order."""
 
@@ -304,6 +320,7 @@ Request = (
     | Shrink
     | Explain
     | Solve
+    | Pack
 )
 ToGuest = Request | Control
 FromGuest = (
@@ -326,6 +343,7 @@ FromGuest = (
     | Shrunk
     | Explained
     | Solved
+    | Packed
     | Failed
 )
 Message = ToGuest | FromGuest

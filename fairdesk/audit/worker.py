@@ -425,6 +425,46 @@ class Worker:
             raise _nonsense("it found somebody where nobody was sought")
         return Solved(verdict.astype(np.int64), places.astype(np.int64))
 
+    def pack(self, table: Table, added: Rows, original: Path | None = None) -> bytes:
+        """Write a table, and ``(m, columns)`` rows added to it, as a Parquet file.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+        added : Rows
+            Codes of its columns.
+        original : Path, optional
+            The Parquet file that it came from: then that file's types and values are kept.
+
+        Raises
+        ------
+        DataError
+            When the original cannot be read, or is another table.
+        """
+        with self._turn:
+            # what is trained with must come from a process that no model could meddle with
+            child = self._clean_child()
+            path = "" if original is None else _text(original)
+            given = None if original is None else child.give("table", original, link=True)
+            if given is not None:
+                path = str(given.private)
+            request = wire.Pack(table.columns, table.source.dialect.decimal, path)
+            arrays = (table.codes.T, added.T)
+            try:
+                frames = self._converse(
+                    child, request, arrays, self._patience.table, "write the table"
+                )
+                frame = deque(frames, maxlen=1).pop()
+            finally:
+                child.take("table")
+        _expect(frame, wire.Packed)
+        (content,) = _arrays(frame, (None,))
+        file = content.tobytes()
+        if content.dtype != np.int8 or file[:4] != b"PAR1" or file[-4:] != b"PAR1":
+            raise _nonsense("it wrote no Parquet file")
+        return file
+
     def search(
         self,
         mapping: Mapping,

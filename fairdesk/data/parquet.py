@@ -42,7 +42,7 @@ def read_parquet(
     DataError
         When the file is broken, needs what is not supported, or exceeds the caps.
     """
-    with readable(path), _explained(path), path.open("rb") as stream:
+    with readable(path), explained(path), path.open("rb") as stream:
         file = parquet.ParquetFile(
             stream,
             thrift_string_size_limit=_MOST_DESCRIPTION,
@@ -70,7 +70,7 @@ def read_parquet(
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
     """Turn what Arrow says of a broken file into `DataError`."""
     try:
         yield

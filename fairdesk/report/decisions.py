@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fairdesk.audit.labels import class_labels
 from fairdesk.audit.spec import AuditSpec
-from fairdesk.data.domain import Attribute
-from fairdesk.data.table import Column, Table
+from fairdesk.data.table import Table
 from fairdesk.models.decision import VALUES
 from fairdesk.models.favourable import Answer, sign_of
 from fairdesk.models.model import Mapping, ModelCard
@@ -35,10 +34,3 @@ def class_texts(spec: AuditSpec, table: Table) -> tuple[str, ...]:
     if spec.model.scores != VALUES:
         named[spec.mapping.favourable_class] = spec.favourable
     return tuple(named)
-
-
-def file_text(code: float, attribute: Attribute, column: Column) -> str:
-    """Write a code of an attribute as its column's file would, with a decimal point."""
-    if code == attribute.unknown_code:
-        return column.missing_token
-    return attribute.values[int(code)] if attribute.values else column.text(code)

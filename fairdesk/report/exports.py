@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -18,18 +17,26 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import Pair, PairQuery, Store
 from fairdesk.certify import certificate
 from fairdesk.data.domain import Attribute
-from fairdesk.data.table import Column, Dialect, Table
+from fairdesk.data.table import Table
 from fairdesk.errors import ReportError
 from fairdesk.events import Figure, GroupTable, RuleSet
 from fairdesk.models.decision import told
 from fairdesk.report.about_groups import group_text, mined_with, outcome_of
-from fairdesk.report.decisions import class_texts, file_text
+from fairdesk.report.decisions import class_texts
 from fairdesk.report.rules import rule_phrase
+from fairdesk.report.tables import (
+    Extended,
+    beside,
+    guarded,
+    is_there,
+    plain,
+    rows_of_people,
+    write_exactly,
+    write_rows,
+)
 from fairdesk.report.words import protected_names
 from fairdesk.report.writing import replacing
 
-_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?")
-_STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: What is written of a group, and of a rule set, in this order.
 _LINE = (
     *("known", "people", "share", "favourable", "rate", "low", "high", "excluded"),
@@ -43,19 +50,6 @@ _RULE = (
     *("score", "phi_in", "phi_out", "low", "high", "p", "margin", "confidence"),
     *("support", "rows", "n_in", "n_out", "data_in", "data_out", "holds_on_data"),
 )
-#: Rows of a table turned into text at a time.
-_CHUNK = 10_000
-
-
-def guarded(text: str) -> str:
-    """Keep a spreadsheet from running a text cell as a formula.
-
-    A text that starts like a formula gets an apostrophe before it (OWASP, CWE-1236); numbers,
-    also negative ones, are left alone.
-    """
-    if text.startswith(_STARTS_A_FORMULA) and not _NUMBER.fullmatch(text):
-        return f"'{text}"
-    return text
 
 
 def write_findings_csv(store: Store, path: Path) -> None:
@@ -81,7 +75,7 @@ def write_findings_csv(store: Store, path: Path) -> None:
     attributes = spec.domain.attributes
     differing = spec.domain.differing
     compared = [attributes[i] for i in differing.tolist()]
-    own = _beside(
+    own = beside(
         spec.domain.names,
         [
             *("finding", "run", "method", "phase"),
@@ -171,7 +165,7 @@ def write_groups_csv(store: Store, path: Path) -> None:
             *(run.id, table.of, guarded(outcome_of(spec, table))),
             guarded(", ".join(table.attributes)),
             guarded(group_text(table, line)),
-            *(_plain(getattr(line, name)) for name in _LINE),
+            *(plain(getattr(line, name)) for name in _LINE),
         ]
         for run in store.runs()
         for table in run.figures
@@ -179,7 +173,7 @@ def write_groups_csv(store: Store, path: Path) -> None:
         for line in table.lines
     )
     header = ("run", "counted", "outcome", "attributes", "group")
-    _write_rows(path, [*header, *(name.replace("_", " ") for name in _LINE)], rows)
+    write_rows(path, [*header, *(name.replace("_", " ") for name in _LINE)], rows)
 
 
 def write_rule_sets_csv(store: Store, path: Path) -> None:
@@ -200,14 +194,14 @@ def write_rule_sets_csv(store: Store, path: Path) -> None:
             *(run.id, guarded(each.outcome), rank),
             guarded(rule_phrase(spec, each.conditions)),
             each.leader + 1 if each.leader >= 0 else "",
-            *(_plain(getattr(each, name)) for name in _RULE),
+            *(plain(getattr(each, name)) for name in _RULE),
         ]
         for run in store.runs()
         for _, sets in mined_with(run.figures)
         for rank, each in enumerate(sets, start=1)
     )
     header = ("run", "outcome", "rank", "rule", "variant of")
-    _write_rows(path, [*header, *(name.replace("_", " ") for name in _RULE)], rows)
+    write_rows(path, [*header, *(name.replace("_", " ") for name in _RULE)], rows)
 
 
 #: What is written of groups: from which figures, and by whom.
@@ -221,22 +215,6 @@ def group_files(store: Store) -> dict[str, Callable[[Store, Path], None]]:
     """Name the files about groups that there is something to write in, and say who writes each."""
     told = {type(figure) for run in store.runs() for figure in run.figures}
     return {name: write for name, (kind, write) in GROUP_FILES.items() if kind in told}
-
-
-def _write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    with replacing(path) as draft, draft.open("w", encoding="utf-8-sig", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
-
-
-def _plain(value: object) -> str:
-    """Write a figure: numbers with ten digits at most, nothing for what is undefined."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 class UnlabelledError(ReportError):
@@ -272,49 +250,17 @@ def write_retraining_csv(store: Store, path: Path, *, share: float = 0.10) -> No
     ReportError
         When the file cannot be written.
     """
-    spec, table = store.spec, store.table()
-    dialect = spec.data.dialect
+    table = store.table()
     added = _retraining_rows(store, table, int(share * len(table.codes)) // 2)
-    with (
-        replacing(path) as draft,
-        draft.open("w", encoding=dialect.encoding, newline="") as stream,
-    ):
-        _write_table(stream, table, dialect, added)
+    write_exactly(path, Extended(table, added, there=is_there(table.source)))
 
 
-def _write_table(
-    stream: TextIO, table: Table, dialect: Dialect, added: Iterable[list[str]]
-) -> None:
-    writer = csv.writer(stream, delimiter=dialect.delimiter, lineterminator="\n")
-    if dialect.header:
-        writer.writerow(table.names)
-    for start in range(0, len(table.codes), _CHUNK):
-        codes = table.codes[start : start + _CHUNK]
-        texts = [
-            _column_texts(column, codes[:, i], dialect) for i, column in enumerate(table.columns)
-        ]
-        writer.writerows(zip(*texts, strict=True))
-    writer.writerows(added)
-
-
-def _column_texts(column: Column, codes: NDArray[np.float64], dialect: Dialect) -> list[str]:
-    """Write a column's codes as the file does; each distinct code is written once."""
-    distinct, positions = np.unique(codes, return_inverse=True)
-    texts = [_localised(column.text(code), column, dialect) for code in distinct.tolist()]
-    return [texts[position] for position in positions.tolist()]
-
-
-def _localised(text: str, column: Column, dialect: Dialect) -> str:
-    """Give a number the file's decimal mark."""
-    if column.kind.is_number and text != column.missing_token:
-        return text.replace(".", dialect.decimal)
-    return text
-
-
-def _retraining_rows(store: Store, table: Table, room: int) -> Iterator[list[str]]:
-    """Write both members of up to ``room`` pairs as rows of the file."""
-    spec, dialect = store.spec, store.spec.data.dialect
+def _retraining_rows(store: Store, table: Table, room: int) -> Table:
+    """Give both members of up to ``room`` pairs as rows of the table."""
+    spec = store.spec
     labels = class_labels(spec, table)
+    people: list[NDArray[np.float64]] = []
+    decided: list[str] = []
     for pair in _chosen(store, room):
         surer = pair.row_class
         if _certainty(spec, pair.partner_score, pair.partner_class) > _certainty(
@@ -330,15 +276,10 @@ def _retraining_rows(store: Store, table: Table, room: int) -> Iterator[list[str
                 remedy="It needs a model that decides between single values of the label, by "
                 "their names.",
             )
-        for person in (pair.row, pair.partner):
-            cells = {column.name: column.missing_token for column in table.columns}
-            cells[spec.label] = _localised(label, table.column(spec.label), dialect)
-            for attribute, code in zip(spec.domain.attributes, person.tolist(), strict=True):
-                column = table.column(attribute.name)
-                cells[attribute.name] = _localised(
-                    file_text(code, attribute, column), column, dialect
-                )
-            yield list(cells.values())
+        people += [pair.row, pair.partner]
+        decided += [label, label]
+    rows = np.array(people).reshape(-1, len(spec.domain.attributes))
+    return rows_of_people(spec.domain.attributes, table, rows, spec.label, decided)
 
 
 def _certainty(spec: AuditSpec, score: float, decided: int) -> float:
@@ -412,16 +353,3 @@ def _pair_object(spec: AuditSpec, pair: Pair, decisions: tuple[str, ...]) -> dic
         "mark": pair.mark,
         "note": pair.note,
     }
-
-
-def _beside(taken: tuple[str, ...], names: list[str]) -> list[str]:
-    """Make header names distinct from the attributes' own and from each other."""
-    used = set(taken)
-    distinct: list[str] = []
-    for name in names:
-        free = name
-        while free in used:
-            free += " (FairDesk)"
-        used.add(free)
-        distinct.append(free)
-    return distinct

@@ -1,15 +1,17 @@
 """The report tells what everybody fulfils, and the domain file asks the same again."""
 
+import numpy as np
+
 from fairdesk.audit.question import domain_of, read_limits
 from fairdesk.audit.store import Store
 from fairdesk.data.domain import Limit, Role, attribute_of
 from fairdesk.data.reading import read_table
 from fairdesk.data.ruling import checked, ruled
 from fairdesk.report import evidence, question
-from fairdesk.report.decisions import file_text
 from fairdesk.report.exports import write_retraining_csv
 from fairdesk.report.gathering import gather
 from fairdesk.report.material import Material
+from fairdesk.report.tables import decoded
 from tests.report.building import run_into, spec_of, write_people
 
 TEXTS = ("debts = 3 or age < 70", "income is determined by debts", "sex = female implies age <= 70")
@@ -70,8 +72,9 @@ def test_the_domain_file_makes_the_same_domain(tmp_path):
 def test_unknown_is_written_as_the_file_writes_a_missing_cell(tmp_path):
     table, spec = audit(tmp_path)
     job = spec.domain.attributes[2]
-    assert file_text(job.unknown_code, job, table.column("job")) == "?"
-    assert file_text(0.0, job, table.column("job")) == "clerk"
+    column = table.column("job")
+    codes = decoded(np.array([job.unknown_code, 0.0]), job, column)
+    assert [column.text(code) for code in codes.tolist()] == ["?", "clerk"]
     with Store.create(tmp_path / "audit.fairdesk", spec, table) as store:
         run_into(
             store, options={"global_num": 60, "local_num": 60}, weights=[[1], [3], [1], [0], [0]]

@@ -14,6 +14,7 @@ from fairdesk.data.reading import read_table
 from fairdesk.data.table import Dialect, Kind
 from fairdesk.errors import ReportError
 from fairdesk.report import exports, writing
+from fairdesk.report.tables import guarded
 from tests.report.building import people_store, run_into, spec_of, write_people
 
 #: Sex decides most, so that there is much to find.
@@ -50,7 +51,7 @@ def rows_of(path, **kwargs):
     ],
 )
 def test_guard_against_formulas(text, safe):
-    assert exports.guarded(text) == safe
+    assert guarded(text) == safe
 
 
 def test_findings_csv_has_every_pair_in_the_datas_own_words(store, tmp_path):
