@@ -160,6 +160,12 @@ def trees_in(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
     return type(estimator).__name__ in _TREES
 
 
+def trains(asked: Asked) -> bool:
+    """Tell whether a classifier can be fitted anew; of several outputs no label is known."""
+    fits = hasattr(asked.estimator, "fit") and hasattr(asked.estimator, "get_params")
+    return bool(asked.classes) and asked.column is None and fits
+
+
 def kinds_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ANN401 - any estimator
     """Tell whether each input is a number, a text or either; empty where nothing tells."""
     if reads_text(estimator):

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,8 @@ def _dense(
     output: str,
 ) -> DenseNetwork:
     width = len(network.layers[0].weights)
+    # TensorFlow is needed to train, not to answer
+    trainable = network.classes > 0 and len(outputs) < 2 and has_tensorflow()
     card = ModelCard(
         path=str(path),
         sha256=sha256(path),
@@ -108,12 +111,22 @@ def _dense(
             Capability.SCORES,
             Capability.GRADIENTS,
             Capability.LAYERS,
+            *((Capability.RETRAINS,) if trainable else ()),
         ),
         accepts=("number",) * width,
         outputs=outputs if len(outputs) > 1 else (),
         output=output,
     )
     return DenseNetwork(card, network.layers, network.centre)
+
+
+def has_tensorflow() -> bool:
+    """Tell whether TensorFlow is installed, without loading it."""
+    try:
+        return find_spec("tensorflow") is not None
+    except ValueError:
+        # loaded in part, or kept from loading
+        return False
 
 
 def format_of(version: str) -> str:

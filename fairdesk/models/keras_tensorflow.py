@@ -74,15 +74,20 @@ class TensorFlowModel:
         What it takes.
     reading : Reading
         How its answer becomes scores.
+
+    Attributes
+    ----------
+    call, tensors, reading
+        As given.
     """
 
     def __init__(
         self, card: ModelCard, call: Call, tensors: Sequence[Tensor], reading: Reading
     ) -> None:
         self._card = card
-        self._call = call
-        self._tensors = tensors
-        self._reading = reading
+        self.call = call
+        self.tensors = tensors
+        self.reading = reading
 
     @property
     def card(self) -> ModelCard:
@@ -91,11 +96,11 @@ class TensorFlowModel:
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
-        return self._answer([fill_matrix(self._tensors[0], matrix)])
+        return self._answer([fill_matrix(self.tensors[0], matrix)])
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
-        return self._answer(fill(self._tensors, inputs))
+        return self._answer(fill(self.tensors, inputs))
 
     def gradients(self, matrix: NDArray[np.float64], column: int = 0) -> Float32:
         """Tell how a score changes with each input; as `DenseNetwork.gradients`.
@@ -111,14 +116,14 @@ class TensorFlowModel:
                 why="Some of its layers do not change smoothly.",
                 remedy="Choose a method that asks for answers only.",
             )
-        return gradients(self._call, self._tensors, self._reading, matrix, column)
+        return gradients(self.call, self.tensors, self.reading, matrix, column)
 
     def _answer(self, tensors: list[NDArray[Any]]) -> Scores:
         rows = len(tensors[0])
         classes = len(self._card.classes)
         nobody = np.empty((0, classes if classes > 2 else 1), dtype=np.float32)
         answers = [
-            _READ[self._reading](answered(self._call, [t[start : start + BATCH] for t in tensors]))
+            _READ[self.reading](answered(self.call, [t[start : start + BATCH] for t in tensors]))
             for start in range(0, rows, BATCH)
         ]
         return np.concatenate([nobody, *answers])
@@ -377,7 +382,7 @@ def open_with_tensorflow(
     ]
     call = tf.function(_call(keras, model, place), reduce_retracing=True)
     values = answered(call, made_up(tensors))
-    answer = read_answer(values, _activation(makers[place]), learnt)
+    answer = read_answer(values, last_activation(makers[place]), learnt)
     takes = taken(tensors)
     smooth = not named.kinds & STEPPED and is_smooth(call, tensors, answer.reading)
     can = {
@@ -385,6 +390,7 @@ def open_with_tensorflow(
         Capability.SCORES: True,
         Capability.GRADIENTS: smooth,
         Capability.TEXT: "text" in takes.accepts and "TextVectorization" in named.kinds,
+        Capability.RETRAINS: bool(answer.classes) and len(outputs) == 1,
     }
     version = parts.version
     card = ModelCard(
@@ -422,7 +428,7 @@ def _call(keras: Any, model: Any, place: int) -> Call:  # noqa: ANN401 - Keras h
     return call
 
 
-def _activation(maker: Any) -> str:  # noqa: ANN401 - as above
+def last_activation(maker: Any) -> str:  # noqa: ANN401 - as above
     """Name the last activation of an output; empty when it is none that Keras names."""
     operation = maker.operation if maker else None
     kind = type(operation).__name__
@@ -435,16 +441,20 @@ def _activation(maker: Any) -> str:  # noqa: ANN401 - as above
     return str(getattr(getattr(operation, "activation", None), "__name__", ""))
 
 
-def _load(keras: Any, path: Path, parts: KerasParts, *, safe: bool) -> Any:  # noqa: ANN401 - as above
-    """Load a model without its training state."""
+def load_network(keras: Any, path: Path, parts: KerasParts, *, safe: bool) -> Any:  # noqa: ANN401 - as above
+    """Load a model without its training state, as the Keras that is installed computes it."""
     if path.suffix == parts.suffix:
-        model = _loaded(keras, path, parts, safe=safe)
-    else:
-        # Keras goes by the suffix, FairDesk by the content
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder) / f"model{parts.suffix}"
-            shutil.copyfile(path, copy)
-            model = _loaded(keras, copy, parts, safe=safe)
+        return _loaded(keras, path, parts, safe=safe)
+    # Keras goes by the suffix, FairDesk by the content
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / f"model{parts.suffix}"
+        shutil.copyfile(path, copy)
+        return _loaded(keras, copy, parts, safe=safe)
+
+
+def _load(keras: Any, path: Path, parts: KerasParts, *, safe: bool) -> Any:  # noqa: ANN401 - as above
+    """Load a model without its training state, as the Keras that wrote it computes it."""
+    model = load_network(keras, path, parts, safe=safe)
     if parts.version.startswith(("1.", "2.")):
         _as_in_keras_2(keras, model)
     return model

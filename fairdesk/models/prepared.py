@@ -67,6 +67,22 @@ class PreparedModel:
         return self._answer(rows_for(self._card, inputs))
 
     def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - a matrix, a pandas frame or texts
+        made = self.made(rows)
+        own = getattr(self.opened, "answer", None)
+        if own is not None:
+            return cast("Scores", own(made))
+        if self.opened.card.takes is Takes.MATRIX:
+            return cast("MatrixModel", self.opened).matrix_scores(made)
+        return self.opened.scores([np.ascontiguousarray(column) for column in made.T])
+
+    def made(self, rows: Any) -> Any:  # noqa: ANN401 - as above
+        """Put rows through the transformers: what the model behind them is given.
+
+        Raises
+        ------
+        ModelError
+            When one refuses them, or gives another number of columns than the model takes.
+        """
         count = len(rows)
         name = ""
         try:
@@ -80,15 +96,12 @@ class PreparedModel:
                 remedy="Check that each input is made from the right column; missing cells and "
                 "values that it has never seen are other causes.",
             ) from error
-        own = getattr(self.opened, "answer", None)
-        if own is not None:
-            return cast("Scores", own(rows))
+        if hasattr(self.opened, "answer"):
+            return rows
         matrix = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)
         if matrix.ndim != 2 or matrix.shape[1] != len(self.opened.card.inputs):
             raise _wrong_width(name, matrix.shape, len(self.opened.card.inputs))
-        if self.opened.card.takes is Takes.MATRIX:
-            return cast("MatrixModel", self.opened).matrix_scores(matrix)
-        return self.opened.scores([np.ascontiguousarray(column) for column in matrix.T])
+        return matrix
 
 
 def _wrong_width(name: str, shape: tuple[int, ...], wanted: int) -> ModelError:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.files import sha256
 from fairdesk.models.answers import first_line
+from fairdesk.models.keras_file import has_tensorflow
 from fairdesk.models.keras_tensorflow import (
     TensorFlowModel,
     answered,
@@ -50,7 +50,7 @@ def open_saved_model(path: Path, *, trusted: bool = False, output: str = "") -> 
             f"“{path.name}” holds links to other places of this computer.",
             remedy="Get the folder again, with all of its files inside.",
         )
-    if not trusted and _installed():
+    if not trusted and has_tensorflow():
         raise TrustRequiredError(
             f"“{path.name}” is a program of TensorFlow (a SavedModel), not only data.",
             why="Its operations can read and write files, with your rights.",
@@ -120,14 +120,6 @@ def open_saved_model(path: Path, *, trusted: bool = False, output: str = "") -> 
         needed_trust=True,
     )
     return TensorFlowModel(card, call, tensors, answer.reading)
-
-
-def _installed() -> bool:
-    try:
-        return find_spec("tensorflow") is not None
-    except ValueError:
-        # loaded in part, or kept from loading
-        return False
 
 
 def _name(signatures: Mapping[str, Any]) -> str:

@@ -33,6 +33,7 @@ from fairdesk.models.estimators import (
     prose_in,
     rows_for,
     sample_row,
+    trains,
     trees_in,
 )
 from fairdesk.models.loading import Loaded, load
@@ -105,7 +106,7 @@ class ScikitModel:
                 why=f"It says: {first_line(error)}",
                 remedy="Check that each input is made from the right column; missing cells and "
                 "values that the model has never seen are other causes."
-                + _other_versions(self._card),
+                + other_versions(self._card),
             ) from error
 
     def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - as above
@@ -130,7 +131,7 @@ class ScikitModel:
                 return from_classes(places, len(self._places))
 
 
-def _other_versions(card: ModelCard) -> str:
+def other_versions(card: ModelCard) -> str:
     """Name the versions that a model was saved with, and the way out when they are others."""
     saved = dict(text.rsplit(" ", 1) for text in card.saved_with.split(", ") if " " in text)
     wanted = wanted_environment(Contents("pickle", saved))
@@ -306,6 +307,7 @@ def _card(
     can += [Capability.SCORES] if asked.scores != "labels" else []
     can += [Capability.TREES] if trees_in(estimator) else []
     can += [Capability.TEXT] if prose_in(estimator) else []
+    can += [Capability.RETRAINS] if trains(asked) else []
     answers = f"{len(asked.classes):,} classes" if asked.classes else "one number"
     inputs = "1 input" if len(asked.inputs) == 1 else f"{len(asked.inputs):,} inputs"
     saved = [f"{name} {text}" for name, text in versions.items() if name != "skops" and text]

@@ -265,7 +265,7 @@ def test_labels_only_is_told(tmp_path):
     opened = many(tmp_path, Perceptron())
     assert opened.card.scores == "scores"
     opened = many(tmp_path, FixedThresholdClassifier(LogisticRegression(), threshold=0.8))
-    assert opened.card.can == (Capability.DECIDES,)
+    assert opened.card.can == (Capability.DECIDES, Capability.RETRAINS)
 
 
 @pytest.mark.parametrize(
