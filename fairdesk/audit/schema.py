@@ -131,7 +131,7 @@ def beside(path: Path) -> tuple[Path, Path]:
 def connect(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
     """Open a connection to an existing file; ``busy_seconds`` to wait while others write."""
     connection = sqlite3.connect(
-        f"{path.as_uri()}?mode=rw", uri=True, timeout=busy_seconds, isolation_level=None
+        f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=busy_seconds, isolation_level=None
     )
     # the file may come from anywhere: its schema may call no functions with side effects
     connection.execute("PRAGMA trusted_schema = OFF")

@@ -3,7 +3,9 @@ import shutil
 import sqlite3
 import threading
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -13,15 +15,19 @@ from hypothesis import strategies as st
 
 from fairdesk.audit import schema
 from fairdesk.audit import store as store_module
+from fairdesk.audit.records import ModelFile
 from fairdesk.audit.schema import plain_error, release
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import PairQuery, Store
 from fairdesk.certify import certificate
+from fairdesk.data.attributes import Role
 from fairdesk.data.determined import Determined
 from fairdesk.data.domain import Domain
+from fairdesk.data.table import Kind
 from fairdesk.errors import StoreError
 from fairdesk.events import Progress, Share
 from fairdesk.individual.plausibility import Plausibility
+from fairdesk.trials import Augmented, Retrained
 from tests.certify.proofs import honest
 
 
@@ -377,6 +383,7 @@ def test_an_older_file_is_brought_up_to_date(filled):
             assert numbers.tolist() == [pair.id for pair in store.each_pair(PairQuery())]
             assert store.learned(1, "why", RunSpec) is None
             assert store.certified_runs() == ()
+            assert store.added_rows(1) is None
 
 
 SHARE = Share(
@@ -448,6 +455,142 @@ def test_an_audit_from_before_certificates_gets_room_for_them(filled):
         one = honest(store.spec.domain, hired)
         store.certify(1, one.header, one.arrays)
         assert store.certified_runs() == (1,)
+
+
+def augmented(count=6, **changed):
+    rows = np.column_stack((np.arange(30.0, 30 + count), np.arange(count) % 2, np.arange(count)))
+    numbers = np.arange(count)
+    added = Augmented("making", rows, numbers % 2, numbers // 2, numbers + 10)
+    return replace(added, **changed)
+
+
+@pytest.mark.parametrize("count", [0, 1, 6])
+def test_added_rows_come_back_exactly(filled, count):
+    (run,) = filled.runs()
+    assert filled.added_rows(run.id) is None
+    filled.keep_rows(run.id, augmented(9))
+    filled.keep_rows(run.id, augmented(count))
+    added = filled.added_rows(run.id)
+    for name in ("rows", "labels", "pairs", "seeds"):
+        kept, given = getattr(added, name), getattr(augmented(count), name)
+        np.testing.assert_array_equal(kept, given)
+        assert kept.dtype == given.dtype
+        assert kept.flags.writeable
+    assert (added.phase, added.texts) == ("making", ())
+    # they are no model of any trial
+    assert filled.models(run.id, 0) == {}
+
+
+def test_added_texts_are_kept_with_the_rows(tmp_path, spec, table):
+    sex = spec.domain.attributes[1]
+    written = msgspec.structs.replace(
+        sex, name="letter", kind=Kind.TEXT, role=Role.FIXED, values=("I ask", "We ask")
+    )
+    domain = msgspec.structs.replace(spec.domain, attributes=(*spec.domain.attributes, written))
+    with Store.create(
+        tmp_path / "texts.fairdesk", msgspec.structs.replace(spec, domain=domain), table
+    ) as store:
+        rows = np.column_stack((augmented(4).rows, [0.0, 1, 2, 3]))
+        texts = ("He asks “=1+1”", "She asks\n")
+        store.keep_rows(1, augmented(4, rows=rows, texts=texts))
+        added = store.added_rows(1)
+        assert added.texts == texts
+        np.testing.assert_array_equal(added.rows, rows)
+        store.keep_rows(1, augmented(4, rows=rows, texts=texts[:1]))
+        with pytest.raises(StoreError, match="damaged"):
+            store.added_rows(1)
+
+
+@pytest.mark.parametrize(
+    ("told", "content"),
+    [
+        ('["making", 6, []]', b"PK"),
+        ('["making", 7, []]', None),
+        ('["making", 5, []]', None),
+        ('["making", -1, []]', None),
+        ('["making", 99999999999999999999, []]', None),
+        ('["making", 6]', None),
+        ('["making", 6, [1]]', None),
+    ],
+)
+def test_damaged_rows_are_a_damaged_audit(filled, told, content):
+    (run,) = filled.runs()
+    filled.keep_rows(run.id, augmented())
+    change = "UPDATE made SET told = ?, content = coalesce(?, content)"
+    filled._connection.execute(change, (told, content))
+    with pytest.raises(StoreError, match="damaged"):
+        filled.added_rows(run.id)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"rows": np.full((6, 3), 400.0)},
+        {"rows": np.full((6, 3), np.nan)},
+        {"labels": np.full(6, 2)},
+        {"labels": np.full(6, -1)},
+        {"seeds": np.full(6, 60)},
+        {"pairs": np.full(6, -2)},
+    ],
+)
+def test_rows_that_nobody_can_have_made_are_a_damaged_audit(filled, changed):
+    (run,) = filled.runs()
+    filled.keep_rows(run.id, augmented(**changed))
+    with pytest.raises(StoreError, match="damaged"):
+        filled.added_rows(run.id)
+
+
+def test_files_of_models_are_kept_by_trial_and_name(filled, monkeypatch):
+    (run,) = filled.runs()
+
+    def made(trial, name, content):
+        file = np.frombuffer(content, np.int8)
+        filled.keep_model(run.id, Retrained("saving", trial, name, f"This is {name}.", file))
+
+    made(2, "model.keras", b"an earlier one")
+    made(2, "model.keras", bytes(range(256)))
+    made(2, "model.onnx", b"")
+    made(3, "model.keras", b"another")
+    assert filled.models(run.id, 2) == {
+        "model.keras": ModelFile("This is model.keras.", 256),
+        "model.onnx": ModelFile("This is model.onnx.", 0),
+    }
+    assert filled.model(run.id, 2, "model.keras") == bytes(range(256))
+    assert filled.model(run.id, 3, "model.keras") == b"another"
+    assert filled.model(run.id, 2, "model.onnx") == b""
+    assert filled.model(run.id, 2, "model.skops") == b""
+    # SQLite takes no more at once: then it is told
+    monkeypatch.setattr(store_module, "MOST_FILE_BYTES", 100)
+    made(2, "model.keras", bytes(101))
+    assert filled.model(run.id, 2, "model.keras") == b""
+    assert "101 bytes" in filled.models(run.id, 2)["model.keras"].told
+
+
+def test_an_audit_from_before_repairs_gets_room_for_them(filled):
+    filled._connection.execute("DROP TABLE made")
+    filled._connection.execute("PRAGMA user_version = 3")
+    filled.close()
+    for _ in range(2):
+        with Store.open(filled.path) as store:
+            store.keep_rows(1, augmented())
+            assert len(store.added_rows(1).rows) == 6
+            (version,) = store._connection.execute("PRAGMA user_version").fetchone()
+            assert version == schema.VERSION == 4
+
+
+@pytest.mark.parametrize("step", [1, 7])
+def test_pairs_are_read_by_their_numbers(filled, monkeypatch, step):
+    monkeypatch.setattr(store_module, "_AT_ONCE", 40)
+    for pair in range(1, 301, 3):
+        filled.mark(pair, "flagged")
+    query = PairQuery(mark="")
+    rows, partners, numbers = filled.found_pairs(query, step)
+    expected = filled.pairs(query, 0, 1_000)[::step]
+    assert numbers.tolist() == [pair.id for pair in expected]
+    np.testing.assert_array_equal(rows, [pair.row for pair in expected])
+    np.testing.assert_array_equal(partners, [pair.partner for pair in expected])
+    nobody = filled.found_pairs(PairQuery(run=99), step)
+    assert [each.shape for each in nobody] == [(0, 3), (0, 3), (0,)]
 
 
 def test_figures_and_what_is_learned_are_kept(filled):
@@ -555,3 +698,11 @@ def test_a_file_left_by_a_crash_is_whole(filled, tmp_path):
         shutil.copy(f"{filled.path}{suffix}", tmp_path / f"copy.fairdesk{suffix}")
     with Store.open(tmp_path / "copy.fairdesk") as copy:
         assert copy.count(PairQuery()) == 300
+
+
+def test_a_file_is_let_go_by_a_relative_path_too(filled, monkeypatch):
+    filled.close()
+    monkeypatch.chdir(filled.path.parent)
+    release(Path(filled.path.name))
+    with Store.open(filled.path) as store:
+        assert store.count(PairQuery()) == 300
