@@ -16,7 +16,7 @@ on would leave least for the greatest portions, which are the last.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
@@ -106,6 +106,7 @@ class _Pair:
     before: Verdict
     against: int
     alpha: float
+    _drawn: dict[str, dict[Gap, Numbers]] = field(default_factory=dict)
 
     def change(self, new: Measure, old: Measure) -> Change:
         """Compare them in one thing, defined of both."""
@@ -144,9 +145,11 @@ class _Pair:
         return share_interval(new, old, self.alpha), mcnemar(new, old), MCNEMAR
 
     def _gaps(self, attribute: str) -> dict[Gap, Numbers]:
-        grouped = next(each for each in self.after.grouped if each.name == attribute)
-        new, old = self.after.rows["test"].good, self.before.rows["test"].good
-        return gap_draws(grouped, new, old, self._label, self._rng)
+        if attribute not in self._drawn:
+            grouped = next(each for each in self.after.grouped if each.name == attribute)
+            new, old = self.after.rows["test"].good, self.before.rows["test"].good
+            self._drawn[attribute] = gap_draws(grouped, new, old, self._label, self._rng)
+        return self._drawn[attribute]
 
     @property
     def _label(self) -> Mask:

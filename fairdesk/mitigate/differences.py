@@ -35,11 +35,8 @@ def mcnemar(after: Mask, before: Mask) -> float:
 def share_interval(after: Mask, before: Mask, alpha: float = ALPHA) -> tuple[float, float]:
     """Give between what the difference of two shares lies, that of ``after`` less the other.
 
-    T. Tango, "Equivalence Test and Confidence Interval for the Difference in Proportions for the
-    Paired-Sample Design", Statistics in Medicine 17, 1998: all differences that the score test does
-    not refute. It has a width also where the two differ about nobody. Where nought is refuted by
-    it but not by the exact test (`mcnemar`), which happens with very few, it reaches nought: so
-    that interval and test never contradict each other in favour of a difference.
+    Tango's interval. Where it leaves nought out and the exact test (`mcnemar`) does not, which
+    happens with very few, it reaches nought: a difference is never told that one of them denies.
 
     Parameters
     ----------
@@ -48,21 +45,39 @@ def share_interval(after: Mask, before: Mask, alpha: float = ALPHA) -> tuple[flo
     alpha : float
         The error that it may make.
     """
+    more, fewer = _discordant(after, before)
+    low, high = tango(more, fewer, len(after), alpha)
+    if mcnemar(after, before) >= alpha:
+        return min(low, 0.0), max(high, 0.0)
+    return low, high
+
+
+def tango(more: int, fewer: int, people: int, alpha: float = ALPHA) -> tuple[float, float]:
+    """Give all differences of two paired shares that the score test does not refute.
+
+    T. Tango, "Equivalence Test and Confidence Interval for the Difference in Proportions for the
+    Paired-Sample Design", Statistics in Medicine 17, 1998. It has a width also where nobody
+    differs.
+
+    Parameters
+    ----------
+    more, fewer : int
+        About how many the first says yes and the second no, and the other way round.
+    people : int
+        Of how many.
+    alpha : float
+        The error that it may make.
+    """
     from scipy.special import ndtri  # noqa: PLC0415 - see above
 
-    more, fewer = _discordant(after, before)
-    people, square = len(after), float(ndtri(alpha / 2)) ** 2
-    found = (more - fewer) / people
+    found, square = (more - fewer) / people, float(ndtri(alpha / 2)) ** 2
 
     def fits(difference: float) -> bool:
-        """Tell whether the score test does not refute a difference."""
         least = _rarer(more, fewer, people, difference)
         variance = people * (2 * least + difference * (1 - difference))
         return (more - fewer - people * difference) ** 2 <= square * variance
 
     low, high = (_last(fits, found, end) for end in (-1.0, 1.0))
-    if mcnemar(after, before) >= alpha:
-        low, high = min(low, 0.0), max(high, 0.0)
     return low, high
 
 
@@ -92,4 +107,4 @@ def _discordant(after: Mask, before: Mask) -> tuple[int, int]:
     return int((after & ~before).sum()), int((before & ~after).sum())
 
 
-__all__ = ["ALPHA", "mcnemar", "share_interval"]
+__all__ = ["ALPHA", "mcnemar", "share_interval", "tango"]

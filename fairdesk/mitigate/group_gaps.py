@@ -11,6 +11,7 @@ for each rate. Groups with fewer than two hundredths of the rows are left out (6
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -173,13 +174,15 @@ def _pairs(hits: Numbers, people: Numbers) -> tuple[Side, Side]:
     return Side(people[one], hits[one]), Side(people[other], hits[other])
 
 
-def _difference_ends(families: list[tuple[Side, Side]]) -> tuple[float, float]:
+def _difference_ends(families: Sequence[tuple[Side, Side]]) -> tuple[float, float]:
     """Give between what the greatest difference of all pairs lies."""
-    count = max(1, sum(len(one.n) for one, _ in families))
-    found = [interval(one, other, ALPHA / count) for one, other in families if len(one.n)]
-    low, high = (np.concatenate([np.zeros(1), *each]) for each in zip(*found, strict=True))
-    least = max(float(low.max()), float((-high).max()), 0.0)
-    return least, min(1.0, float(np.maximum(-low, high).max()))
+    one, other = (
+        Side(*(np.concatenate([getattr(each, name) for each in sides]) for name in ("n", "total")))
+        for sides in zip(*families, strict=True)
+    )
+    low, high = interval(one, other, ALPHA / max(1, len(one.n)))
+    least = np.maximum(low, -high).max(initial=0.0)
+    return float(least), float(np.maximum(-low, high).max(initial=0.0))
 
 
 def _ratio_ends(hits: Numbers, people: Numbers) -> tuple[float, float]:

@@ -50,31 +50,34 @@ def discriminated(ledger: Ledger, people: Rows) -> Generator[int, None, Mask]:
     NDArray[np.bool_]
         ``(n,)``.
     """
-    told = np.zeros(len(people), dtype=np.bool_)
+    hit = np.zeros(len(people), dtype=np.bool_)
+    near: list[tuple[NDArray[np.intp], Rows, Rows]] = []
     for part in Pace(len(ledger.domain.combinations)).parts(len(people)):
         rows = people[part]
-        told[part] = _told(ledger, rows, ledger.ask(rows))
+        answers = ledger.ask(rows)
+        told = hit[part] = answers.discriminatory
+        if told.any() and not getattr(ledger.asked.model, "steady", False):
+            places, first, second = _near(ledger, rows[told], answers[told])
+            near.append((part.start + np.flatnonzero(told)[places], first, second))
         yield len(rows)
-    return told
-
-
-def _told(ledger: Ledger, rows: Rows, answers: Answers) -> Mask:
-    hit = answers.discriminatory
-    some = np.flatnonzero(hit)
-    if not some.size or getattr(ledger.asked.model, "steady", False):
-        return hit
-    decided, margin = answers.labels[some], _margin(answers.scores[some])
-    if answers.allowed is not None:
-        margin = np.where(answers.allowed[some], margin, -1.0)
-    people = np.arange(len(some))
-    surest = margin.argmax(axis=1)
-    otherwise = np.where(decided != decided[people, surest, None], margin, -1.0)
-    unsure = np.flatnonzero(otherwise.max(axis=1) <= SURE)
-    if unsure.size:
-        near, own, other = some[unsure], surest[unsure], otherwise.argmax(axis=1)[unsure]
-        make = ledger.domain.counterparts
-        hit[near] = confirmed(ledger, make(rows[near], own), make(rows[near], other))
+    if near:
+        who, first, second = (np.concatenate(each) for each in zip(*near, strict=True))
+        if who.size:
+            hit[who] = confirmed(ledger, first, second)
     return hit
+
+
+def _near(ledger: Ledger, rows: Rows, answers: Answers) -> tuple[NDArray[np.intp], Rows, Rows]:
+    """Find who is a hit near a border only, and of each the two members to ask about anew."""
+    decided, margin = answers.labels, _margin(answers.scores)
+    if answers.allowed is not None:
+        margin = np.where(answers.allowed, margin, -1.0)
+    surest = margin.argmax(axis=1)
+    own = np.take_along_axis(decided, surest[:, None], axis=1)
+    otherwise = np.where(decided != own, margin, -1.0)
+    near = np.flatnonzero(otherwise.max(axis=1) <= SURE)
+    make, second = ledger.domain.counterparts, otherwise.argmax(axis=1)
+    return near, make(rows[near], surest[near]), make(rows[near], second[near])
 
 
 def _margin(scores: Scores) -> NDArray[np.float32]:
