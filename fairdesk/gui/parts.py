@@ -359,8 +359,18 @@ class Fold(QWidget):
         column.addWidget(self.button)
         column.addWidget(self._inside)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether what is below it is shown."""
+        return not self._inside.isHidden()
+
+    def set_open(self, *, opened: bool) -> None:
+        """Open or close it."""
+        if opened != self.is_open:
+            self._turn()
+
     def _turn(self) -> None:
-        opened = self._inside.isHidden()
+        opened = not self.is_open
         self.button.setArrowType(Qt.ArrowType.DownArrow if opened else Qt.ArrowType.RightArrow)
         self.button.setAccessibleDescription("opened" if opened else "closed")
         self._inside.setVisible(opened)

@@ -596,5 +596,7 @@ def test_everything_can_be_named(qtbot, reading):
 
 def test_pages_are_reached_by_keys(qtbot, reading):
     for number, _name in enumerate(NAMES, start=1):
-        qtbot.keyClick(reading, Qt.Key(Qt.Key.Key_0 + number), Qt.KeyboardModifier.ControlModifier)
+        qtbot.keyClick(
+            reading, Qt.Key(Qt.Key.Key_0 + number % 10), Qt.KeyboardModifier.ControlModifier
+        )
         assert reading._pages.currentIndex() == number - 1

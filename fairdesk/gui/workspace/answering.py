@@ -8,6 +8,7 @@ from fairdesk.audit.methods import METHODS, Answers, Method, method_named, why_o
 from fairdesk.audit.records import RunRecord, RunState
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import GroupGap, Likeness, Share
+from fairdesk.report import about_repairs
 from fairdesk.report.figures import proven_of
 
 Run = RunRecord | RunState
@@ -64,6 +65,18 @@ def can_go_on(run: Run) -> bool:
         and told is not None
         and not told.exact
     )
+
+
+def fall(run: Run) -> str:
+    """Write from what to what the chosen trial of a repair brought discrimination; may be empty."""
+    repair, best = about_repairs.repair_of(run.figures), about_repairs.chosen_of(run.figures)
+    if repair is None or best is None or best.number < 2:
+        return ""
+    first = about_repairs.trial_of(run.figures, 1) or about_repairs.trial_of(run.figures, 0)
+    ends = (about_repairs.measured(each, repair.target, "domain") for each in (first, best))
+    # without their intervals, and the unit once
+    before, after = (about_repairs.measure_text(each).partition(" (")[0] for each in ends)
+    return f"{before.removesuffix('points').rstrip()} → {after}"
 
 
 def gaps(run: Run) -> tuple[GroupGap, ...]:

@@ -11,11 +11,11 @@ from fairdesk.audit.store import RunRecord, RunState
 from fairdesk.events import Mined
 from fairdesk.gui import parts, theme
 from fairdesk.gui.verdicts import MARKS, proven_texts
-from fairdesk.gui.workspace.answering import Run, method_of, shares
+from fairdesk.gui.workspace.answering import Run, fall, method_of, shares
 from fairdesk.gui.workspace.findings_list import greatest_text
 from fairdesk.gui.workspace.share_page import kind, main_shares, short
 from fairdesk.gui.workspace.steps import OF_STATE, Sign
-from fairdesk.report import figures, words
+from fairdesk.report import about_repairs, figures, words
 
 _STOPPING = "stopping…"
 
@@ -186,7 +186,8 @@ class RunBar(parts.Card):
         """Show the last run, which is over."""
         title = METHODS[record.spec.method].title
         self._stand(OF_STATE[record.state], title, words.state_word(record.state))
-        self._again.setText("&Run again…")
+        again = "&Repair again…" if method_of(record).answers is Answers.REPAIR else "&Run again…"
+        self._again.setText(again)
         self._count(record)
         self._offer(running=False)
 
@@ -206,6 +207,7 @@ class RunBar(parts.Card):
         self._found.setVisible(answers is Answers.EXAMPLES)
         self._price.setVisible(answers is Answers.EXAMPLES)
         self._share.setVisible(answers not in (Answers.EXAMPLES, Answers.DIAGNOSIS, Answers.RATES))
+        self._tried.setVisible(answers is not Answers.REPAIR)
         self._found.show_number(words.number(run.found))
         proves = answers is Answers.PROOF
         # there is no room for all of it in a small window, and boxes tell more of a proof
@@ -216,6 +218,10 @@ class RunBar(parts.Card):
         self._elapsed.show_number(words.duration(run.elapsed))
         if answers in ABOUT_GROUPS:
             self._count_groups(run)
+            return
+        if answers is Answers.REPAIR:
+            told = fall(run)
+            self._share.show_number(told or "–", about_repairs.effort_text(run.figures) or "models")
             return
         if (proven := figures.proven_of(run.figures)) is not None:
             alike, unlike = (

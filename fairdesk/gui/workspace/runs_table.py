@@ -24,7 +24,7 @@ from fairdesk.gui.workspace.answering import can_go_on, method_of, shares
 from fairdesk.gui.workspace.findings_list import greatest_text
 from fairdesk.gui.workspace.share_page import main_shares, short
 from fairdesk.gui.workspace.steps import OF_STATE
-from fairdesk.report import figures, words
+from fairdesk.report import about_repairs, figures, words
 
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Tried", "Rows sent", "Time")
 _NUMBERS = (3, 4, 5, 6, 7)
@@ -195,6 +195,8 @@ def _result(run: RunRecord) -> str:
         return " ".join(f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven))
     if method_of(run).answers in ABOUT_GROUPS:
         return _groups_result(run)
+    if method_of(run).answers is Answers.REPAIR:
+        return about_repairs.standing(run.figures) or "–"
     told = main_shares(shares(run))
     return short(told[0]) if told else "–"
 

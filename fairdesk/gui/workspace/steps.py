@@ -34,6 +34,7 @@ class Sign(Enum):
     DONE = "✓"
     STOPPED = "■"
     FAILED = "!"
+    OUTDATED = "△"
 
 
 #: The sign of each state of a run.
@@ -118,7 +119,7 @@ class Steps(QListWidget):
         self.viewport().setAutoFillBackground(False)
         for number, name in enumerate(names, start=1):
             item = QListWidgetItem(name, self)
-            item.setToolTip(f"{name} (Ctrl+{number})")
+            item.setToolTip(f"{name} (Ctrl+{number % 10})")
         self.setCurrentRow(0)
         self.currentRowChanged.connect(self.chosen)
 

@@ -34,6 +34,7 @@ from fairdesk.gui.workspace.answering import (
     Run,
     all_off,
     answering,
+    fall,
     method_of,
     proves,
     with_examples,
@@ -47,18 +48,19 @@ from fairdesk.gui.workspace.groups_page import GroupsPage
 from fairdesk.gui.workspace.log_page import LogPage
 from fairdesk.gui.workspace.overview_page import OverviewPage
 from fairdesk.gui.workspace.proof_page import ProofPage, off
+from fairdesk.gui.workspace.repair_page import RepairPage, repairs
 from fairdesk.gui.workspace.report_page import ReportPage
 from fairdesk.gui.workspace.run_bar import RunBar
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.share_page import SharePage, measured, telling_share
 from fairdesk.gui.workspace.steps import OF_STATE, Sign, Standing, Steps
 from fairdesk.gui.workspace.words_view import text_columns
-from fairdesk.report import figures, words
+from fairdesk.report import about_repairs, figures, words
 
 OVERVIEW, DATA, EXAMPLES = "Overview", "Data and model", "Examples"
 SHARE, PROOF = "How common", "Proof"
-COMPARE, GROUPS, REPORT, LOG = "Compare", "Groups", "Report", "Log"
-NAMES = (OVERVIEW, DATA, EXAMPLES, SHARE, PROOF, COMPARE, GROUPS, REPORT, LOG)
+COMPARE, GROUPS, REPAIR, REPORT, LOG = "Compare", "Groups", "Repair", "Report", "Log"
+NAMES = (OVERVIEW, DATA, EXAMPLES, SHARE, PROOF, COMPARE, GROUPS, REPAIR, REPORT, LOG)
 #: The page that shows what a run answers.
 _PAGES = {
     Answers.EXAMPLES: EXAMPLES,
@@ -67,6 +69,7 @@ _PAGES = {
     Answers.DIAGNOSIS: COMPARE,
     Answers.GROUPS: GROUPS,
     Answers.RATES: GROUPS,
+    Answers.REPAIR: REPAIR,
 }
 #: Seconds after which an estimate or a proof ends where nothing else was asked for.
 _SECONDS = 60.0
@@ -113,6 +116,7 @@ class Workspace(QWidget):
         self.proof = ProofPage(self._session)
         self.compare = ComparePage(self._session)
         self.groups = GroupsPage(self._session)
+        self.repair = RepairPage(self._session)
         self.report = ReportPage(self._session)
         self.log = LogPage(self._session)
         self.bar = RunBar()
@@ -120,16 +124,16 @@ class Workspace(QWidget):
         self._pages = QStackedWidget()
         for page in (
             *(self.overview, self.data, self.examples, self.share, self.proof),
-            *(self.compare, self.groups, self.report, self.log),
+            *(self.compare, self.groups, self.repair, self.report, self.log),
         ):
             self._pages.addWidget(page)
         self._lay_out()
 
         self._listen()
         for number, name in enumerate(NAMES, start=1):
-            shortcut(self, f"Ctrl+{number}", partial(self.show_page, name))
+            shortcut(self, f"Ctrl+{number % 10}", partial(self.show_page, name))
         if self.asks_nobody:
-            for name in (EXAMPLES, SHARE, PROOF, COMPARE):
+            for name in (EXAMPLES, SHARE, PROOF, COMPARE, REPAIR):
                 self.steps.item(NAMES.index(name)).setHidden(True)
             self.bar.hide()
         self._tell()
@@ -158,8 +162,13 @@ class Workspace(QWidget):
         self.groups.compare.connect(lambda method: self._ask((self._anew(method, None),)))
         self.compare.compare_methods.connect(self.compare_methods)
         self.compare.diagnose.connect(self.diagnose)
-        for asker in (self.overview.start, self.examples.start, self.report.start, self.bar.again):
+        for asker in (self.overview.start, self.examples.start, self.report.start):
             asker.connect(self.run_again)
+        self.repair.repair.connect(lambda run: self._ask((run,)))
+        self.repair.search.connect(self.run_again)
+        self.repair.show_examples.connect(partial(self.show_page, EXAMPLES))
+        self.repair.stands.connect(self._tell)
+        self.bar.again.connect(self._run_like_the_last)
         self.bar.pause.connect(self._session.driver.pause)
         self.bar.resume.connect(self._session.driver.resume)
         self.bar.stop.connect(self._stop)
@@ -227,7 +236,7 @@ class Workspace(QWidget):
         self._queue, self._queued = deque(others), len(runs)
         self._queue_runs = []
         self._begin(worker, first)
-        if others:
+        if all(METHODS[run.method].answers is Answers.EXAMPLES for run in others) and others:
             self.show_page(COMPARE)
             self.compare.show_runs()
             self._tell_queue()
@@ -338,7 +347,8 @@ class Workspace(QWidget):
         """Ask for another run, and begin it once the model is open."""
         if self.busy or self._opening is not None or self.asks_nobody:
             return
-        runs = self._session.runs
+        # a repair is asked for on its own page
+        runs = [run for run in self._session.runs if not repairs(run)]
         spec = self._session.spec
         # what is offered first must be possible
         first = METHOD if not runs and all_off(spec, Answers.EXAMPLES) else ""
@@ -347,6 +357,14 @@ class Workspace(QWidget):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setModal(True)
         dialog.show()
+
+    def _run_like_the_last(self) -> None:
+        """Ask for another run of the kind that was made last."""
+        if self._session.runs and repairs(self._session.runs[-1]):
+            self.show_page(REPAIR)
+            self.repair.open_form()
+        else:
+            self.run_again()
 
     def stop_and_keep(self) -> None:
         """Stop the run; returns when what it found is safe in the file."""
@@ -472,6 +490,8 @@ class Workspace(QWidget):
             self.proof.open_run(number)
         elif method_of(run).answers in ABOUT_GROUPS:
             self.groups.open_run(number)
+        elif repairs(run):
+            self.repair.open_run(number)
         self._show_answer(run.spec)
 
     def _show_examples(self, number: int, pairs: Sequence[int]) -> None:
@@ -534,6 +554,8 @@ class Workspace(QWidget):
             self.steps.stand(NAMES.index(PROOF), _proof_standing(state))
         elif answers in ABOUT_GROUPS:
             self.steps.stand(NAMES.index(GROUPS), _groups_standing(state))
+        elif answers is Answers.REPAIR:
+            self.steps.stand(NAMES.index(REPAIR), _repair_standing(state))
 
     def _end(self, state: RunState) -> None:
         if state.run_id:
@@ -606,6 +628,7 @@ class Workspace(QWidget):
             else Standing(self._lacking(Answers.SHARE, "not estimated"), Sign.NOT_YET),
         )
         stand(NAMES.index(PROOF), self._proof_stands())
+        stand(NAMES.index(REPAIR), self._repair_stands())
         if len(examples) > 1:
             compared = Standing(f"{words.counted(len(examples), 'run')}", Sign.DONE)
         elif answering(runs, Answers.DIAGNOSIS):
@@ -625,6 +648,15 @@ class Workspace(QWidget):
             return _proof_standing(proofs[-1])
         return Standing("off" if off(self._session.spec) else "nothing proven", Sign.NOT_YET)
 
+    def _repair_stands(self) -> Standing:
+        """Say how the newest repair stands, or that there is none."""
+        made = answering(self._session.runs, Answers.REPAIR)
+        if not made:
+            return Standing("not run", Sign.NOT_YET)
+        if self.repair.outdated:
+            return Standing("out of date", Sign.OUTDATED)
+        return _repair_standing(made[-1])
+
     def _groups_stand(self) -> Standing:
         """Say how the newest run about groups stands; before any what the data show."""
         runs = self._session.runs
@@ -643,6 +675,19 @@ def _groups_standing(run: Run) -> Standing:
         told = words.counted(examined, "rule set")
     elif run.state == "done" and method_of(run).answers is Answers.RATES:
         told = "measured"
+    return Standing(told, OF_STATE[run.state])
+
+
+def _repair_standing(run: Run) -> Standing:
+    """Say shortly what a repair came to, and how it stands."""
+    repair = about_repairs.repair_of(run.figures)
+    told = words.state_word(run.state)
+    if run.state in ("running", "paused"):
+        told = about_repairs.effort_text(run.figures) or told
+    elif repair is not None and not repair.retrains:
+        told = "rows to add"
+    elif repair is not None:
+        told = fall(run) or "nothing helped"
     return Standing(told, OF_STATE[run.state])
 
 

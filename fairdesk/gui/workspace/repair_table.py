@@ -1,0 +1,147 @@
+"""Before and after a repair, side by side: observed, estimated and proven, each in its part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QTableWidget, QTableWidgetItem
+
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.events import Figure
+from fairdesk.gui import theme, tips
+from fairdesk.gui.keys import shortcut
+from fairdesk.gui.parts import Padded
+from fairdesk.report import about_repairs, words
+
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+#: The mark of each kind of statement.
+MARKS = {"observed": "□", "estimated": "▨", "proven": "■"}
+#: With room at both sides, as cells have it.
+_HEADS = tuple(
+    f"{words.NBSP}{head}{words.NBSP}" for head in ("Measure", *about_repairs.BEFORE_AFTER[1:])
+)
+
+
+class BeforeAfter(QTableWidget):
+    """A trial beside the model as imported and the one retrained with nothing added.
+
+    As high as its rows, for a page that scrolls as a whole. Where the room is short, intervals
+    stand below their estimates.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(0, len(_HEADS))
+        self._rows: list[tuple[str, ...]] = []
+        self.setAccessibleName("Before and after")
+        self.setAccessibleDescription("Ctrl+C copies the table.")
+        self.setHorizontalHeaderLabels(list(_HEADS))
+        for place in range(len(_HEADS)):
+            if (head := self.horizontalHeaderItem(place)) is not None:
+                head.setTextAlignment(self._side(place))
+        self.verticalHeader().hide()
+        self.setShowGrid(False)
+        self.setAlternatingRowColors(True)
+        self.setItemDelegate(Padded(self))
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setTabKeyNavigation(False)
+        self.setWordWrap(True)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.horizontalHeader().setHighlightSections(False)
+        shortcut(self, QKeySequence.StandardKey.Copy, self.copy)
+
+    def show_trial(self, spec: AuditSpec, figures: Sequence[Figure], number: int) -> None:
+        """Show a trial by its number; of one with nothing added what others are compared with."""
+        trial, plain = about_repairs.trial_of(figures, number), about_repairs.trial_of(figures, 1)
+        for place in range(3, len(_HEADS)):
+            self.setColumnHidden(place, trial is None or trial.kind in ("imported", "retrained"))
+        self.setColumnHidden(2, plain is None or not plain.measures)
+        rows: list[tuple[str, ...]] = []
+        for how in get_args(about_repairs.Known):
+            told = about_repairs.before_after(spec, figures, number, how)
+            if told:
+                rows += [(f"{MARKS[how]} {about_repairs.known_text(spec, how)}",), *told]
+        if rows != self._rows:
+            self._rows = rows
+            self._fill()
+        else:
+            self._fit()
+
+    def copy(self) -> None:
+        """Copy all rows, with the header, for a spreadsheet."""
+        lines = (tuple(head.strip() for head in _HEADS), *self._rows)
+        QApplication.clipboard().setText("\n".join("\t".join(line) for line in lines))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Divide the room anew."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fill(self) -> None:
+        self.clearSpans()
+        self.setRowCount(len(self._rows))
+        for row, cells in enumerate(self._rows):
+            for place, text in enumerate(cells):
+                item = QTableWidgetItem(text)
+                item.setToolTip(tips.plain(text))
+                item.setTextAlignment(self._side(place))
+                if len(cells) == 1:
+                    item.setFlags(Qt.ItemFlag.NoItemFlags)
+                    item.setForeground(QColor(theme.colours().accent))
+                    item.setFont(theme.scaled(self.font(), 0.95, strong=True))
+                self.setItem(row, place, item)
+            if len(cells) == 1:
+                self.setSpan(row, 0, 1, len(_HEADS))
+        self._fit()
+
+    def _fit(self) -> None:
+        """Give numbers the room they need, and the rest to names; break where it is short."""
+        metrics = QFontMetricsF(self.font())
+        full = [cells for cells in self._rows if len(cells) > 1]
+
+        def widths(*, broken: bool) -> list[float]:
+            return [
+                0.0
+                if self.isColumnHidden(place)
+                else max(
+                    (
+                        metrics.horizontalAdvance(line)
+                        for text in (_HEADS[place], *(cells[place] for cells in full))
+                        for line in _broken(text, broken=broken).split("\n")
+                    ),
+                    default=0.0,
+                )
+                + 5 * theme.TIGHT
+                for place in range(1, len(_HEADS))
+            ]
+
+        room = float(self.viewport().width())
+        broken = sum(widths(broken=False)) > 0.72 * room
+        needed = widths(broken=broken)
+        head = self.horizontalHeader()
+        for place, wide in enumerate(needed, start=1):
+            if wide:
+                head.resizeSection(place, round(wide))
+        head.resizeSection(0, max(round(room - sum(map(round, needed))), 120))
+        for row, cells in enumerate(self._rows):
+            for place, text in enumerate(cells[1:], start=1):
+                if (item := self.item(row, place)) is not None:
+                    item.setText(_broken(text, broken=broken))
+        self.resizeRowsToContents()
+        for row in range(self.rowCount()):
+            self.setRowHeight(row, self.rowHeight(row) + theme.TIGHT)
+        edges = 2 * self.frameWidth() + 2
+        self.setFixedHeight(self.verticalHeader().length() + head.sizeHint().height() + edges)
+
+    def _side(self, place: int) -> Qt.AlignmentFlag:
+        return _RIGHT if place in about_repairs.BEFORE_AFTER_NUMBERS else _LEFT
+
+
+def _broken(text: str, *, broken: bool) -> str:
+    """Put an interval, or the name of a test, below what it belongs to."""
+    return text.replace(" (", "\n(") if broken else text
