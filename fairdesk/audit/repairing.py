@@ -65,7 +65,7 @@ def check_repair(run: RunSpec, store: Store) -> None:
         as another, or no row that could be trained with has a label.
     """
     table = store.table()
-    _check_labels(store.spec, table)
+    check_labels(store.spec, table)
     labelled = np.flatnonzero(targets(store.spec, table) >= 0)
     if not np.isin(store.spec.domain.places(table), labelled).any():
         raise SpecError(
@@ -100,7 +100,14 @@ def _about(run: RunSpec, search: RunSpec, worst: RuleSet) -> RunSpec:
     )
 
 
-def _check_labels(spec: AuditSpec, table: Table) -> None:
+def check_labels(spec: AuditSpec, table: Table) -> None:
+    """Refuse a repair of a model whose classes are no labels.
+
+    Raises
+    ------
+    SpecError
+        When a class of the model means no label or the same as another.
+    """
     meant = own_labels(spec, table)
     remedy = "A repair needs a model that decides between the values of the label column."
     if not meant:

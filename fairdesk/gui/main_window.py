@@ -286,7 +286,7 @@ class MainWindow(QMainWindow):
         if self.workspace is None:
             model.close()
         else:
-            self.workspace.start_run(model, plan.run)
+            self.workspace.start_runs(model, plan.runs)
 
     # -- the open audit ---------------------------------------------------------------------------
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QSignalBlocker, QTimer
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QCheckBox,
     QHBoxLayout,
     QRadioButton,
     QSpinBox,
@@ -33,6 +34,13 @@ _LENGTHS = {
     Length.UNTIL_DONE: "&Until it is done",
 }
 
+#: When a repair begins, and where more of it is asked.
+_AFTERWARDS = (
+    "It begins when the search is over, and takes as long as it has to, with its usual parameters; "
+    "stop it at any time. How rows are labelled, and how many, is chosen on the Repair page, where "
+    "it can be made again."
+)
+
 
 class ChecksPage(Page):
     """The fourth page."""
@@ -49,10 +57,13 @@ class ChecksPage(Page):
         self.picker = MethodPicker()
         self.rules = RulesForm()
         self._budget = self._budget_card()
+        self.repair = QCheckBox("Re&pair what it finds, when it is done")
+        self.repair.toggled.connect(self._choose_repair)
         column.addWidget(self._question)
         column.addWidget(self.picker)
         column.addWidget(self.rules)
         column.addWidget(self._budget)
+        column.addWidget(self._repair_card())
         column.addStretch(1)
         area = scrolled(inside)
         # once the layout has made room for what was opened
@@ -93,6 +104,7 @@ class ChecksPage(Page):
     def _fit_method(self) -> None:
         """Say when the method ends, and ask what else it has to know."""
         state = self.state
+        self._show_repair()
         self._ends.setText(ending(state.method))
         self.near.setVisible(takes_distance(state.method))
         # what is wrong with the people is told on their own page
@@ -138,7 +150,34 @@ class ChecksPage(Page):
         )
         return card
 
+    def _repair_card(self) -> Card:
+        card = Card()
+        self.repair_told, self.repair_why = quiet(), Words(tone="wrong")
+        for widget in (heading("Repair"), self.repair, self.repair_told, self.repair_why):
+            card.body.addWidget(widget)
+        return card
+
+    def _show_repair(self) -> None:
+        """Offer to repair what the chosen method finds, or say why that cannot be."""
+        # the methods bring the numeric libraries with them, which the first paint must not wait for
+        from fairdesk.audit.methods import METHODS  # noqa: PLC0415
+
+        state, off = self.state, self.state.repair_off()
+        method = METHODS.get(state.repair_method())
+        told = "" if method is None or off else f"{method.title}. {method.sentence} {_AFTERWARDS}"
+        for label, text in ((self.repair_told, told), (self.repair_why, off)):
+            label.setText(text)
+            label.setVisible(bool(text))
+        self.repair.setEnabled(not off)
+        self.repair.setAccessibleDescription(off or told)
+        with QSignalBlocker(self.repair):
+            self.repair.setChecked(state.repair and not off)
+
     # -- answering ----------------------------------------------------------------------------
+
+    def _choose_repair(self, wanted: bool) -> None:  # noqa: FBT001 - the signal's argument
+        self.state.repair = wanted
+        self.changed.emit()
 
     def _choose_method(self, method: str) -> None:
         self.state.choose_method(method)

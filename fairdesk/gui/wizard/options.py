@@ -33,7 +33,15 @@ _MEANINGS = {
     "favourable": "the rate of the favourable decision",
     "each": "the rate of each decision, in turn",
     "score": "the mean score of the favourable decision",
+    "scratch": "from new random weights",
+    "tune": "from the imported weights",
+    "own": "its own",
+    "adam": "Adam",
+    "sgd": "SGD",
+    "rmsprop": "RMSprop",
 }
+#: The same of words that mean something else for one option.
+_MEANINGS_OF = {("compare", "all"): "reweighing, and those of fairlearn"}
 
 Field = QSpinBox | QDoubleSpinBox | QComboBox
 
@@ -70,12 +78,14 @@ class Option:
     @property
     def default_text(self) -> str:
         """The default, as the field shows it."""
-        return meaning(self.default) if isinstance(self.default, str) else f"{self.default:,}"
+        if isinstance(self.default, str):
+            return meaning(self.default, self.name)
+        return f"{self.default:,}"
 
 
-def meaning(word: str) -> str:
+def meaning(word: str, option: str = "") -> str:
     """Say what a word means that a parameter can be."""
-    return _MEANINGS.get(word, word.replace("_", " "))
+    return _MEANINGS_OF.get((option, word)) or _MEANINGS.get(word, word.replace("_", " "))
 
 
 def options_of(kind: type[msgspec.Struct]) -> tuple[Option, ...]:
@@ -147,7 +157,7 @@ class OptionsForm(QWidget):
     def _choice(self, option: Option, value: str) -> QComboBox:
         field = QComboBox()
         for word in option.words:
-            field.addItem(meaning(word), word)
+            field.addItem(meaning(word, option.name), word)
         field.setCurrentIndex(max(field.findData(value), 0))
         field.currentIndexChanged.connect(
             lambda _index: self.set_to.emit(option.name, field.currentData())

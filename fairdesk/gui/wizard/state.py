@@ -102,12 +102,18 @@ class Choice:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the wizard is for: the audit's question, its first run, and where it is kept."""
+    """What the wizard is for: the audit's question, its first runs, and where it is kept."""
 
     audit: AuditSpec
     run: RunSpec
     path: Path
     table: Table
+    repair: RunSpec | None = None
+
+    @property
+    def runs(self) -> tuple[RunSpec, ...]:
+        """The runs, in their order."""
+        return (self.run,) if self.repair is None else (self.run, self.repair)
 
 
 @dataclass
@@ -152,6 +158,8 @@ class WizardState:
         texts where nothing is protected.
     terms : dict[str, tuple[str, ...]]
         Per category the terms, where they are not the paper's.
+    repair : bool
+        Whether what is found is to be repaired afterwards, where it can be.
     title : str
         The audit's name.
     path : Path, optional
@@ -184,6 +192,7 @@ class WizardState:
     edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
     text: str | None = None
     terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    repair: bool = False
     title: str = ""
     path: Path | None = None
     redo: dict[Step, str] = field(default_factory=dict)
@@ -194,6 +203,7 @@ class WizardState:
     _examined: Examined | None = None
     _refused: tuple[Domain, str] | None = None
     _settled: str = ""
+    _labels: tuple[Table, tuple[object, ...], str] | None = None
 
     # -- the data ---------------------------------------------------------------------------
 
@@ -571,11 +581,18 @@ class WizardState:
         return {key: said for key, said in remarks.items() if said}
 
     def usable_methods(self) -> tuple[str, ...]:
-        """Give the methods that the model can serve; the first of them is the usual one."""
-        from fairdesk.audit.methods import METHODS  # noqa: PLC0415 - as in `methods_off`
+        """Give the methods that the model can serve; the first of them is the usual one.
 
-        off = self.methods_off()
-        return tuple(key for key in METHODS if key not in off)
+        A repair is none of them: it needs what another one has found.
+        """
+        from fairdesk.audit.methods import METHODS, Answers  # noqa: PLC0415 - as in `methods_off`
+
+        off, repairs = self.methods_off(), Answers.REPAIR
+        return tuple(
+            key
+            for key, method in METHODS.items()
+            if key not in off and method.answers is not repairs
+        )
 
     def settle_method(self) -> None:
         """Choose another method where the chosen one is off, until the usual one can be used."""
@@ -621,6 +638,54 @@ class WizardState:
         if not method.divides:
             return {}
         return {"edges": {name: each for name, each in self.edges.items() if name in protected}}
+
+    # -- what follows it --------------------------------------------------------------------
+
+    def repair_method(self) -> str:
+        """Give the method that repairs what the chosen one finds; empty where none does."""
+        from fairdesk.audit.methods import METHODS, Answers  # noqa: PLC0415 - as in `methods_off`
+
+        if METHODS[self.method].answers is Answers.EXAMPLES:
+            return "repair-aequitas"
+        return "repair-testsgd" if self.method == "testsgd" else ""
+
+    def repair_off(self) -> str:
+        """Say why nothing can be repaired afterwards; empty where something can."""
+        if self.predictions:
+            return "Off here: there is no model to train again, only a table of its decisions."
+        method = self.repair_method()
+        if not method:
+            return (
+                "Off: a repair needs something that was found. Choose a search for examples above "
+                "(then their pairs are repaired), or TestSGD (then its worst rule set is)."
+            )
+        return self.methods_off().get(method, "") or self._labels_wrong()
+
+    def repair_spec(self) -> RunSpec | None:
+        """Give the run that repairs what the first one finds; ``None`` where none is wanted."""
+        if not self.repair or self.repair_off():
+            return None
+        method = self.repair_method()
+        return RunSpec(method, dict(self.options.get(method, {})), seed=self.seed)
+
+    def _labels_wrong(self) -> str:
+        """Say why the model's classes are no labels to train with; empty where they are."""
+        from fairdesk.audit.repairing import check_labels  # noqa: PLC0415 - as in `methods_off`
+
+        known, about = self._labels, (self.label, self.favourable, self.card, self.mapping)
+        if known is not None and known[0] is self.table and known[1] == about:
+            return known[2]
+        # what is wrong before is told on its own page
+        with suppress(FairDeskError):
+            audit, table = self._audit(), self._table()
+            wrong = ""
+            try:
+                check_labels(audit, table)
+            except SpecError as error:
+                wrong = str(error)
+            self._labels = (table, about, wrong)
+            return wrong
+        return ""
 
     # -- where it is kept -------------------------------------------------------------------
 
@@ -723,10 +788,18 @@ class WizardState:
         for step in Step:
             if why := self.blocked(step):
                 raise SpecError("The audit cannot start yet.", why=why)
-        if self.card is None or self.mapping is None or self.path is None:  # for the type checker
+        if self.path is None:  # for the type checker
+            raise SpecError("The audit cannot start yet.")
+        return Plan(self._audit(), self.run_spec(), self.path, self._table(), self.repair_spec())
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _audit(self) -> AuditSpec:
+        """Give the question; the answers it needs must be there."""
+        if self.card is None or self.mapping is None:
             raise SpecError("The audit cannot start yet.")
         table = self._table()
-        audit = AuditSpec(
+        return AuditSpec(
             title=self.suggest_title(),
             person=self.person.strip(),
             data=table.source,
@@ -739,9 +812,6 @@ class WizardState:
             trusted=self.card.needed_trust and self.trusted,
             predictions=self.predictions,
         )
-        return Plan(audit=audit, run=self.run_spec(), path=self.path, table=table)
-
-    # -- inside -----------------------------------------------------------------------------
 
     def _data_blocked(self) -> str:
         if self.table is None:

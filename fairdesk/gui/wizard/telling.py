@@ -52,6 +52,7 @@ def question(state: WizardState) -> tuple[tuple[str, str], ...]:
             ("Model", _model(state)),
             ("People", _people(state)),
             ("Search", _search(state)),
+            *((("Repair", _repair(state)),) if state.repair_spec() is not None else ()),
         )
     )
 
@@ -224,6 +225,15 @@ def _search(state: WizardState) -> Iterator[str]:
     if run.text:
         yield _terms(run)
     yield f"What it cannot tell: {method.cannot[:1].lower()}{method.cannot[1:]}"
+
+
+def _repair(state: WizardState) -> Iterator[str]:
+    """Say what follows the search."""
+    run = state.repair_spec()
+    if run is not None:
+        method = METHODS[run.method]
+        yield f"When the search is done: {method.title}. {method.sentence}"
+        yield f"What it cannot tell: {method.cannot[:1].lower()}{method.cannot[1:]}"
 
 
 def _terms(run: RunSpec) -> str:
