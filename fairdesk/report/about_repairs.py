@@ -585,23 +585,26 @@ def _helpless(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str
         f"Nothing was shown to help at a cost of at most {repair.allowance:g} {points} of accuracy"
     )
     counted = _counts(portions)
+    # the best of several by fresh people would owe that to chance in part
     best = min(
-        (
-            (change.difference, each, change)
-            for each in portions
-            if (change := _compared(figures, each, repair.target)[0]) is not None
-            and change.difference is not None
-        ),
-        key=lambda entry: entry[0],
+        (each for each in portions if _sought(each, repair) is not None),
+        key=lambda each: _sought(each, repair) or 0.0,
         default=None,
     )
+    change = None if best is None else _compared(figures, best, repair.target)[0]
     least = (
         ""
-        if best is None
+        if best is None or change is None
         else f" The best of them changed {_target(spec, repair)} by "
-        f"{change_text(best[2], tested=False)}, with {_portion(best[1])} added."
+        f"{change_text(change, tested=False)}, with {_portion(best)} added."
     )
     return f"{told}. Of {_amounts(len(portions))} tried, {counted}.{least}"
+
+
+def _sought(trial: Trial, repair: Repair) -> float | None:
+    """Give what is to fall of a trial, as it is chosen by."""
+    measure = measured(trial, repair.target, "validation")
+    return None if measure is None else measure.estimate
 
 
 def _counts(portions: Sequence[Trial]) -> str:

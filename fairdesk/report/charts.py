@@ -693,13 +693,14 @@ class _Box(NamedTuple):
 
 
 def _beside(x: float, y: float, wide: float, taken: Sequence[_Box], frame: _Frame) -> _Box:
-    """Place a label around a mark, where it covers the least."""
+    """Place a label around a mark, where it covers the least and is not far."""
     tall, gap = _SIZE + 3.0, 6.0
     room = _Box(frame.left, frame.top, WIDTH - frame.left, frame.bottom - frame.top)
 
-    def covered(place: _Box) -> float:
-        outside = wide * tall - place.shared(room)
-        return 4 * outside + sum(place.shared(each) for each in taken)
+    def cost(place: _Box) -> float:
+        covered = sum(place.shared(each) for each in taken)
+        away = max(y - place.y - tall, place.y - y)
+        return 4 * (wide * tall - place.shared(room)) + covered + away
 
     # beside the mark runs its own interval: the corners come first
     places = [
@@ -708,7 +709,7 @@ def _beside(x: float, y: float, wide: float, taken: Sequence[_Box], frame: _Fram
         for down in (-(step + 1) * tall - 2, step * tall + 2)
         for across in (gap, -gap - wide)
     ]
-    return min(places, key=covered)
+    return min(places, key=cost)
 
 
 def _front_mark(x: float, y: float, point: FrontPoint) -> str:

@@ -219,8 +219,8 @@ ROWS_ONLY_FIGURES = (
         REPAIR,
         chosen=-1,
         retrains=False,
-        ended="",
-        notes=("An ONNX file holds no way to train: it cannot be retrained.",),
+        ended="No portion was tried. An ONNX file holds no way to train: it cannot be retrained.",
+        notes=("There are rows to add, and no other model to compare.",),
     ),
     *trials(({"kind": "imported"}, measures(0.8462, 0.0391))),
 )
