@@ -289,7 +289,7 @@ class Store:
             by_column = np.frombuffer(raw, "<i8").reshape(d + 3, count)
         except (zlib.error, ValueError, OverflowError) as error:
             raise damaged(self.path) from error
-        rows = np.ascontiguousarray(by_column[:d].view("<f8").T, dtype=np.float64)
+        rows = np.array(by_column[:d].view("<f8").T, dtype=np.float64, order="C")
         labels, pairs, seeds = by_column[d:].astype(np.int64)
         added = Augmented(phase, rows, labels, pairs, seeds, texts)
         if why_wrong(added, self.spec.domain, len(self.spec.model.classes), self.spec.data.rows):

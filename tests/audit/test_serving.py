@@ -11,8 +11,11 @@ from fairdesk.audit import serving, wire
 from fairdesk.audit.serving import Controls, Guest, drive
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.errors import FairDeskError
-from fairdesk.events import Found, Progress
+from fairdesk.events import Found, Measured, Progress
+from fairdesk.trials import Augmented, Retrained, Trial
 from tests.audit import making
+
+TRIAL = Trial(0, "imported")
 
 
 def found(n, phase="global", start=0):
@@ -209,6 +212,69 @@ def test_findings_do_not_wait_for_a_model_that_thinks(monkeypatch):
 
     assert drive(events(), Budget(), Controls(), 1, send) == "done"
     assert arrived.is_set()
+
+
+def test_what_a_repair_makes_is_sent_at_once_and_in_its_order():
+    rows = np.zeros((2, 3))
+    numbers = np.arange(2)
+    added = Augmented("making", rows, numbers, numbers + 1, numbers + 2, ("a text",))
+    files = [
+        Retrained("saving", 4, "model.onnx", "It is fine.", np.frombuffer(b"abc", np.int8)),
+        Retrained("saving", 4, "model.keras", "There is none.", np.empty(0, np.int8)),
+    ]
+    sent = Sent()
+    events = [added, progress(1), *files, progress(2)]
+    assert drive(iter(events), Budget(), Controls(), 1, sent) == "done"
+    told = [(m, a) for m, a in sent if not isinstance(m, wire.SearchProgress)]
+    assert told[0][0] == wire.SearchAugmented("making", ("a text",))
+    assert [each.tolist() for each in told[0][1][1:]] == [[0, 1], [1, 2], [2, 3]]
+    assert [m.name for m, _ in told[1:]] == ["model.onnx", "model.keras"]
+    assert told[1][1][0].tobytes() == b"abc"
+    assert isinstance(sent[-1][0], wire.SearchProgress)
+
+
+@pytest.mark.parametrize("silent", [True, False])
+def test_a_model_that_is_trained_for_long_is_not_taken_for_dead(monkeypatch, silent):
+    monkeypatch.setattr(serving, "TEND_SECONDS", 0.01)
+    monkeypatch.setattr(serving, "_LIFE_SECONDS", 0.02)
+    sent, heard = Sent(), threading.Event()
+
+    def send(message, arrays=()):
+        sent(message, arrays)
+        if len(sent.of(wire.SearchProgress)) > 5:
+            heard.set()
+
+    def training():
+        yield progress(1, queries=7)
+        heard.wait(20 if silent else 0.3)
+        yield progress(2, queries=8)
+
+    assert drive(training(), Budget(), Controls(), 1, send, silent=silent) == "done"
+    told = sent.of(wire.SearchProgress)
+    # the same again and again, until there is something new; else when it came, and at the end
+    assert heard.is_set() == silent
+    assert {each.queries for each in told} == {7, 8}
+    assert told[-1].queries == 8
+    assert len(told) > 5 or not silent
+
+
+def test_a_repair_that_is_told_to_stop_comes_to_its_end():
+    sent, controls, over = Sent(), Controls(), threading.Event()
+
+    def training():
+        for i in range(1_000):
+            if over.is_set():
+                break
+            if i == 5:
+                controls.obey(3, wire.Stop())
+            yield progress(i + 1)
+        yield Measured("training", (TRIAL,))
+        yield progress(2_000)
+
+    ending = drive(training(), Budget(), controls, 3, sent, wind_up=over.set, silent=True)
+    assert ending == "stopped"
+    assert sent.of(wire.SearchMeasured)[-1].figures == (TRIAL,)
+    assert sent.of(wire.SearchProgress)[-1].done == 2_000
 
 
 class Conversation:

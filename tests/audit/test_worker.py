@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from fairdesk.audit import wire
+from fairdesk.audit import worker as worker_module
 from fairdesk.audit.child import describe_end
 from fairdesk.audit.confinement import unknown
 from fairdesk.audit.spec import Budget, RunSpec
@@ -23,6 +24,7 @@ from fairdesk.audit.worker import Patience, Worker
 from fairdesk.errors import DataError, ModelError, TrustRequiredError, WorkerError
 from fairdesk.events import Found, Progress
 from fairdesk.files import sha256
+from fairdesk.trials import Change, Measure, Repair, Trial
 from tests.audit import fake_guest, making
 
 LONG = RunSpec("steps", {"steps": 1_000_000})
@@ -491,6 +493,172 @@ def test_findings_are_people_of_the_domain(spec, tmp_path, changed, value):
         with pytest.raises(WorkerError, match="does not fit the question"):
             next(events)
     worker.close()
+
+
+def heard(message, *arrays):
+    """Give a frame as it is read from a guest's pipe."""
+    return wire.read_from_guest(io.BytesIO(frame_bytes(2, message, arrays)))
+
+
+ROWS = np.array([[40.0, 0, 5], [40.0, 1, 5]])
+NUMBERS = np.array([0, 1])
+
+
+@pytest.mark.parametrize(
+    ("changed", "value"),
+    [
+        (None, None),
+        (0, another(ROWS, 0, 400)),
+        (0, another(ROWS, 0, 40.5)),
+        (0, another(ROWS, 1, 2)),
+        (0, another(ROWS, 0, np.nan)),
+        (0, another(ROWS, 0, np.inf)),
+        (0, ROWS[:1]),
+        (0, ROWS[:, :2]),
+        # the model has two classes, the table 60 rows
+        (1, np.array([0, 2])),
+        (1, np.array([-1, 0])),
+        (1, np.array([0.0, np.nan])),
+        (1, NUMBERS.astype(bool)),
+        (2, np.array([-2, 0])),
+        (3, np.array([0, 60])),
+        (3, np.array([-1, 0])),
+        (3, NUMBERS[:1]),
+    ],
+)
+def test_added_rows_are_people_of_the_domain(spec, changed, value):
+    arrays = [ROWS, NUMBERS, np.array([-1, 7]), NUMBERS]
+    if changed is not None:
+        arrays[changed] = value
+    frame = heard(wire.SearchAugmented("making", ()), *arrays)
+    if changed is None:
+        added = worker_module._augmented(frame, frame.message, spec.domain, 2, 60)
+        np.testing.assert_array_equal(added.rows, ROWS)
+        assert added.pairs.tolist() == [-1, 7]
+    else:
+        with pytest.raises(WorkerError, match="does not fit the question"):
+            worker_module._augmented(frame, frame.message, spec.domain, 2, 60)
+
+
+@pytest.mark.parametrize(
+    ("run", "seeds", "why"),
+    [
+        ("repair-aequitas", NUMBERS, ""),
+        # the table has 60 rows, and nobody asks a search for rows
+        ("repair-aequitas", NUMBERS + 59, "made from others"),
+        ("maft", NUMBERS, "nobody has asked for"),
+    ],
+)
+def test_only_a_repair_makes_rows_and_of_its_own_table(spec, tmp_path, run, seeds, why):
+    path = tmp_path / "model"
+    path.write_bytes(b"")
+    arrays = [ROWS, NUMBERS, NUMBERS, seeds]
+    worker, _ = with_a_model(spec, path, wire.SearchAugmented("making", ()), arrays)
+    worker._patience = Patience(answer=1.0)
+    events = worker.repair(spec.mapping, spec.domain, (np.zeros((60, 3)),), RunSpec(run))
+    if why:
+        with pytest.raises(WorkerError, match="does not fit the question") as caught:
+            next(events)
+        assert why in caught.value.why
+    else:
+        assert next(events).seeds.tolist() == [0, 1]
+        events.close()
+    worker.close()
+
+
+FILE = wire.SearchRetrained("saving", 2, "model.keras", "It is fine.")
+
+
+@pytest.mark.parametrize(
+    ("told", "arrays", "why"),
+    [
+        (FILE, [np.frombuffer(b"model", np.int8)], ""),
+        (FILE, [np.empty(0, np.int8)], ""),
+        (msgspec.structs.replace(FILE, trial=-1), [np.empty(0, np.int8)], "is none"),
+        (FILE, [np.zeros(3)], "is none"),
+        (FILE, [np.zeros((2, 2), np.int8)], "shapes"),
+        (FILE, [], "shapes"),
+    ],
+)
+def test_files_of_models_are_those_that_there_are(told, arrays, why):
+    frame = heard(told, *arrays)
+    if why:
+        with pytest.raises(WorkerError) as caught:
+            worker_module._retrained(frame, frame.message)
+        assert why in caught.value.why
+    else:
+        made = worker_module._retrained(frame, frame.message)
+        assert (made.trial, made.name) == (2, "model.keras")
+        assert made.content.tobytes() == arrays[0].tobytes()
+
+
+@pytest.mark.parametrize("name", ["../model.keras", "run.sh", ""])
+def test_a_file_of_another_name_is_no_message(name):
+    with pytest.raises(WorkerError, match="no message of FairDesk"):
+        heard(msgspec.structs.replace(FILE, name=name), np.empty(0, np.int8))
+
+
+SHARE = Measure("share_domain", "", "domain", 0.1, 0.08, 0.12, 1_000)
+FALL = Change("share_domain", "", "domain", 0, -0.05, -0.06, -0.04, 0.01, "McNemar, exact")
+TRIAL = Trial(0, "imported", measures=(SHARE,))
+NEXT = Trial(1, "retrained", added=3, percent=2.0, measures=(SHARE,), changes=(FALL,))
+TOLD = Repair("share_domain", 1, 10, 20, "majority", 36, 12, 12, 1.0, retrains=True)
+
+
+def with_measure(**changed):
+    return msgspec.structs.replace(TRIAL, measures=(msgspec.structs.replace(SHARE, **changed),))
+
+
+def with_change(**changed):
+    return msgspec.structs.replace(NEXT, changes=(msgspec.structs.replace(FALL, **changed),))
+
+
+@pytest.mark.parametrize(
+    ("figures", "sound"),
+    [
+        ((TOLD, TRIAL, NEXT), True),
+        ((TOLD, with_measure(estimate=None, low=None, high=None), NEXT), True),
+        # one that was resampled may leave its estimate out
+        ((TOLD, with_measure(estimate=0.07), NEXT), True),
+        # a mean score may be any number, and a ratio above one
+        ((TOLD, with_measure(what="rule_score", estimate=3.0, low=-1.0, high=7.0), NEXT), True),
+        ((TOLD, with_measure(estimate=1.5), NEXT), False),
+        ((TOLD, with_measure(low=-0.1), NEXT), False),
+        ((TOLD, with_measure(low=0.13), NEXT), False),
+        ((TOLD, with_measure(people=-1), NEXT), False),
+        ((TOLD, TRIAL, with_change(p=1.2)), False),
+        ((TOLD, TRIAL, with_change(low=0.5)), False),
+        ((TOLD, TRIAL, with_change(against=5)), False),
+        ((TOLD, TRIAL, msgspec.structs.replace(NEXT, added=-1)), False),
+        ((TOLD, TRIAL, msgspec.structs.replace(NEXT, percent=130.0)), False),
+        ((TOLD, TRIAL, msgspec.structs.replace(NEXT, seconds=-1.0)), False),
+        ((TOLD, TRIAL, msgspec.structs.replace(NEXT, number=-1)), False),
+        ((TOLD, TRIAL, msgspec.structs.replace(NEXT, number=0)), False),
+        ((TOLD, TRIAL), False),
+        ((msgspec.structs.replace(TOLD, chosen=-1), TRIAL), True),
+        ((msgspec.structs.replace(TOLD, chosen=-2), TRIAL), False),
+        ((msgspec.structs.replace(TOLD, train=-1), TRIAL, NEXT), False),
+        ((msgspec.structs.replace(TOLD, allowance=-1.0), TRIAL, NEXT), False),
+    ],
+)
+def test_figures_of_repairs_are_what_can_be(spec, figures, sound):
+    frame = heard(wire.SearchMeasured("training", figures))
+    if sound:
+        assert worker_module._event(frame, spec.domain, 1).figures == figures
+    else:
+        with pytest.raises(WorkerError, match="does not fit the question"):
+            worker_module._event(frame, spec.domain, 1)
+
+
+@pytest.mark.parametrize("number", ["NaN", "1e999", "null"])
+def test_what_is_no_number_is_no_message(number):
+    told = msgspec.structs.replace(NEXT, percent=0.375)
+    frame = frame_bytes(2, wire.SearchMeasured("training", (TOLD, TRIAL, told)))
+    assert frame.count(b"0.375") == 1
+    # as many letters, for the frame tells its length
+    raw = frame.replace(b"0.375", f"{number:>5}".encode())
+    with pytest.raises(WorkerError, match="no message of FairDesk"):
+        wire.read_from_guest(io.BytesIO(raw))
 
 
 def test_a_child_that_cannot_be_started(spec):
