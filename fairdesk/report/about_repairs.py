@@ -584,6 +584,10 @@ def _helpless(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str
     told = (
         f"Nothing was shown to help at a cost of at most {repair.allowance:g} {points} of accuracy"
     )
+    if any(each.verdict == "better" for each in portions):
+        told = "Nothing is chosen yet"
+    elif not repair.ended:
+        told += " so far"
     counted = _counts(portions)
     # the best of several by fresh people would owe that to chance in part
     best = min(
@@ -610,7 +614,7 @@ def _sought(trial: Trial, repair: Repair) -> float | None:
 def _counts(portions: Sequence[Trial]) -> str:
     """Count portions by what came of them."""
     texts = {
-        "better": "lowered it, but not enough to be chosen",
+        "better": "lowered it",
         "open": "made no difference that is shown",
         "worse": "made it worse",
         "costly": "cost too much accuracy",

@@ -110,6 +110,14 @@ def test_where_nothing_helped_that_comes_first(spec):
     assert "−0.06 points (−0.29 to 0.17), with 0.83 % added" in first
 
 
+def test_while_it_goes_on_nothing_is_said_for_good(spec):
+    measured = without(repairs.HELPLESS_FIGURES, ended="")
+    assert "of accuracy so far. Of 2 portions" in told(spec, measured)[0]
+    measured = without(repairs.FIGURES, ended="", chosen=-1)
+    first = told(spec, measured)[0]
+    assert first.startswith("Nothing is chosen yet. Of 5 portions tried, 2 lowered it, 1 made")
+
+
 def test_a_choice_that_fresh_people_do_not_bear_out_is_no_success(spec):
     measured = without(repairs.HELPLESS_FIGURES, chosen=2)
     said = plain(about_repairs.headline(spec, measured))
