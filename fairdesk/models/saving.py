@@ -28,6 +28,7 @@ from fairdesk.models.model import OpenedModel, labels
 from fairdesk.models.onnx_writing import estimator_as_onnx, network_as_onnx
 from fairdesk.models.open import open_model
 from fairdesk.models.prepared import PreparedModel
+from fairdesk.models.refitting import innermost
 
 if TYPE_CHECKING:
     from fairdesk.models.sklearn_file import ScikitModel
@@ -77,7 +78,7 @@ def save(fed: FedModel, rows: Rows) -> Iterator[Saved]:
     Saved
         Equal bytes for equal models, as far as pickles have them.
     """
-    inner = _innermost(fed.opened)
+    inner: Any = innermost(fed.opened)
     card = inner.card
     check = _Check(fed, rows)
     if hasattr(inner, "estimator"):
@@ -111,7 +112,7 @@ class _Check:
     def __init__(self, fed: FedModel, rows: Rows) -> None:
         self.rows = rows
         self.before = _before(fed.opened)
-        self._card = _innermost(fed.opened).card
+        self._card = innermost(fed.opened).card
         self._fed = fed
         self._own: Scores = fed.predict(rows)
 
@@ -171,13 +172,6 @@ class _Check:
     @property
     def _all(self) -> str:
         return "1 row" if len(self.rows) == 1 else f"{len(self.rows):,} rows"
-
-
-def _innermost(opened: OpenedModel) -> Any:  # noqa: ANN401 - any opened model
-    """Give the model itself, without what is before it and what is known of it."""
-    while isinstance(opened, DescribedModel | PreparedModel):
-        opened = opened.described if isinstance(opened, DescribedModel) else opened.opened
-    return opened
 
 
 def _before(opened: OpenedModel) -> list[tuple[str, Any]]:

@@ -31,10 +31,10 @@ def replacing(path: Path) -> Iterator[Path]:
             yield draft
             draft.replace(path)
     except OSError as error:
-        raise _told(path, error) from error
+        raise told(path, error) from error
 
 
-def _told(path: Path, error: OSError) -> ReportError:
+def told(path: Path, error: OSError) -> ReportError:
     """Say in plain words why a file could not be written."""
     what = f"“{path.name}” could not be written."
     if error.errno in _FULL:

@@ -30,6 +30,7 @@ from fairdesk.models.mapping import match
 from fairdesk.models.model import Companion, How, Input, Mapping, Takes, labels
 from fairdesk.models.onnx_writing import network_as_onnx
 from fairdesk.models.open import open_model
+from fairdesk.models.refitting import innermost
 from fairdesk.models.saving import save
 from tests.models.test_keras_file import ARRAYS, PLAIN, dense, sequential, write_keras
 
@@ -207,8 +208,7 @@ def test_a_dictionary_stays_one_with_all_that_was_in_it(tmp_path):
     other = LogisticRegression().fit(scaler.transform(PEOPLE[NUMBERS]), PAID[::-1])
     kept = {"scaler": scaler, "clf": classifier, "features": NUMBERS}
     model, rows = fed(tmp_path, kept, PEOPLE[NUMBERS])
-    saving_from = saving._innermost(model.opened)
-    saving_from.estimator = other  # as if it had been trained anew
+    innermost(model.opened).estimator = other  # as if it had been trained anew
     saved = files(model, rows)
     again = joblib.load(io.BytesIO(saved["model.joblib"].content))
     assert list(again) == ["scaler", "clf", "features"]
