@@ -1,4 +1,10 @@
-"""Aequitas' retraining: add ever greater portions of discriminatory people while it helps."""
+"""Aequitas' retraining: add ever greater portions of discriminatory people while it helps.
+
+Udeshi, Arora and Chattopadhyay, "Automated Directed Fairness Testing", ASE 2018, Algorithm 5. The
+paper stops at the first estimate that is no lower than the one before. Here both models are asked
+about the same people, and the interval of the difference decides: what lies within it may be
+chance.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +14,102 @@ import numpy as np
 
 from fairdesk.events import Event, Rows
 from fairdesk.mitigate.options import AequitasOptions
+from fairdesk.mitigate.others import beside
+from fairdesk.mitigate.pool import of_pairs
+from fairdesk.mitigate.trying import PLAIN, Repairing
 from fairdesk.mitigate.workshop import Workshop
+from fairdesk.trials import Trial
+
+#: So many portions in a row may bring nothing more, once one has helped.
+PATIENCE = 2
 
 
 def search(
-    workshop: Workshop, people: Rows, options: AequitasOptions, rng: np.random.Generator
+    workshop: Workshop,
+    people: Rows,  # noqa: ARG001 - the workshop knows them
+    options: AequitasOptions,
+    rng: np.random.Generator,
 ) -> Iterator[Event]:
-    """Retrain with portions of the pairs found."""
-    raise NotImplementedError
-    yield
+    """Retrain with portions of the pairs found.
+
+    Parameters
+    ----------
+    workshop : Workshop
+        The data, the pairs and the model.
+    people : Rows
+        Not looked at.
+    options : AequitasOptions
+        The parameters.
+    rng : np.random.Generator
+        All randomness; the same generator gives the same trials.
+
+    Yields
+    ------
+    Event
+        `Augmented` once, `Measured` after every trial, `Progress`, and `Retrained` at the end.
+
+    Raises
+    ------
+    SpecError
+        When there are fewer rows than the first portion takes; before anything is trained.
+    ModelError
+        When the imported model refuses the rows.
+    """
+    repair = Repairing(workshop, options, "share_domain", rng)
+    yield from repair.divide()
+    # whole pairs
+    sizes = [2 * -(-repair.rows_for(percent) // 2) for percent in portions(options.most, rng)]
+    yield from repair.stock(
+        of_pairs(workshop, repair.parts, options.labels, sizes[-1], rng),
+        sizes,
+        "Search for more examples first, or make the greatest portion smaller.",
+    )
+    yield from repair.begin()
+    yield from _grow(repair, sizes)
+    yield from beside(repair)
+    yield from repair.finish()
+
+
+def portions(most: float, rng: np.random.Generator) -> list[float]:
+    """Draw how many percent each portion adds: p_i from (2^(i-2), 2^(i-1)), none above ``most``."""
+    drawn = list[float]()
+    low, high = 0.5, 1.0
+    while not drawn or low < most:
+        top = min(high, most)
+        drawn.append(float(rng.uniform(min(low, top / 2), top)))
+        low, high = high, 2 * high
+    return drawn
+
+
+def _grow(repair: Repairing, sizes: list[int]) -> Iterator[Event]:
+    """Add greater and greater portions until one is worse, or no more is gained."""
+    best, added, fruitless = PLAIN, 0, 0
+    for place, size in enumerate(sizes, start=1):
+        if repair.ended or added == len(repair.pool.rows):
+            break
+        added = min(size, len(repair.pool.rows))
+        trial = yield from repair.portion(added, f"portion {place} of {len(sizes)}", best)
+        if trial is None:
+            break
+        if trial.verdict == "better":
+            best, fruitless = trial.number, 0
+            repair.choose([best])
+        elif best != PLAIN:
+            fruitless += 1
+        if trial.verdict == "worse":
+            repair.ended = f"{_adding(trial)} was shown to be worse than {_before(repair, best)}."
+        elif fruitless == PATIENCE:
+            repair.ended = (
+                f"{_adding(trial)} was the second portion in a row that was not shown to be better "
+                f"than {_before(repair, best)}."
+            )
+    if not repair.ended:
+        repair.tried_all(added, sizes[-1])
+
+
+def _adding(trial: Trial) -> str:
+    return f"Adding {trial.percent:.1f} %"
+
+
+def _before(repair: Repairing, best: int) -> str:
+    return "adding nothing" if best == PLAIN else _adding(repair.trials[best]).lower()
