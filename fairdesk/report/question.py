@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from fairdesk.audit.methods import METHODS, parse_options
+from fairdesk.audit.methods import METHODS, Answers, method_named, parse_options
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord
 from fairdesk.data.domain import Attribute, Domain, Role
@@ -29,6 +29,7 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.decisions import class_texts
 from fairdesk.report.material import Material
+from fairdesk.report.rules import rule_phrase
 
 #: Values of a column that are written out before “and n more”.
 _VALUES_SHOWN = 12
@@ -458,6 +459,7 @@ def compared_values(attribute: Attribute) -> str:
 
 def method(material: Material) -> Section:
     """Say how was searched: each method in plain words, and each run's settings."""
+    spec = material.spec
     blocks: list[Block] = []
     if not material.runs:
         blocks.append(Text("No search has been run yet."))
@@ -481,6 +483,7 @@ def method(material: Material) -> Section:
             ("budget", " or ".join(limits) or "none", "when the run ends by itself"),
             *option_rows(run),
             *_group_rows(run),
+            *_repair_rows(spec, run),
         ]
         blocks.append(
             Grid(
@@ -516,6 +519,19 @@ def _group_rows(run: RunRecord) -> list[tuple[str, str, str]]:
         ]
         rows += listed or [("terms", "as in the paper", "what names somebody, by category")]
     return rows
+
+
+def _repair_rows(spec: AuditSpec, run: RunRecord) -> list[tuple[str, str, str]]:
+    """Give what a repair was told beside its options: the rule set, or which pairs."""
+    asked = run.spec
+    if asked.rule:
+        decision = f", for the decision “{asked.outcome}”" if asked.outcome else ""
+        return [("rule set", rule_phrase(spec, asked.rule), f"what is repaired{decision}")]
+    if method_named(asked.method).answers is not Answers.REPAIR:
+        return []
+    runs = words.joined([str(number) for number in asked.pairs_of]) or "all"
+    told = "only those that the auditor flagged" if asked.flagged else "flagged ones first"
+    return [("pairs of runs", runs, f"whose pairs are repaired; {told}")]
 
 
 def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:

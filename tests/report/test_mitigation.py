@@ -106,6 +106,15 @@ def test_it_says_what_was_repaired_and_where_labels_come_from(chapter):
     assert "a choice" not in labelled[1]
 
 
+def test_the_settings_tell_what_each_repair_was_given(whole):
+    (method,) = (each for each in whole[0].sections if each.title == "Method and settings")
+    rows = [row for grid in blocks(method, "Grid") for row in grid.rows]
+    assert ("pairs of runs", "1", "whose pairs are repaired; flagged ones first") in rows
+    assert ("rule set", "sex = male", "what is repaired, for the decision “1”") in rows
+    flagged = "whose pairs are repaired; only those that the auditor flagged"
+    assert ("pairs of runs", "all", flagged) in rows
+
+
 def test_a_repair_that_was_stopped_says_so(chapter):
     (ended,) = (each for each in blocks(chapter, "Callout") if each.word == "Not to the end.")
     assert "Stopped by the auditor" in ended.text
