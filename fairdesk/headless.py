@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 import msgspec
@@ -41,6 +40,7 @@ from fairdesk.report.exports import (
     write_findings_json,
     write_retraining_csv,
 )
+from fairdesk.report.repair_exports import write_repair
 from fairdesk.samples import is_sample_file
 
 log = logging.getLogger(__name__)
@@ -262,7 +262,15 @@ def repair(
             exported = _to_export(record, question.trial)
             if exported is not None:
                 watch(msgspec.structs.replace(state, phase="writing the files"))
-                files = _export(store, worker, record.id, exported, question)
+                written = write_repair(
+                    store,
+                    worker,
+                    record.id,
+                    exported,
+                    question.out.absolute(),
+                    provenance=question.provenance,
+                )
+                files = {name: str(path) for name, path in written.items()}
         except FairDeskError as error:
             log.warning("the repair was not exported: %s", error, exc_info=True)
             trouble = str(error)
@@ -321,39 +329,6 @@ def _to_export(run: RunRecord, wanted: int | None) -> int | None:
             remedy=f"The repair is kept in the audit. Its trials are: {there}.",
         )
     return wanted
-
-
-def _export(
-    store: Store, worker: Worker, run_id: int, trial: int, question: RepairQuestion
-) -> dict[str, str]:
-    """Write what came of a trial: all of it, or nothing.
-
-    Raises
-    ------
-    ReportError
-        When it cannot be written.
-    """
-    from fairdesk.report.repair_exports import write_repair  # noqa: PLC0415
-
-    out = question.out.absolute()
-    try:
-        with TemporaryDirectory(prefix=".unfinished-", dir=out) as draft:
-            written = write_repair(
-                store, worker, run_id, trial, Path(draft), provenance=question.provenance
-            )
-            names = {name: path.relative_to(draft) for name, path in written.items()}
-            there = [out / name for name in names.values() if (out / name).exists()]
-            if there:
-                _move_aside(out, there)
-            for name in names.values():
-                (Path(draft) / name).rename(out / name)
-    except OSError as error:
-        raise ReportError(
-            f"What was repaired cannot be written to “{out}”.",
-            why=f"The system says: {error.strerror or error}.",
-            remedy="Choose another folder; the repair is kept in the audit.",
-        ) from error
-    return {name: str(out / path) for name, path in names.items()}
 
 
 def _weigh(
@@ -499,17 +474,6 @@ def _make_room(folder: Path) -> None:
         return
     if (folder / AUDIT_FILE).exists():
         release(folder / AUDIT_FILE)
-    _move_aside(folder, there)
-
-
-def _move_aside(folder: Path, there: Sequence[Path]) -> None:
-    """Move files of a folder into a new one inside it.
-
-    Raises
-    ------
-    ReportError
-        When they cannot be moved.
-    """
     number = 1
     while (folder / f"earlier-{number}").exists():
         number += 1
@@ -520,8 +484,8 @@ def _move_aside(folder: Path, there: Sequence[Path]) -> None:
             path.rename(earlier / path.name)
     except OSError as error:
         raise ReportError(
-            f"Earlier files in “{folder}” cannot be moved out of the way.",
+            f"The files of an earlier audit in “{folder}” cannot be moved out of the way.",
             why=f"The system says: {error.strerror or error}.",
             remedy="Choose another folder.",
         ) from error
-    log.info("moved earlier files to %s", earlier)
+    log.info("moved an earlier audit to %s", earlier)

@@ -978,7 +978,7 @@ def _is_of_repair(figure: Repair | Trial) -> bool:
         and all(each.people >= 0 for each in measures)
         and figure.number >= 0
         and figure.added >= 0
-        and 0 <= figure.percent <= 100
+        and figure.percent >= 0
         and figure.seconds >= 0
     )
 

@@ -630,7 +630,7 @@ def with_change(**changed):
         ((TOLD, TRIAL, with_change(low=0.5)), False),
         ((TOLD, TRIAL, with_change(against=5)), False),
         ((TOLD, TRIAL, msgspec.structs.replace(NEXT, added=-1)), False),
-        ((TOLD, TRIAL, msgspec.structs.replace(NEXT, percent=130.0)), False),
+        ((TOLD, TRIAL, msgspec.structs.replace(NEXT, percent=-0.1)), False),
         ((TOLD, TRIAL, msgspec.structs.replace(NEXT, seconds=-1.0)), False),
         ((TOLD, TRIAL, msgspec.structs.replace(NEXT, number=-1)), False),
         ((TOLD, TRIAL, msgspec.structs.replace(NEXT, number=0)), False),
