@@ -29,14 +29,14 @@ from fairdesk.gui import parts, theme
 from fairdesk.gui.background import in_background
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report import about_repairs, words
+from fairdesk.report.repair_exports import NAMES, write_repair
 from fairdesk.trials import Trial
 
 Provenance = Literal["sidecar", "columns"]
 _PROVENANCE: dict[Provenance, tuple[str, str]] = {
     "sidecar": (
         "In a file &beside the data",
-        "The data then have the columns of your file and no others, so that they can be trained "
-        "with as they are.",
+        "The data then have the columns of your file and no others: trained with as they are.",
     ),
     "columns": (
         "In more &columns of the data",
@@ -78,10 +78,11 @@ class ExportDialog(QDialog):
         self.close_ = QPushButton("Cancel")
         self._lay_out()
         self.choose.clicked.connect(self._choose)
-        self.start.clicked.connect(self._ask)
+        self.start.clicked.connect(self._write)
         self.show_folder.clicked.connect(self._show_folder)
         self.close_.clicked.connect(self.reject)
-        self.folder.textChanged.connect(lambda text: self.start.setEnabled(bool(text.strip())))
+        self.folder.textChanged.connect(self._tell_folder)
+        self._tell_folder()
         number = trial.number
         session.store.ask(
             lambda store: store.models(run, number), self._tell_models, key="repair models"
@@ -117,6 +118,11 @@ class ExportDialog(QDialog):
         row.addLayout(place, 1)
         row.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignBottom)
         form.addLayout(row)
+        self.earlier = parts.Words(
+            "There is an earlier export in this folder. Its files are moved into a folder of their "
+            "own in it: nothing is lost."
+        )
+        form.addWidget(self.earlier)
         form.addWidget(parts.heading("Where the origin of each added row is told"))
         together = QButtonGroup(self)
         for kind, (text, hint) in _PROVENANCE.items():
@@ -157,13 +163,11 @@ class ExportDialog(QDialog):
             f"Your data with {words.counted(added, 'row')} added"
             if added
             else "Your data, and all rows that could be added"
-            if self._trial.kind == "imported"
-            else "Your data, nothing added"
         )
         return (
             f"{rows}, as CSV and Parquet: same columns, order and labels as your file, to train "
-            "with; the same for a spreadsheet, where no cell can pass for a formula; and a card "
-            "that says what was added and why."
+            "with; the same for a spreadsheet, where no cell can pass for a formula; the tables of "
+            "before and after and of all models; and a card that says what was added and why."
         )
 
     def _tell_models(self, models: Mapping[str, ModelFile]) -> None:
@@ -177,7 +181,8 @@ class ExportDialog(QDialog):
             self.models.setText("No model: this one cannot be retrained here.")
         else:
             self.models.setText(
-                "No model: it is kept of the chosen one only. The data are enough to train it."
+                "No model: files are kept of the chosen one and of those on the front. The data "
+                "are enough to train it."
             )
 
     # What happens
@@ -189,36 +194,23 @@ class ExportDialog(QDialog):
         if name:
             self.folder.setText(name)
 
-    def _ask(self) -> None:
-        """Write, after asking where files would be replaced."""
-        folder = Path(self.folder.text().strip()).expanduser()
-        self.banner.clear()
-        if (
-            folder.is_dir()
-            and any(folder.iterdir())
-            and not parts.asked(
-                self,
-                f"Replace files in “{folder.name}”?",
-                "The folder is not empty. Files of the same names as those that are written are "
-                "replaced; others are left as they are.",
-                yes="&Replace",
-                no="&Choose another",
-            )
-        ):
-            return
-        self._write(folder)
+    @property
+    def _folder(self) -> Path:
+        return Path(self.folder.text().strip()).expanduser()
 
-    def _write(self, folder: Path) -> None:
-        path, run, trial, provenance = (
-            *(self._session.path, self._run, self._trial.number),
-            self.provenance,
-        )
+    def _tell_folder(self) -> None:
+        """Say what becomes of an earlier export: nothing is replaced, so nothing is asked."""
+        self.start.setEnabled(bool(self.folder.text().strip()))
+        self.earlier.setVisible(any((self._folder / name).exists() for name in NAMES))
+
+    def _write(self) -> None:
+        path, run, trial = self._session.path, self._run, self._trial.number
+        folder, provenance = self._folder, self.provenance
+        self.banner.clear()
         worker = self._worker = Worker()
         self._set_busy("Writing…")
 
         def write() -> dict[str, Path]:
-            from fairdesk.report.repair_exports import write_repair
-
             store = Store.open(path)
             try:
                 written = write_repair(store, worker, run, trial, folder, provenance=provenance)

@@ -54,6 +54,17 @@ _EMPTY = (
 #: What the log says of a mark.
 _MARKED = re.compile(r"Pair [0-9,]+: (flagged|dismissed|not marked)\.")
 
+#: What a repair does, phase by phase.
+_PHASES = {
+    "splitting": "Setting rows apart that are never trained on",
+    "labelling": "Labelling rows to add",
+    "imported": "Measuring the model as it was imported",
+    "retraining": "Training and measuring with nothing added",
+    "comparing": "Training and measuring another method to compare with",
+    "proving": "Proving what can be proven, before and after",
+    "saving": "Writing the models, and checking that they answer alike",
+}
+
 
 def repairs(run: Run) -> bool:
     """Tell whether a run is a repair."""
@@ -380,14 +391,15 @@ class RepairPage(QWidget):
         self.choice.setVisible(not rows_only)
         self.export.setText("E&xport the rows to add…" if rows_only else "E&xport this one…")
         going = run.state in ("running", "paused")
-        can = not going and (kind not in ("", "imported") or rows_only)
+        can = not going and (rows_only or kind == "portion")
         self.export.setEnabled(can)
         why = (
             "It can be exported when the run is over."
             if going
             else ""
             if can
-            else "This is the model as it was imported: there is nothing to export. Pick another."
+            else "Nothing is added to the data here, so there is nothing to export: pick a model "
+            "with rows added."
         )
         self.export.setToolTip(why)
         self.export.setAccessibleDescription(why)
@@ -445,7 +457,10 @@ class RepairPage(QWidget):
 
 def step_text(state: RunState) -> str:
     """Say what a repair does just now."""
-    phase = state.phase[:1].upper() + state.phase[1:] or "Beginning"
-    if not state.total:
-        return f"{phase}…"
-    return f"{phase}: {words.number(state.done)} of {words.number(state.total)}"
+    phase, _, percent = state.phase.partition(": ")
+    told = _PHASES.get(phase) or phase[:1].upper() + phase[1:] or "It begins"
+    if percent:
+        told += f", {percent.replace(' %', f'{words.NBSP}%')} added"
+    if state.total <= 1:
+        return f"{told}…"
+    return f"{told}: step {words.number(state.done)} of {words.number(state.total)}"
