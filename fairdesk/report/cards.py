@@ -29,8 +29,8 @@ _EXACT = (
 )
 _DATA_IS_FOR = (
     "To train the audited model, or one for the same purpose, again, in the same way as before. "
-    "The rows that were there are all in it, also those that FairDesk tested on: test a model that is "
-    "trained with it on other rows, that are real."
+    "The rows that were there are all in it, also those that FairDesk tested on: test a model that "
+    "is trained with it on other rows, that are real."
 )
 _MIND_DATA = (
     "What is unfair in the labels that were there, stays in them.",

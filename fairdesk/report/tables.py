@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -234,7 +234,7 @@ def _own_rows(extended: Extended) -> Iterator[_Own]:
     table = extended.table
     dialect = table.source.dialect
     if not (extended.there and dialect.format == "csv"):
-        yield _Own(_texts(table, dialect, {}), table.names)
+        yield _Own(_texts(table, dialect), table.names)
         return
     path = Path(table.source.path)
     with opened(path, dialect) as stream:
@@ -259,20 +259,19 @@ def _write(
     safe: bool = False,
 ) -> None:
     table, added, dialect = extended.table, extended.added, extended.table.source.dialect
-    spelling: dict[tuple[int, float], str] = {}
+    spelling = _Spelling(extended)
     extra = added.names[len(table.columns) :]
-    told = _counted(own.rows, _first_places(extended), spelling, len(table.codes), path)
+    told = spelling.noted(own.rows)
     rows = chain(
+        [[*own.header, *extra]] if header else [],
         ([*row, *extended.also] for row in told) if extra else told,
-        _texts(added, dialect, spelling),
+        _texts(added, dialect, spelling.text),
     )
-    names = [[*own.header, *extra]] if header else []
     with replacing(path) as draft, draft.open("w", encoding=encoding, newline="") as stream:
         stream.write(own.first)
         writer = csv.writer(stream, delimiter=delimiter_of(dialect), lineterminator=own.end)
-        whole = chain(names, rows)
         try:
-            writer.writerows(([guarded(cell) for cell in row] for row in whole) if safe else whole)
+            writer.writerows(([guarded(cell) for cell in row] for row in rows) if safe else rows)
         except UnicodeEncodeError as error:
             raise ReportError(
                 f"“{path.name}” cannot be written in the encoding of the data.",
@@ -282,69 +281,77 @@ def _write(
             ) from error
 
 
-def _first_places(extended: Extended) -> dict[int, list[tuple[int, float]]]:
-    """Tell in which of the table's own rows each value of the added ones stands first."""
-    found: dict[int, list[tuple[int, float]]] = {}
-    if not extended.there:
-        return found
-    for place in range(len(extended.table.columns)):
-        wanted = np.unique(extended.added.codes[:, place])
-        known, first = np.unique(extended.table.codes[:, place], return_index=True)
-        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        for code, row in zip(wanted.tolist(), first[at].tolist(), strict=True):
-            if extended.table.codes[row, place] == code:
-                found.setdefault(row, []).append((place, code))
-    return found
+class _Spelling:
+    """How a file spells the values of added rows, noted while its own rows pass by.
 
+    A whole number that the file does not have gets zeros before it where others have them.
+    """
 
-def _counted(
-    rows: Iterator[Sequence[str]],
-    places: dict[int, list[tuple[int, float]]],
-    spelling: dict[tuple[int, float], str],
-    count: int,
-    path: Path,
-) -> Iterator[Sequence[str]]:
-    """Pass rows on, and note how they spell what stands in these places."""
-    number = -1
-    for number, row in enumerate(rows):
-        for place, code in places.get(number, ()):
-            spelling[place, code] = row[place]
-        yield row
-    if number + 1 != count:
-        raise ReportError(
-            f"“{path.name}” was not written: the data file changed while it was read.",
-            remedy="Export again when no other program writes to it.",
-        )
+    def __init__(self, extended: Extended) -> None:
+        table, added = extended.table, extended.added
+        self._count = len(table.codes)
+        self._dialect = table.source.dialect
+        self._there = extended.there and self._dialect.format == "csv"
+        self._known: dict[tuple[int, float], str] = {}
+        self._widths: dict[int, int] = {}
+        self._first: dict[int, list[tuple[int, float]]] = {}
+        for place, column in enumerate(table.columns if self._there else ()):
+            wanted = np.unique(added.codes[:, place])
+            wanted = wanted[~np.isnan(wanted)]
+            known, first = np.unique(table.codes[:, place], return_index=True)
+            at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+            there = known[at] == wanted
+            for code, row in zip(wanted[there].tolist(), first[at][there].tolist(), strict=True):
+                self._first.setdefault(row, []).append((place, code))
+            if column.kind is Kind.INTEGER and not there.all():
+                self._widths[place] = 0
+
+    def noted(self, rows: Iterator[Sequence[str]]) -> Iterator[Sequence[str]]:
+        """Pass the file's own rows on, and look at them.
+
+        Raises
+        ------
+        ReportError
+            When there are more or fewer than the table has.
+        """
+        number = -1
+        for number, row in enumerate(rows):
+            for place, code in self._first.get(number, ()):
+                self._known[place, code] = row[place]
+            for place in self._widths:
+                if row[place].startswith("0"):
+                    self._widths[place] = max(self._widths[place], len(row[place]))
+            yield row
+        if number + 1 != self._count:
+            raise ReportError(
+                "The data file changed while it was read.",
+                remedy="Export again when no other program writes to it.",
+            )
+
+    def text(self, place: int, code: float, column: Column) -> str:
+        """Spell a value."""
+        if (text := self._known.get((place, code))) is not None:
+            return text
+        text = _localised(column.text(code), column, self._dialect)
+        return text if np.isnan(code) else text.zfill(self._widths.get(place, 0))
 
 
 def _texts(
-    table: Table, dialect: Dialect, spelling: dict[tuple[int, float], str]
+    table: Table, dialect: Dialect, spelt: Callable[[int, float, Column], str] | None = None
 ) -> Iterator[Sequence[str]]:
     """Write a table's rows as texts; each distinct code of some rows is written once."""
+
+    def text(_place: int, code: float, column: Column) -> str:
+        return _localised(column.text(code), column, dialect)
+
     for start in range(0, len(table.codes), _CHUNK):
-        codes = table.codes[start : start + _CHUNK]
-        yield from zip(
-            *(
-                _column_texts(column, codes[:, place], dialect, place, spelling)
-                for place, column in enumerate(table.columns)
-            ),
-            strict=True,
-        )
-
-
-def _column_texts(
-    column: Column,
-    codes: NDArray[np.float64],
-    dialect: Dialect,
-    place: int,
-    spelling: dict[tuple[int, float], str],
-) -> list[str]:
-    distinct, positions = np.unique(codes, return_inverse=True)
-    texts = [
-        spelling.get((place, code)) or _localised(column.text(code), column, dialect)
-        for code in distinct.tolist()
-    ]
-    return [texts[position] for position in positions.tolist()]
+        columns = []
+        for place, column in enumerate(table.columns):
+            codes = table.codes[start : start + _CHUNK, place]
+            distinct, positions = np.unique(codes, return_inverse=True)
+            texts = [(spelt or text)(place, code, column) for code in distinct.tolist()]
+            columns.append([texts[position] for position in positions.tolist()])
+        yield from zip(*columns, strict=True)
 
 
 def _localised(text: str, column: Column, dialect: Dialect) -> str:

@@ -54,7 +54,14 @@ def spec_of(
     trusted=False,
 ):
     attributes = tuple(
-        attribute_of(column, Role.PROTECTED if column.name in protected else Role.VARIES)
+        attribute_of(
+            column,
+            Role.PROTECTED
+            if column.name in protected
+            else Role.FIXED
+            if column.kind is Kind.TEXT
+            else Role.VARIES,
+        )
         for column in table.columns
         if column.name != label and column.kind is not Kind.IGNORED
     )
