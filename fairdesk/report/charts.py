@@ -22,7 +22,7 @@ WIDTH = 460.0
 #: Okabe and Ito's colours for series, in this order; black and yellow are left out.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 2", "1 2")
-_INK, _QUIET, _LINE = "#1a1a1a", "#555555", "#d9d9d9"
+_INK, _QUIET, _FAINT, _LINE = "#1a1a1a", "#555555", "#a6a6a6", "#d9d9d9"
 _FONT = "Libertinus Serif, Georgia, serif"
 _SIZE = 9.0
 #: The width of an average character, in the size of the type.
@@ -511,27 +511,29 @@ def front_chart(
         y = frame.y(value)
         parts.append(_stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", _LINE, 0.6))
         parts.append(_text(frame.left - 5, y + 3, f"{text}{words.NBSP}%", anchor="end"))
-    taken = [_Box(frame.x(each.x[1]) - 5, frame.y(each.y[1]) - 5, 10, 10) for each in points]
+    marks = [_Box(frame.x(each.x[1]) - 9, frame.y(each.y[1]) - 6, 18, 12) for each in points]
+    taken: list[_Box] = []
     if floor is not None:
         y = frame.y(floor)
         parts.append(_stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", _QUIET, 0.8, "4 2"))
         told = "least accuracy allowed"
         parts.append(_text(frame.right, y - 3, told, colour=_QUIET, anchor="end", halo=True))
         taken.append(_Box(frame.right - _extent(told), y - 4 - _SIZE, _extent(told), _SIZE + 4))
-    line = sorted((each.x[1], each.y[1]) for each in points if each.front)
-    if len(line) > 1:
-        path = "L".join(f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in line)
-        parts.append(_stroke(f"M{path}", COLOURS[0], 1.2))
     for each in points:
         x, y = frame.x(each.x[1]), frame.y(each.y[1])
         across = f"M{frame.x(each.x[0]):.1f} {y:.1f}H{frame.x(each.x[2]):.1f}"
         up = f"M{x:.1f} {frame.y(each.y[0]):.1f}V{frame.y(each.y[2]):.1f}"
-        parts.append(_stroke(across + up, _QUIET, 0.7))
+        parts.append(_stroke(across + up, _FAINT, 0.9))
+    line = sorted((each.x[1], each.y[1]) for each in points if each.front)
+    if len(line) > 1:
+        path = "L".join(f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in line)
+        parts.append(_stroke(f"M{path}", COLOURS[0], 1.2))
     parts += [_front_mark(frame.x(each.x[1]), frame.y(each.y[1]), each) for each in points]
     # those on the front are placed first, where there is most room
-    for each in sorted(points, key=lambda point: not point.front):
+    for each, own in sorted(zip(points, marks, strict=True), key=lambda pair: not pair[0].front):
         x, y = frame.x(each.x[1]), frame.y(each.y[1])
-        box = _beside(x, y, _extent(each.name), taken, frame)
+        others = [mark for mark in marks if mark is not own]
+        box = _beside(x, y, _extent(each.name), [*taken, *others], frame)
         taken.append(box)
         weight = "bold" if each.front else "normal"
         if box.y > y + 4 or box.y + box.tall < y - 4:
@@ -694,7 +696,7 @@ class _Box(NamedTuple):
 
 def _beside(x: float, y: float, wide: float, taken: Sequence[_Box], frame: _Frame) -> _Box:
     """Place a label around a mark, where it covers the least and is not far."""
-    tall, gap = _SIZE + 3.0, 6.0
+    tall, gap = _SIZE + 3.0, 5.0
     room = _Box(frame.left, frame.top, WIDTH - frame.left, frame.bottom - frame.top)
 
     def cost(place: _Box) -> float:
@@ -705,7 +707,7 @@ def _beside(x: float, y: float, wide: float, taken: Sequence[_Box], frame: _Fram
     # beside the mark runs its own interval: the corners come first
     places = [
         _Box(x + across, y + down, wide, tall)
-        for step in range(4)
+        for step in range(6)
         for down in (-(step + 1) * tall - 2, step * tall + 2)
         for across in (gap, -gap - wide)
     ]

@@ -84,16 +84,17 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if repair.retrains:
         blocks.append(Text(about_repairs.split_sentence(spec, repair), lead="Kept apart."))
         blocks += _chart(spec, run.figures, repair)
+    if repair.ended:
+        blocks.append(Text(repair.ended, lead="What ended the search."))
+    blocks += [Text(note, lead="Note.") for note in repair.notes]
+    blocks += _before_after(spec, run.figures)
+    if repair.retrains:
         blocks.append(_trials(spec, run.figures, repair))
     blocks += [
         Text(each.failed, lead=f"{about_repairs.trial_name(each)}: there is no such model.")
         for each in about_repairs.trials_of(run.figures)
         if each.failed
     ]
-    if repair.ended:
-        blocks.append(Text(repair.ended, lead="What ended the search."))
-    blocks += [Callout("Note.", note) for note in repair.notes]
-    blocks += _before_after(spec, run.figures)
     blocks += _files(material, run)
     return blocks
 
@@ -158,8 +159,8 @@ def _chart(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> list[B
             picture.svg,
             picture.alt,
             "What the search goes by: up is more accurate, left less discriminatory; lines are "
-            "95 % intervals. Full marks, joined, are the front: no other model is as good in both. "
-            "None of this is measured on the test rows",
+            "95 % intervals. Full marks, joined, are the front: no other model is as good in both; "
+            "+ tells how much was added. None of this is measured on the test rows",
         )
     ]
 
@@ -171,6 +172,9 @@ def _point(trial: Trial, repair: Repair) -> charts.FrontPoint | None:
     if x is None or y is None:
         return None
     name = about_repairs.trial_name(trial)
+    if trial.kind == "portion":
+        # short ones find room in a crowd
+        name = f"+{name.removesuffix(' added')}"
     if trial.number == repair.chosen:
         name += ", chosen"
     return charts.FrontPoint(name, trial.kind, x, y, trial.front)

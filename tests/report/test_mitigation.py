@@ -127,7 +127,7 @@ def test_all_trials_are_listed_and_what_ended_the_search(chapter):
     assert leads["Correlation remover: there is no such model."].startswith("Training diverged")
     ended = [e.text for e in blocks(chapter, "Text") if e.lead == "What ended the search."]
     assert ended[0] == repairs.REPAIR.ended
-    notes = [each.text for each in blocks(chapter, "Callout") if each.word == "Note."]
+    notes = [each.text for each in blocks(chapter, "Text") if each.lead == "Note."]
     assert repairs.REPAIR.notes[0] in notes
 
 
