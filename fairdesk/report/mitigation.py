@@ -234,11 +234,13 @@ def _before_after(spec: AuditSpec, figures: Sequence[Figure]) -> list[Block]:
 
 
 def _held(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """Keep each interval on one line."""
-    return tuple(
-        tuple(_INTERVAL.sub(lambda found: found[0].replace(" ", words.NBSP), cell) for cell in row)
-        for row in rows
-    )
+    """Keep each interval on one line; which test of McNemar it is stands among the formulas."""
+
+    def told(cell: str) -> str:
+        short = cell.replace("(McNemar, exact)", "(McNemar)")
+        return _INTERVAL.sub(lambda found: found[0].replace(" ", words.NBSP), short)
+
+    return tuple(tuple(map(told, row)) for row in rows)
 
 
 def _files(material: Material, run: RunRecord) -> list[Block]:

@@ -154,6 +154,7 @@ def test_before_and_after_stand_in_a_table_for_each_way_of_knowing(chapter):
 def test_an_interval_is_kept_on_one_line(chapter):
     grids = [each for each in blocks(chapter, "Grid") if each.header == about_repairs.BEFORE_AFTER]
     assert "(83.7\u00a0to\u00a085.5)" in grids[0].rows[0][1]
+    assert grids[0].rows[0][5] == "p = 0.405 (McNemar)"
 
 
 def test_files_of_the_models_are_known_by_their_fingerprints(chapter):
