@@ -73,7 +73,7 @@ def fall(run: Run) -> str:
     if repair is None or best is None or best.number < 2:
         return ""
     first = about_repairs.trial_of(run.figures, 1) or about_repairs.trial_of(run.figures, 0)
-    ends = (about_repairs.measured(each, repair.target, "domain") for each in (first, best))
+    ends = (about_repairs.result(each, repair.target) for each in (first, best))
     # without their intervals, and the unit once
     before, after = (about_repairs.measure_text(each).partition(" (")[0] for each in ends)
     return f"{before.removesuffix('points').rstrip()} → {after}"
