@@ -3,7 +3,8 @@
 Udeshi, Arora and Chattopadhyay, "Automated Directed Fairness Testing", ASE 2018, Algorithm 5. The
 paper stops at the first estimate that is no lower than the one before. Here both models are asked
 about the same people, and the interval of the difference decides: what lies within it may be
-chance.
+chance. That interval knows of the people who were drawn, not of the luck that training itself has,
+and neighbouring portions may be of nearly one size: so no portion alone ends the search.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from fairdesk.mitigate.trying import PLAIN, Repairing
 from fairdesk.mitigate.workshop import Workshop
 from fairdesk.trials import Trial
 
-#: So many portions in a row may bring nothing more, once one has helped.
-PATIENCE = 2
+#: It ends with so many portions in a row that are shown to be worse than the best before, ...
+MOST_WORSE = 2
+#: ... or, once one has helped, with so many that are not shown to be better.
+MOST_FRUITLESS = 3
 
 
 def search(
@@ -82,8 +85,8 @@ def portions(most: float, rng: np.random.Generator) -> list[float]:
 
 
 def _grow(repair: Repairing, sizes: list[int]) -> Iterator[Event]:
-    """Add greater and greater portions until one is worse, or no more is gained."""
-    best, added, fruitless = PLAIN, 0, 0
+    """Add greater and greater portions until no more is gained."""
+    best, added, fruitless, worse = PLAIN, 0, 0, 0
     for place, size in enumerate(sizes, start=1):
         if repair.ended or added == len(repair.pool.rows):
             break
@@ -92,15 +95,19 @@ def _grow(repair: Repairing, sizes: list[int]) -> Iterator[Event]:
         if trial is None:
             break
         if trial.verdict == "better":
-            best, fruitless = trial.number, 0
+            best, fruitless, worse = trial.number, 0, 0
             repair.choose([best])
-        elif best != PLAIN:
-            fruitless += 1
-        if trial.verdict == "worse":
-            repair.ended = f"{_adding(trial)} was shown to be worse than {_before(repair, best)}."
-        elif fruitless == PATIENCE:
+            continue
+        fruitless += best != PLAIN
+        worse = worse + 1 if trial.verdict == "worse" else 0
+        if worse == MOST_WORSE:
             repair.ended = (
-                f"{_adding(trial)} was the second portion in a row that was not shown to be better "
+                f"{_adding(trial)} was the second portion in a row that was shown to be worse than "
+                f"{_before(repair, best)}."
+            )
+        elif fruitless == MOST_FRUITLESS:
+            repair.ended = (
+                f"{_adding(trial)} was the third portion in a row that was not shown to be better "
                 f"than {_before(repair, best)}."
             )
     if not repair.ended:

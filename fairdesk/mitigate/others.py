@@ -31,7 +31,7 @@ REWEIGHING = "Reweighing"
 REDUCTIONS = "Exponentiated gradient"
 REMOVER = "Correlation remover"
 #: The reduction goes on at most so many rounds, each with a model or two.
-_MOST_ROUNDS = 12
+MOST_ROUNDS = 12
 #: Meanwhile it is asked this often whether it is done.
 _TELL_SECONDS = 0.2
 
@@ -103,7 +103,7 @@ def _reduced(repair: Repairing, phase: str) -> Trainer:
     if len(workshop.model.opened.card.classes) != 2:
         raise ModelError("Fairlearn’s reductions decide between two classes only.")
     learner = _Learner(repair, workshop.rows[train], [])
-    reduction = ExponentiatedGradient(learner, DemographicParity(), max_iter=_MOST_ROUNDS)
+    reduction = ExponentiatedGradient(learner, DemographicParity(), max_iter=MOST_ROUNDS)
     # it cannot tell how far it is, nor be told to end, but from another thread
     with ThreadPoolExecutor(1) as pool:
         fitting = pool.submit(
@@ -114,8 +114,8 @@ def _reduced(repair: Repairing, phase: str) -> Trainer:
         )
         try:
             while wait([fitting], _TELL_SECONDS).not_done:
-                done = min(len(learner.models), _MOST_ROUNDS)
-                yield repair.progress(phase, done, _MOST_ROUNDS)
+                done = min(len(learner.models), MOST_ROUNDS)
+                yield repair.progress(phase, done, MOST_ROUNDS)
         except GeneratorExit:
             workshop.wind_up()
             raise

@@ -45,35 +45,42 @@ def test_it_goes_on_while_the_share_falls(monkeypatch, workshop):
     assert [each.kind for each in told.trials[:2]] == ["imported", "retrained"]
 
 
-def test_it_ends_when_a_portion_is_worse_than_the_best(monkeypatch, workshop):
-    told = play(monkeypatch, workshop, script(0.15, 0.18, 0.01))
-    assert told.verdicts == ["better", "worse"]
+def test_it_ends_when_two_in_a_row_are_worse_than_the_best(monkeypatch, workshop):
+    told = play(monkeypatch, workshop, script(0.15, 0.18, 0.18, 0.01))
+    assert told.verdicts == ["better", "worse", "worse"]
     assert told.repair.chosen == 2
-    first, second = told.portions
+    first, _, third = told.portions
     assert told.repair.ended == (
-        f"Adding {second.percent:.1f} % was shown to be worse than adding {first.percent:.1f} %."
+        f"Adding {third.percent:.1f} % was the second portion in a row that was shown to be worse "
+        f"than adding {first.percent:.1f} %."
     )
 
 
-def test_it_ends_when_the_first_is_worse_than_nothing(monkeypatch, workshop):
-    told = play(monkeypatch, workshop, script(0.25))
+def test_one_that_is_worse_does_not_end_it(monkeypatch, workshop):
+    told = play(monkeypatch, workshop, script(0.25, 0.2, 0.25, 0.15, 0.18, 0.1))
+    assert told.verdicts == ["worse", "open", "worse", "better", "worse", "better"]
+    assert told.repair.chosen == 7
+
+
+def test_it_ends_when_the_first_two_are_worse_than_nothing(monkeypatch, workshop):
+    told = play(monkeypatch, workshop, script(0.25, 0.25))
     assert told.repair.chosen == -1
-    assert told.repair.ended.endswith("was shown to be worse than adding nothing.")
+    assert told.repair.ended.endswith("shown to be worse than adding nothing.")
     assert "It did not work" in told.repair.notes[-1]
     assert "contradict" in told.repair.notes[-1]
 
 
-def test_it_ends_after_two_that_bring_nothing_once_one_has_helped(monkeypatch, workshop):
-    told = play(monkeypatch, workshop, script(0.15, 0.14, 0.145, 0.0))
-    assert told.verdicts == ["better", "open", "open"]
+def test_it_ends_after_three_that_bring_nothing_once_one_has_helped(monkeypatch, workshop):
+    told = play(monkeypatch, workshop, script(0.15, 0.14, 0.145, 0.14, 0.0))
+    assert told.verdicts == ["better", "open", "open", "open"]
     assert told.repair.chosen == 2
-    assert "the second portion in a row" in told.repair.ended
+    assert "the third portion in a row" in told.repair.ended
 
 
 def test_an_improvement_begins_the_count_anew(monkeypatch, workshop):
-    told = play(monkeypatch, workshop, script(0.15, 0.14, 0.11, 0.11, 0.11, 0.11))
-    assert told.verdicts == ["better", "open", "better", "open", "open"]
-    assert told.repair.chosen == 4
+    told = play(monkeypatch, workshop, script(0.15, 0.14, 0.14, 0.11, 0.11, 0.11))
+    assert told.verdicts == ["better", "open", "open", "better", "open", "open"]
+    assert told.repair.chosen == 5
 
 
 def test_it_does_not_give_up_before_anything_helped(monkeypatch, workshop):
@@ -89,9 +96,9 @@ def test_small_steps_add_up_against_the_best(monkeypatch, workshop):
 
 
 def test_a_portion_that_costs_too_much_is_not_chosen(monkeypatch, workshop):
-    models = [SAME, SAME, Model(0.1, 0.785), Model(0.1, 0.79), Model(0.02, 0.7), Model(0.02, 0.7)]
+    models = [SAME, SAME, Model(0.1, 0.785), Model(0.1, 0.79), *[Model(0.02, 0.7)] * 3]
     told = play(monkeypatch, workshop, Script(models))
-    assert told.verdicts == ["costly", "better", "costly", "costly"]
+    assert told.verdicts == ["costly", "better", "costly", "costly", "costly"]
     assert told.repair.chosen == 3
 
 
@@ -168,16 +175,16 @@ def test_a_pool_that_is_used_up_ends_it(monkeypatch, workshop):
 
 
 def test_a_portion_that_fails_is_told_and_passed_over(monkeypatch, workshop):
-    models = [SAME, SAME, Model(fails="It ran away."), Model(0.1), Model(0.1), Model(0.1)]
+    models = [SAME, SAME, Model(fails="It ran away."), *[Model(0.1)] * 4]
     told = play(monkeypatch, workshop, Script(models))
     assert told.portions[0].failed == "It ran away."
     assert told.portions[0].measures == ()
-    assert told.verdicts == ["", "better", "open", "open"]
+    assert told.verdicts == ["", "better", "open", "open", "open"]
     assert told.repair.chosen == 3
 
 
 def test_a_model_that_answers_nothing_fails_too(monkeypatch, workshop):
-    models = [SAME, SAME, Model(refuses="No number."), *[Model(0.1)] * 3]
+    models = [SAME, SAME, Model(refuses="No number."), *[Model(0.1)] * 4]
     told = play(monkeypatch, workshop, Script(models))
     assert told.portions[0].failed == "No number."
     assert told.repair.chosen == 3
@@ -247,23 +254,23 @@ def test_the_rows_are_told_once_and_early(monkeypatch, workshop):
 
 
 def test_imported_and_chosen_are_proven(monkeypatch, workshop):
-    told = play(monkeypatch, workshop, script(0.1, 0.1, 0.1))
+    told = play(monkeypatch, workshop, script(*[0.1] * 4))
     assert told.script.proven == [workshop.model, told.script.models[2]]
     proven = [any(m.what == "certified" for m in each.measures) for each in told.trials]
-    assert proven == [True, False, True, False, False]
+    assert proven == [True, False, True, False, False, False]
 
 
 def test_nothing_is_proven_where_that_is_not_asked_for(monkeypatch, workshop):
     told = play(
-        monkeypatch, workshop, script(0.1, 0.1, 0.1), AequitasOptions(compare="none", certify=0.0)
+        monkeypatch, workshop, script(*[0.1] * 4), AequitasOptions(compare="none", certify=0.0)
     )
     assert not told.script.proven
 
 
 def test_changes_are_against_nothing_added_and_the_imported(monkeypatch, workshop):
-    told = play(monkeypatch, workshop, script(0.1, 0.1, 0.1))
+    told = play(monkeypatch, workshop, script(*[0.1] * 4))
     against = [[change.against for change in each.changes] for each in told.trials]
-    assert against == [[], [0], [1, 0], [1, 0], [1, 0]]
+    assert against == [[], [0], *[[1, 0]] * 4]
 
 
 def test_what_retraining_alone_had_lost_is_no_gain(monkeypatch, workshop):
@@ -274,9 +281,9 @@ def test_what_retraining_alone_had_lost_is_no_gain(monkeypatch, workshop):
 
 
 def test_files_of_the_front_are_given(monkeypatch, workshop):
-    models = [SAME, SAME, Model(0.1, 0.795), Model(0.1, 0.794), Model(0.1, 0.794)]
+    models = [SAME, SAME, Model(0.1, 0.795), *[Model(0.1, 0.794)] * 3]
     told = play(monkeypatch, workshop, Script(models))
-    assert [each.front for each in told.trials] == [True, True, True, False, False]
+    assert [each.front for each in told.trials] == [True, True, True, False, False, False]
     assert [each.trial for each in told.files] == [1, 2]
     assert told.script.saved == models[1:3]
     assert {each.name for each in told.files} == {"model.joblib"}
@@ -285,6 +292,6 @@ def test_files_of_the_front_are_given(monkeypatch, workshop):
 
 def test_a_file_that_is_too_large_is_told_instead(monkeypatch, workshop):
     monkeypatch.setattr("fairdesk.mitigate.trying.MOST_BYTES", 5)
-    told = play(monkeypatch, workshop, script(0.1, 0.1, 0.1))
+    told = play(monkeypatch, workshop, script(*[0.1] * 4))
     assert told.files[0].content.size == 0
     assert "at most" in told.files[0].told
