@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk import cli, headless
+from fairdesk import arguments, cli, headless
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import PairQuery, Store
 from fairdesk.data.reading import read_table
-from fairdesk.events import Mined
+from fairdesk.events import Condition, Mined, RuleSet
 from fairdesk.models.model import Companion, Mapping
 from fairdesk.report import evidence
 from fairdesk.report.background import appendix
@@ -195,6 +195,38 @@ def test_all_that_was_chosen_is_in_the_command(tmp_path):
     ):
         assert flag in command
     assert json.loads(evidence.map_file(spec, table))["favourable"] == ["fair", "very good"]
+
+
+def test_a_repair_is_repeated_on_the_audit_itself(tmp_path):
+    def rule(code, outcome="1"):
+        figures = (0.2, 0.6, 0.4, 0.04, 0.9, 0.5, 30, 100, 100, 0.0, 1.0, 0.5)
+        return RuleSet((Condition("sex", (code,)),), outcome, *figures)
+
+    with people_store(tmp_path) as store:
+        options = {"labels": "similar", "most": 8.0}
+        pairs = RunSpec("repair-aequitas", options, 5, pairs_of=(1, 2), flagged=True)
+        store.begin_run(pairs)
+        search = store.begin_run(RunSpec("testsgd"))
+        store.measure(search, (rule(0.0), rule(1.0)))
+        for each in (rule(1.0), rule(1.0, "0")):
+            found = {"rule": each.conditions, "outcome": each.outcome}
+            store.begin_run(RunSpec("repair-testsgd", seed=6, **found))
+        spec = msgspec.structs.replace(store.spec, trusted=True)
+        first, _, second, third = evidence.commands(spec, store.runs(), mapped=True)
+    asked = arguments.repair_of(typed(first))
+    assert asked.run == pairs
+    assert (asked.audit.name, asked.trusted) == ("audit.fairdesk", True)
+    asked = arguments.repair_of(typed(second))
+    assert (asked.run, asked.rule) == (RunSpec("repair-testsgd", seed=6), 2)
+    # one that the last search has not found has no number
+    assert typed(third).rule is None
+    assert any("audit file itself" in said for said in evidence.beyond_command(spec, pairs))
+    assert not evidence.beyond_command(spec, RunSpec("uniform"))
+
+
+def typed(command):
+    """Read a command line that the report prints."""
+    return arguments.parse(shlex.split(command.replace("\\\n", " "))[1:])
 
 
 def test_a_long_mapping_is_kept_in_the_manifest(tmp_path):
