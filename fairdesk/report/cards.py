@@ -13,10 +13,11 @@ from fairdesk.audit.records import ModelFile, RunRecord
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.report import about_repairs, words
 from fairdesk.report.question import option_rows
+from fairdesk.report.rules import rule_phrase
 from fairdesk.trials import Repair, Trial
 
 #: What has a meaning of its own in Markdown, or in the HTML that it becomes.
-_MARKUP = re.compile(r"([\\`*_{}\[\]()<>#|~&!])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 #: Options that speak of networks only.
 _OF_NETWORKS = ("start", "optimiser", "epochs", "batch", "patience")
 _NO_LAW = (
@@ -129,8 +130,7 @@ def data_card(exported: Exported) -> str:
         f"“{name}” and {words.number(exported.added)} that FairDesk added. {_NO_LAW}",
         "## What was added, and why",
         f"{method_named(run.spec.method).sentence} {_about(exported)}",
-        plainly(about_repairs.headline(spec, run.figures)),
-        _other_trial(exported),
+        _outcome(exported),
         about_repairs.labels_sentence(about_repairs.source_of_labels(repair)),
         _table(
             (plainly(spec.label), "Rows added"),
@@ -166,18 +166,18 @@ def model_card(exported: Exported) -> str:
         f"{name if file.size else f'No {name}'}: {plainly(file.told)}"
         for name, file in exported.models.items()
     )
+    file = plainly(PurePath(spec.model.path).name)
     before_after = about_repairs.before_after(spec, run.figures, exported.trial.number)
     return _joined(
         f"# Retrained model: {plainly(spec.title)}",
-        f"{plainly(about_repairs.headline(spec, run.figures))} {_NO_LAW}",
+        f"{_outcome(exported)} {_NO_LAW}",
         "## What it is",
-        f"{plainly(spec.model.format)}: {plainly(spec.model.summary)} It decides {decisions}; "
-        f"“{good}” is favourable. It is “{plainly(PurePath(spec.model.path).name)}” (SHA-256 "
-        f"`{spec.model.sha256}`), trained again.",
+        f"{plainly(spec.model.format)}: {plainly(spec.model.summary.rstrip('.'))}. It decides "
+        f"{decisions}; “{good}” is favourable. It is “{file}” (SHA-256 `{spec.model.sha256}`), "
+        "trained again.",
         "## How it was trained",
         f"{_training(exported)} {about_repairs.split_sentence(spec, repair)}",
         about_repairs.labels_sentence(about_repairs.source_of_labels(repair)),
-        _other_trial(exported),
         "## Before and after",
         _table(about_repairs.BEFORE_AFTER, [tuple(map(plainly, row)) for row in before_after]),
         _READING,
@@ -203,19 +203,23 @@ def _about(exported: Exported) -> str:
     trial, repair = exported.trial, exported.repair
     rows = words.counted(exported.added, "row")
     if repair.target == "rule_score":
-        return f"{rows} were added, samples of {words.plural(exported.spec.person)} in a rule set."
+        rule = plainly(rule_phrase(exported.spec, exported.run.spec.rule))
+        return f"{rows} were added, samples of a rule set: {rule}."
     of = words.counted(exported.pairs, "discriminatory pair")
     share = f", {trial.percent:.3g} % of the training rows" if trial.percent else ""
     return f"{rows} were added{share}: the people of {of}."
 
 
-def _other_trial(exported: Exported) -> str:
-    """Say it where another trial than the chosen one is exported."""
+def _outcome(exported: Exported) -> str:
+    """Say what came of the repair, or that another model than the chosen one is exported."""
     trial, repair = exported.trial, exported.repair
     if not repair.retrains or trial.number == repair.chosen:
-        return ""
+        return plainly(about_repairs.headline(exported.spec, exported.run.figures))
     name = plainly(about_repairs.trial_name(trial))
-    return f"This is not the model that was chosen, but one that the auditor picked: {name}."
+    return (
+        f"This is not the model that FairDesk chose, but one that the auditor picked: {name}. How "
+        "it fares is told in before-after.csv."
+    )
 
 
 def _manner(exported: Exported) -> str:
@@ -247,8 +251,8 @@ def _manner(exported: Exported) -> str:
         own += " In the Parquet file every column has the type that it had."
     else:
         own += (
-            " In the Parquet file whole numbers are 64-bit integers, other numbers doubles, and "
-            "everything else is text."
+            " In the Parquet file whole numbers are 64-bit integers, other numbers doubles, True "
+            "and False truth values; everything else is text."
         )
     return f"{told} {own}"
 
@@ -306,9 +310,9 @@ def _training(exported: Exported) -> str:
     optimiser = "its own optimiser" if options.optimiser == "own" else options.optimiser
     return (
         f"The network was trained {start} {rows}, with {optimiser}, in batches of "
-        f"{words.number(options.batch)}, for at most {words.counted(options.epochs, 'epoch')}, "
-        f"until the loss on the validation rows had not fallen for {options.patience}; the seed "
-        f"is {run.spec.seed}."
+        f"{words.number(options.batch)}, for at most {words.number(options.epochs)} epochs, "
+        f"until the loss on the validation rows had not fallen for {options.patience}; the seed is "
+        f"{run.spec.seed}."
     )
 
 

@@ -271,7 +271,7 @@ def _write(
         stream.write(own.first)
         writer = csv.writer(stream, delimiter=delimiter_of(dialect), lineterminator=own.end)
         try:
-            writer.writerows(([guarded(cell) for cell in row] for row in rows) if safe else rows)
+            writer.writerows(map(_guarded_row, rows) if safe else rows)
         except UnicodeEncodeError as error:
             raise ReportError(
                 f"“{path.name}” cannot be written in the encoding of the data.",
@@ -279,6 +279,11 @@ def _write(
                 "has.",
                 remedy="Save the data in UTF-8 and audit them anew.",
             ) from error
+
+
+def _guarded_row(row: Sequence[str]) -> list[str]:
+    # few cells begin like a formula, and there may be many
+    return [guarded(cell) if cell[:1] in _STARTS_A_FORMULA else cell for cell in row]
 
 
 class _Spelling:

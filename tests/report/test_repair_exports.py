@@ -430,6 +430,19 @@ def test_the_cards_tell_what_the_files_are(tmp_path, worker):
             assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
 
 
+def test_a_model_that_was_not_chosen_is_not_praised_for_the_one_that_was(tmp_path, worker):
+    other = next(each.number for each in FIGURES[1:] if each.added and each.number != PORTION)
+    with people_store(tmp_path, Written()) as store:
+        run = store.begin_run(RunSpec("repair-aequitas"))
+        store.keep_rows(run, added_to(store, 2_000))
+        store.measure(run, FIGURES)
+        files = write_repair(store, worker, run, other, tmp_path / "out")
+    card = files["dataset-card.md"].read_text("utf-8")
+    assert "one that the auditor picked" in card
+    assert "less, " not in card
+    assert "model-card.md" not in files
+
+
 def test_names_from_files_are_no_markup(tmp_path, worker):
     people = PEOPLE.rename(columns={"zip": "<script>|`zip`", "id": "[id](http://x)"})
     Written().write(tmp_path / "people.csv", people)
@@ -438,7 +451,7 @@ def test_names_from_files_are_no_markup(tmp_path, worker):
         files = write_repair(store, worker, repaired(store), PORTION, tmp_path / "out")
     card = files["dataset-card.md"].read_text("utf-8")
     assert "<script>" not in card.replace("\\<script\\>", "")
-    assert "\\[id\\]\\(http://x\\)" in card
+    assert "\\[id\\](http://x)" in card
 
 
 def test_the_measures_are_numbers_in_tables(tmp_path, worker):
