@@ -6,12 +6,13 @@ McNemar's exact test and Tango's interval (`fairdesk.mitigate.differences`), the
 curve by DeLong's, everything else by the bootstrap, with the same resamples for both.
 
 **Several looks.** A search over portions compares each with the best so far, all on the same
-people: several chances to be misled. Of ``looks`` portions and the model before them, any two may
-come to be compared, whichever has turned out best by then, ``looks * (looks + 1) / 2`` pairs in
-all. None of the models hangs on who these people are. So each comparison is given that part of the
-5 % (Bonferroni): the chance that any portion of the whole search is called better, or worse, than
-another without being so is 5 % at most, wherever the search ends. Spending a half, a quarter and so
-on would leave least for the greatest portions, which are the last.
+people: several chances to be misled. Of ``looks`` portions, the model retrained with nothing added
+and the imported one, any two may come to be compared, whichever has turned out best by then:
+``(looks + 1) * (looks + 2) / 2`` pairs. None of these models hangs on who the people are, so each
+comparison may err with that part of 5 % (Bonferroni): the chance that any model of the whole search
+is called better, or worse, than another without being so is 5 % at most, wherever the search ends.
+To spend a half, a quarter and so on of it would leave least for the greatest portions, which come
+last.
 """
 
 from __future__ import annotations
@@ -22,12 +23,11 @@ from typing import cast
 import numpy as np
 
 from fairdesk.mitigate.auc import area_change
+from fairdesk.mitigate.calibration import calibration_change
 from fairdesk.mitigate.differences import ALPHA, Mask, mcnemar, share_interval
 from fairdesk.mitigate.group_gaps import Gap, gap_draws
 from fairdesk.mitigate.measures import (
     Verdict,
-    binned_errors,
-    calibration_error,
     key,
     squared_errors,
 )
@@ -94,7 +94,7 @@ def target_change(after: Verdict, best: Verdict, against: int, looks: int) -> Ch
     new, old = (each.measure(each.target, "validation") for each in (after, best))
     if new is None or old is None or new.estimate is None or old.estimate is None:
         return Change(after.target, "", "validation", against, None, None, None)
-    alpha = ALPHA / (looks * (looks + 1) / 2)
+    alpha = ALPHA / ((looks + 1) * (looks + 2) / 2)
     return _Pair(after, best, against, alpha).change(new, old)
 
 
@@ -129,9 +129,9 @@ class _Pair:
                 parts = [squared_errors(each, self._label) for each in self._scores]
                 draws = np.diff(resampled(np.hstack(parts[::-1]), self._rng))[:, 0]
             case "calibration":
-                parts = [binned_errors(each, self._label) for each in self._scores]
-                drawn = np.split(resampled(np.hstack(parts), self._rng), 2, axis=1)
-                draws = calibration_error(drawn[0]) - calibration_error(drawn[1])
+                new_scores, old_scores = self._scores
+                ends = calibration_change(new_scores, old_scores, self._label, after.seed)
+                return ends, None, BOOTSTRAP
             case "impact_ratio" | "rate_gap" | "error_gap":
                 draws = self._gaps(new.of)[new.what]
             case "rule_score":

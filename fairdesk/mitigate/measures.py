@@ -11,7 +11,7 @@ figures on them look better than they are.
 accuracy            Wilson's
 auc                 DeLong's, on the logit (`fairdesk.mitigate.auc`)
 brier               bootstrap, percentiles (`fairdesk.mitigate.resampling`)
-calibration         bootstrap, mirrored: chance makes ten bins look worse than they are
+calibration         bootstrap, of how far ten bins can be off (`fairdesk.mitigate.calibration`)
 share_domain, _data  Clopper and Pearson's (`fairdesk.individual.intervals`)
 impact_ratio        Donner and Zou's of all pairs of groups (`fairdesk.mitigate.group_gaps`)
 rate_gap, error_gap  Newcombe's of all pairs of groups
@@ -34,18 +34,18 @@ from numpy.typing import NDArray
 from fairdesk.certify.certify import CertifyOptions, search
 from fairdesk.errors import SpecError
 from fairdesk.events import Measured, Progress, Proven, Rows
-from fairdesk.groups.judging import BINS
 from fairdesk.groups.measuring import own_scores
 from fairdesk.groups.outcomes import wilson
 from fairdesk.individual.intervals import clopper_pearson
 from fairdesk.individual.sampling import Pace
 from fairdesk.individual.similar import Ledger
 from fairdesk.mitigate.auc import area_interval, areas
+from fairdesk.mitigate.calibration import calibration
 from fairdesk.mitigate.differences import ALPHA, Mask
 from fairdesk.mitigate.group_gaps import GAPS, Grouped, gaps, grouped
 from fairdesk.mitigate.options import RepairOptions
 from fairdesk.mitigate.people import discriminated, drawn
-from fairdesk.mitigate.resampling import Ends, Numbers, percentiles, pivot, resampled
+from fairdesk.mitigate.resampling import Ends, Numbers, percentiles, resampled
 from fairdesk.mitigate.rule_scores import Apart, MovedPeople, Outcome, Rewritten, samples_of
 from fairdesk.mitigate.splitting import Split
 from fairdesk.mitigate.workshop import Workshop
@@ -317,38 +317,18 @@ def _of_scores(answered: Answered, seed: int) -> Iterator[Measure]:
         yield Measure("auc", "", "test", None, None, None, people)
     if not answered.probable or not people:
         return
-    rng = np.random.default_rng(seed)
     errors = squared_errors(scores, label)
     brier = float(errors.mean())
-    low, high = _within(percentiles(resampled(errors, rng)[:, 0], brier, ALPHA))
+    draws = resampled(errors, np.random.default_rng(seed))[:, 0]
+    low, high = _within(percentiles(draws, brier, ALPHA))
     yield Measure("brier", "", "test", brier, low, high, people)
-    parts = binned_errors(scores, label)
-    error = float(calibration_error(parts.mean(axis=0)))
-    low, high = _within(pivot(calibration_error(resampled(parts, rng)), error, ALPHA))
+    error, low, high = calibration(scores, label, seed)
     yield Measure("calibration", "", "test", error, low, high, people)
 
 
 def squared_errors(scores: Numbers, label: Mask) -> Numbers:
     """Give the parts of the Brier score: ``(n, 1)``."""
     return np.asarray((scores - label)[:, None] ** 2)
-
-
-def binned_errors(scores: Numbers, label: Mask) -> Numbers:
-    """Give the parts of the calibration error: ``(n, 10)``, each row's surplus in its own bin."""
-    bins = np.clip(np.ceil(scores * BINS) - 1, 0, BINS - 1).astype(np.intp)
-    parts = np.zeros((len(scores), BINS))
-    parts[np.arange(len(scores)), bins] = scores - label
-    return parts
-
-
-def calibration_error(means: Numbers) -> Numbers:
-    """Give the expected calibration error of ``(..., 10)`` means of parts: ``(...)``.
-
-    M. P. Naeini, G. F. Cooper and M. Hauskrecht, "Obtaining Well Calibrated Probabilities Using
-    Bayesian Binning", AAAI 2015: how far the mean score of a bin is from its share of favourable
-    labels, weighted by its rows.
-    """
-    return np.asarray(np.abs(means).sum(axis=-1))
 
 
 def _within(ends: Ends) -> Ends:
@@ -435,8 +415,6 @@ __all__ = [
     "Target",
     "Verdict",
     "Where",
-    "binned_errors",
-    "calibration_error",
     "certified",
     "key",
     "squared_errors",

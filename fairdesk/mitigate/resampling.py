@@ -18,7 +18,7 @@ Ends = tuple[float, float] | tuple[None, None]
 #: So many resamples tell an interval of 95 %.
 TIMES = 2_000
 #: From so many rows on, no two alike, means are drawn from their normal distribution.
-_MANY = 500
+_MANY = 100
 #: Less apart than this is only rounding.
 _NOUGHT = 1e-12
 
@@ -61,15 +61,6 @@ def percentiles(draws: Numbers, estimate: float, alpha: float) -> Ends:
     return min(low, estimate), max(high, estimate)
 
 
-def pivot(draws: Numbers, estimate: float, alpha: float) -> Ends:
-    """Do so for a figure that chance makes greater: a resample's is as much too great as it is.
-
-    The basic bootstrap (A. C. Davison and D. V. Hinkley, "Bootstrap Methods and Their Application",
-    1997, section 5.2): the resamples' middle, mirrored at the estimate.
-    """
-    return percentiles(2 * estimate - draws, estimate, alpha)
-
-
 def p_value(draws: Numbers) -> float:
     """Give how likely ``(times,)`` resampled differences lie on both sides of nought, or at it."""
     known = draws[~np.isnan(draws)]
@@ -77,4 +68,4 @@ def p_value(draws: Numbers) -> float:
     return float(min(1.0, 2 * (min(below, above) + 1) / (known.size + 1)))
 
 
-__all__ = ["TIMES", "Ends", "Numbers", "p_value", "percentiles", "pivot", "resampled"]
+__all__ = ["TIMES", "Ends", "Numbers", "p_value", "percentiles", "resampled"]

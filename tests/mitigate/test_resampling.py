@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairdesk.mitigate.resampling import p_value, percentiles, pivot, resampled
+from fairdesk.mitigate.resampling import p_value, percentiles, resampled
 
 
 def plain(rows, rng, times):
@@ -50,7 +50,6 @@ def test_what_never_varies_has_no_interval():
 def test_an_interval_holds_its_estimate_and_leaves_out_what_is_undefined():
     draws = np.array([0.2, 0.3, 0.4, np.nan])
     assert percentiles(draws, 0.1, 0.05)[0] == 0.1
-    assert pivot(draws, 0.25, 0.5) == (pytest.approx(0.15), pytest.approx(0.25))
 
 
 def test_p_is_small_where_nearly_all_resamples_are_on_one_side():
