@@ -276,6 +276,23 @@ class RepairChart(ChartFrame):
         self._canvas.paint(painter, theme.LIGHT, black, white)
 
 
+@dataclass(frozen=True)
+class _Scale:
+    """Where percentages stand in a picture: the area, and the ends of both axes."""
+
+    area: QRectF
+    along: tuple[float, float]
+    up: tuple[float, float]
+
+    def at(self, x: float, y: float) -> QPointF:
+        """Give the place of two percentages."""
+        (left, right), (low, high) = self.along, self.up
+        return QPointF(
+            self.area.left() + (x - left) / (right - left) * self.area.width(),
+            self.area.bottom() - (y - low) / (high - low) * self.area.height(),
+        )
+
+
 class _Canvas(Pointed):
     """Draws it: the front as a line, a mark per trial with its intervals, names beside them."""
 
@@ -303,48 +320,36 @@ class _Canvas(Pointed):
         """Draw all of it."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self.font())
-        self._paint_axes(painter, colours)
-        self._paint_floor(painter, colours)
-        self._paint_front(painter, colours)
+        scale = self.scale()
+        self._paint_axes(painter, scale, colours)
+        self._paint_floor(painter, scale, colours)
+        self._paint_front(painter, scale, colours)
         for point in self._curve.points:
-            self._paint_ends(painter, colours, ink, point)
+            self._paint_ends(painter, scale, colours, ink, point)
         for point in self._curve.points:
-            self._paint_mark(painter, colours, ink, ground, point)
-        self._paint_names(painter, colours, ink, ground)
+            self._paint_mark(painter, scale, colours, ink, ground, point)
+        self._paint_names(painter, scale, colours, ink, ground)
 
     # Where things are
 
-    @property
-    def _lines(self) -> float:
-        return QFontMetricsF(theme.scaled(self.font(), 0.9)).height()
-
-    def _area(self) -> QRectF:
-        left = QFontMetricsF(theme.scaled(self.font(), 0.9)).horizontalAdvance("100.0") + theme.GAP
-        top, below = 1.5 * self._lines, 2.4 * self._lines
-        return QRectF(left, top, self.width() - left - theme.GAP, self.height() - top - below)
-
-    @property
-    def _reach(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Give the ends of both axes."""
-        points = self._curve.points
+    def scale(self) -> _Scale:
+        """Make room for all trials with their intervals, and for what is written around them."""
+        points, metrics = self._curve.points, QFontMetricsF(theme.scaled(self.font(), 0.9))
+        line = metrics.height()
+        left, top = metrics.horizontalAdvance("100.0") + theme.GAP, 1.5 * line
+        area = QRectF(left, top, self.width() - left - theme.GAP, self.height() - top - 2.4 * line)
         right = max(each.x[2] for each in points)
-        left = min(each.x[0] for each in points)
+        least = min(each.x[0] for each in points)
         ys = [end for each in points for end in each.y]
         if self._curve.floor is not None:
             ys.append(self._curve.floor)
         # what is near nought is seen against it
-        start = 0.0 if left < 0.6 * right else left
+        start = 0.0 if least < 0.6 * right else least
         wide, high = right - start or 1.0, max(ys) - min(ys) or 1.0
-        return (
+        return _Scale(
+            area,
             (start - (_ROOM * wide if start else 0.0), right + _ROOM * wide),
             (min(ys) - _ROOM * high, min(max(ys) + _ROOM * high, 100.0 + _ROOM * high)),
-        )
-
-    def _at(self, x: float, y: float) -> QPointF:
-        area, ((left, right), (low, high)) = self._area(), self._reach
-        return QPointF(
-            area.left() + (x - left) / (right - left) * area.width(),
-            area.bottom() - (y - low) / (high - low) * area.height(),
         )
 
     def under(self, where: QPointF) -> Point | None:
@@ -352,8 +357,10 @@ class _Canvas(Pointed):
         if self._curve.empty:
             return None
 
+        scale = self.scale()
+
         def away(point: Point) -> float:
-            line = self._at(point.x[1], point.y[1]) - where
+            line = scale.at(point.x[1], point.y[1]) - where
             return QPointF.dotProduct(line, line)
 
         nearest = min(self._curve.points, key=away)
@@ -361,15 +368,15 @@ class _Canvas(Pointed):
 
     # How they look
 
-    def _paint_axes(self, painter: QPainter, colours: theme.Colours) -> None:
-        area, (along, up) = self._area(), self._reach
+    def _paint_axes(self, painter: QPainter, scale: _Scale, colours: theme.Colours) -> None:
+        area, along, up = scale.area, scale.along, scale.up
         small = theme.scaled(self.font(), 0.9)
         painter.setFont(small)
         metrics = QFontMetricsF(small)
         line, quiet = QPen(QColor(colours.line), 1), QColor(colours.quiet)
         digits = _digits(*up)
         for value in marks(*up, int(area.height() / 48)):
-            y = self._at(along[0], value).y()
+            y = scale.at(along[0], value).y()
             painter.setPen(line)
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             text = f"{value:.{digits}f}"
@@ -379,7 +386,7 @@ class _Canvas(Pointed):
             painter.drawText(QPointF(area.left() - wide - theme.NEAR, middle), text)
         digits = _digits(*along)
         for value in marks(*along, int(area.width() / 90)):
-            x = self._at(value, up[0]).x()
+            x = scale.at(value, up[0]).x()
             painter.setPen(line)
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
             text = f"{value:.{digits}f}"
@@ -397,13 +404,13 @@ class _Canvas(Pointed):
             title,
         )
 
-    def _paint_floor(self, painter: QPainter, colours: theme.Colours) -> None:
+    def _paint_floor(self, painter: QPainter, scale: _Scale, colours: theme.Colours) -> None:
         """Draw the least accuracy that is allowed."""
         least = self._curve.floor
         if least is None:
             return
-        area, (along, _up) = self._area(), self._reach
-        y = self._at(along[0], least).y()
+        area, along = scale.area, scale.along
+        y = scale.at(along[0], least).y()
         painter.setPen(QPen(QColor(colours.quiet), 1, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
         font = theme.scaled(self.font(), 0.9)
@@ -412,10 +419,10 @@ class _Canvas(Pointed):
         wide = QFontMetricsF(font).horizontalAdvance(text)
         painter.drawText(QPointF(area.right() - wide - 2, y - 4), text)
 
-    def _paint_front(self, painter: QPainter, colours: theme.Colours) -> None:
+    def _paint_front(self, painter: QPainter, scale: _Scale, colours: theme.Colours) -> None:
         """Join those that no other one beats in both."""
         front = [each for each in self._curve.points if each.trial.front]
-        line = QPolygonF([self._at(each.x[1], each.y[1]) for each in front])
+        line = QPolygonF([scale.at(each.x[1], each.y[1]) for each in front])
         painter.setPen(QPen(QColor(colours.series[0]), 1.8))
         painter.drawPolyline(line)
 
@@ -426,7 +433,7 @@ class _Canvas(Pointed):
         return QColor(colours.series[0 if kind == "portion" else 3])
 
     def _paint_ends(
-        self, painter: QPainter, colours: theme.Colours, ink: QColor, point: Point
+        self, painter: QPainter, scale: _Scale, colours: theme.Colours, ink: QColor, point: Point
     ) -> None:
         """Draw the intervals: all that could as well be."""
         colour = self._colour(colours, ink, point)
@@ -434,19 +441,20 @@ class _Canvas(Pointed):
         colour.setAlphaF(0.9 if strong else 0.32)
         painter.setPen(QPen(colour, 1.6 if strong else 1.2))
         (x_low, x, x_high), (y_low, y, y_high) = point.x, point.y
-        painter.drawLine(self._at(x_low, y), self._at(x_high, y))
-        painter.drawLine(self._at(x, y_low), self._at(x, y_high))
+        painter.drawLine(scale.at(x_low, y), scale.at(x_high, y))
+        painter.drawLine(scale.at(x, y_low), scale.at(x, y_high))
 
     def _paint_mark(
         self,
         painter: QPainter,
+        scale: _Scale,
         colours: theme.Colours,
         ink: QColor,
         ground: QColor,
         point: Point,
     ) -> None:
         """Draw a mark of its kind; full on the front, else an outline."""
-        at, colour = self._at(point.x[1], point.y[1]), self._colour(colours, ink, point)
+        at, colour = scale.at(point.x[1], point.y[1]), self._colour(colours, ink, point)
         if point.trial.number == self.picked:
             painter.setPen(QPen(QColor(colours.accent), 2))
             painter.setBrush(QColor(colours.tint))
@@ -464,11 +472,11 @@ class _Canvas(Pointed):
                 painter.drawPolygon(_corners(at, ((0, -1.3), (1.25, 0.95), (-1.25, 0.95))))
 
     def _paint_names(
-        self, painter: QPainter, colours: theme.Colours, ink: QColor, ground: QColor
+        self, painter: QPainter, scale: _Scale, colours: theme.Colours, ink: QColor, ground: QColor
     ) -> None:
         """Write names where they cover the least; of the many that would lie on each other some."""
-        taken = [_around(self._at(each.x[1], each.y[1]), _MARK + 2) for each in self._curve.points]
-        room = QRectF(0, 0, self.width(), self._area().bottom())
+        taken = [_around(scale.at(each.x[1], each.y[1]), _MARK + 2) for each in self._curve.points]
+        room = QRectF(0, 0, self.width(), scale.area.bottom())
         shade = QColor(ground)
         shade.setAlphaF(0.8)
         for point in sorted(self._curve.points, key=self._rank):
@@ -477,7 +485,7 @@ class _Canvas(Pointed):
             metrics = QFontMetricsF(font)
             text = label(point, self._curve.chosen)
             size = QRectF(0, 0, metrics.horizontalAdvance(text) + 4, metrics.height())
-            place, hidden = _best_place(self._at(point.x[1], point.y[1]), size, taken, room)
+            place, hidden = _best_place(scale.at(point.x[1], point.y[1]), size, taken, room)
             if hidden > 0.25 * size.width() * size.height() and not first:
                 continue
             taken.append(place)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.methods import Answers
 from fairdesk.audit.records import LogEntry, RunRecord, RunState
-from fairdesk.events import RuleSet
+from fairdesk.events import Figure, RuleSet
 from fairdesk.gui import parts, theme
 from fairdesk.gui.workspace.answering import Run, method_of, number_of
 from fairdesk.gui.workspace.repair_chart import Curve, RepairChart
@@ -121,6 +121,8 @@ class RepairPage(QWidget):
         self._log: tuple[LogEntry, ...] = ()
         #: The trial that is looked at; ``None`` for the one that the search chose.
         self._picked: int | None = None
+        #: The figures that are drawn, and how their run stood.
+        self._drawn: tuple[tuple[Figure, ...], str] | None = None
         #: Why nothing can be repaired here at all; ``None`` until it is known.
         self._wrong: str | None = None
         self.outdated = ""
@@ -333,6 +335,10 @@ class RepairPage(QWidget):
         self._say(run)
         self._tell_busy()
         told = run.figures
+        if self._drawn is not None and told is self._drawn[0] and run.state == self._drawn[1]:
+            # nothing but the time went on
+            return
+        self._drawn = (told, run.state)
         drawing = Curve(self._session.spec, tuple(told))
         self.chart.draw(drawing)
         trials = about_repairs.trials_of(told)
@@ -364,21 +370,25 @@ class RepairPage(QWidget):
                 for text, number in wanted:
                     combo.addItem(text, number)
 
-    def _at(self, run: Run) -> int:
-        """Give the number of the trial that is looked at: the picked one, else the chosen one."""
-        numbers = [each.number for each in about_repairs.trials_of(run.figures) if each.measures]
-        repair = about_repairs.repair_of(run.figures)
-        for wanted in (self._picked, repair.chosen if repair is not None else None):
-            if wanted in numbers and wanted is not None:
+    def _at(self) -> int:
+        """Give the number of the trial that is looked at: the picked one, else the chosen one.
+
+        Where none was chosen that is the portion that discriminates least.
+        """
+        curve = self.chart.drawing
+        kinds = {each.trial.number: each.trial.kind for each in curve.points}
+        for wanted in (self._picked, curve.chosen):
+            if wanted is not None and wanted in kinds:
                 return wanted
-        return numbers[-1] if numbers else -1
+        portions = [number for number, kind in kinds.items() if kind == "portion"]
+        return next(iter(portions), max(kinds, default=-1))
 
     def _show_trial(self) -> None:
         """Show the trial that is looked at."""
         run = self._told
         if run is None:
             return
-        number, spec = self._at(run), self._session.spec
+        number, spec = self._at(), self._session.spec
         with QSignalBlocker(self.choice):
             self.choice.setCurrentIndex(self.choice.findData(number))
         self.chart.pick(number)
@@ -408,7 +418,7 @@ class RepairPage(QWidget):
 
     def _export(self) -> None:
         run = self._told
-        trial = None if run is None else about_repairs.trial_of(run.figures, self._at(run))
+        trial = None if run is None else about_repairs.trial_of(run.figures, self._at())
         if run is None or trial is None:
             return
         dialog = ExportDialog(self._session, number_of(run), trial, self)

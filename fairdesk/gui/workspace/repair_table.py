@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QTableWidget, QTableWidgetItem
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import Figure
-from fairdesk.gui import theme, tips
+from fairdesk.gui import theme
 from fairdesk.gui.keys import shortcut
 from fairdesk.gui.parts import Padded
 from fairdesk.report import about_repairs, words
@@ -60,6 +60,8 @@ class BeforeAfter(QTableWidget):
         trial, plain = about_repairs.trial_of(figures, number), about_repairs.trial_of(figures, 1)
         for place in range(3, len(_HEADS)):
             self.setColumnHidden(place, trial is None or trial.kind in ("imported", "retrained"))
+        if trial is not None and (head := self.horizontalHeaderItem(3)) is not None:
+            head.setText(f"{words.NBSP}{about_repairs.trial_name(trial)}{words.NBSP}")
         self.setColumnHidden(2, plain is None or not plain.measures)
         rows: list[tuple[str, ...]] = []
         for how in get_args(about_repairs.Known):
@@ -74,8 +76,12 @@ class BeforeAfter(QTableWidget):
 
     def copy(self) -> None:
         """Copy all rows, with the header, for a spreadsheet."""
-        lines = (tuple(head.strip() for head in _HEADS), *self._rows)
+        lines = (self._heads(), *self._rows)
         QApplication.clipboard().setText("\n".join("\t".join(line) for line in lines))
+
+    def _heads(self) -> tuple[str, ...]:
+        heads = (self.horizontalHeaderItem(place) for place in range(len(_HEADS)))
+        return tuple("" if head is None else head.text().strip() for head in heads)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Divide the room anew."""
@@ -88,7 +94,6 @@ class BeforeAfter(QTableWidget):
         for row, cells in enumerate(self._rows):
             for place, text in enumerate(cells):
                 item = QTableWidgetItem(text)
-                item.setToolTip(tips.plain(text))
                 item.setTextAlignment(self._side(place))
                 if len(cells) == 1:
                     item.setFlags(Qt.ItemFlag.NoItemFlags)
@@ -103,6 +108,7 @@ class BeforeAfter(QTableWidget):
         """Give numbers the room they need, and the rest to names; break where it is short."""
         metrics = QFontMetricsF(self.font())
         full = [cells for cells in self._rows if len(cells) > 1]
+        heads = self._heads()
 
         def widths(*, broken: bool) -> list[float]:
             return [
@@ -111,7 +117,7 @@ class BeforeAfter(QTableWidget):
                 else max(
                     (
                         metrics.horizontalAdvance(line)
-                        for text in (_HEADS[place], *(cells[place] for cells in full))
+                        for text in (heads[place], *(cells[place] for cells in full))
                         for line in _broken(text, broken=broken).split("\n")
                     ),
                     default=0.0,
@@ -132,9 +138,15 @@ class BeforeAfter(QTableWidget):
             for place, text in enumerate(cells[1:], start=1):
                 if (item := self.item(row, place)) is not None:
                     item.setText(_broken(text, broken=broken))
-        self.resizeRowsToContents()
-        for row in range(self.rowCount()):
-            self.setRowHeight(row, self.rowHeight(row) + theme.TIGHT)
+        name = QRectF(0, 0, head.sectionSize(0) - 5 * theme.TIGHT, 10_000)
+        # to ask every cell how high it would be takes too long while results stream in
+        for row, cells in enumerate(self._rows):
+            lines = 2 if broken and any(" (" in text for text in cells) else 1
+            high = lines * metrics.height()
+            if len(cells) > 1:
+                wrapped = metrics.boundingRect(name, Qt.TextFlag.TextWordWrap, cells[0])
+                high = max(high, wrapped.height())
+            self.setRowHeight(row, round(high) + 2 * theme.TIGHT)
         edges = 2 * self.frameWidth() + 2
         self.setFixedHeight(self.verticalHeader().length() + head.sizeHint().height() + edges)
 

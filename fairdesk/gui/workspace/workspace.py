@@ -105,6 +105,8 @@ class Workspace(QWidget):
         # several runs that were asked for together: those that wait, and how many there are
         self._queue: deque[RunSpec] = deque()
         self._queued = 0
+        #: Whether they are searches that are to be compared.
+        self._comparing = False
         self._queue_runs: list[int] = []
         self._session = Session(store, self)
         self._places = self._session.study.places
@@ -220,7 +222,7 @@ class Workspace(QWidget):
         self.start_runs(worker, (run,))
 
     def start_runs(self, worker: Worker, runs: Sequence[RunSpec]) -> None:
-        """Begin runs, one after the other; of several the comparison is shown.
+        """Begin runs, one after the other; of several searches the comparison is shown.
 
         Parameters
         ----------
@@ -235,8 +237,10 @@ class Workspace(QWidget):
         first, *others = runs
         self._queue, self._queued = deque(others), len(runs)
         self._queue_runs = []
+        searches = all(METHODS[run.method].answers is Answers.EXAMPLES for run in runs)
+        self._comparing = searches and bool(others)
         self._begin(worker, first)
-        if all(METHODS[run.method].answers is Answers.EXAMPLES for run in others) and others:
+        if self._comparing:
             self.show_page(COMPARE)
             self.compare.show_runs()
             self._tell_queue()
@@ -518,7 +522,7 @@ class Workspace(QWidget):
     def _tell_queue(self) -> None:
         """Say which of several runs is under way."""
         run = self._session.live_spec
-        if self._queued < 2 or run is None:
+        if not self._comparing or run is None:
             self.compare.runs.say_queue("")
             return
         at = self._queued - len(self._queue)
@@ -540,7 +544,7 @@ class Workspace(QWidget):
     def _stand_live(self, state: RunState, answers: Answers) -> None:
         """Say at its step how a run goes."""
         sign, going = OF_STATE[state.state], words.state_word(state.state)
-        if self._queued > 1:
+        if self._comparing:
             at = self._queued - len(self._queue)
             self.steps.stand(NAMES.index(COMPARE), Standing(f"run {at} of {self._queued}", sign))
         elif answers is Answers.DIAGNOSIS:
@@ -571,9 +575,9 @@ class Workspace(QWidget):
             self._begin(self._worker, self._queue.popleft())
             self._tell_queue()
             return
-        if self._queued > 1:
+        if self._comparing:
             self.compare.runs.choose(self._queue_runs)
-        self._queued = 0
+        self._queued, self._comparing = 0, False
         self.compare.runs.say_queue("")
         self.run_finished.emit()
 
