@@ -895,6 +895,30 @@ def test_methods_that_are_off_say_why(qtbot, wizard, loans, monkeypatch):
     assert not wizard.next.isEnabled()
 
 
+def test_a_repair_after_the_search_is_offered_or_off_with_the_reason(qtbot, wizard, loans):
+    answer_data(qtbot, wizard, loans)
+    take_model(wizard)
+    wizard.people.chips["sex"].click()
+    wizard.next.click()
+    checks = wizard.checks
+    assert "Labels discriminatory people anew" in checks.repair_told.text()
+    assert not checks.repair.isChecked()
+    checks.repair.click()
+    assert wizard.state.repair
+    checks.picker.list.setCurrentItem(checks.picker.items["testsgd"])
+    assert checks.repair.isChecked()
+    assert METHODS["repair-testsgd"].title in checks.repair_told.text()
+    checks.picker.list.setCurrentItem(checks.picker.items["estimate"])
+    assert not checks.repair.isEnabled()
+    assert not checks.repair.isChecked()
+    assert "search for examples" in checks.repair_why.text()
+    checks.picker.list.setCurrentItem(checks.picker.items["quick"])
+    assert checks.repair.isChecked()
+    assert not checks.repair_why.isVisible()
+    wizard.next.click()
+    assert [run.method for run in wizard.state.plan().runs] == ["quick", "repair-aequitas"]
+
+
 def test_without_a_model_to_ask_groups_and_report_still_work(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     take_model(wizard, can=())

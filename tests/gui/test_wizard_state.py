@@ -286,6 +286,49 @@ def test_the_plan_says_all(answered):
     assert answered.plan().run.budget.seconds is None
 
 
+@pytest.mark.parametrize(
+    ("method", "repair"),
+    [("quick", "repair-aequitas"), ("maft", "repair-aequitas"), ("testsgd", "repair-testsgd")],
+)
+def test_what_is_found_is_repaired_afterwards(answered, method, repair):
+    assert answered.plan().runs == (answered.run_spec(),)
+    answered.choose_method(method)
+    answered.seed = 3
+    answered.repair = True
+    first, second = answered.plan().runs
+    assert (first.method, second.method, second.seed) == (method, repair, 3)
+    # it takes as long as it has to
+    assert second.budget.seconds is None
+    assert "When the search is done" in dict(question(answered))["Repair"]
+
+
+@pytest.mark.parametrize("method", ["estimate", "groups"])
+def test_a_repair_needs_something_that_was_found(answered, method):
+    answered.repair = True
+    answered.choose_method(method)
+    assert "search for examples" in answered.repair_off()
+    assert "TestSGD" in answered.repair_off()
+    assert answered.plan().repair is None
+    assert "Repair" not in dict(question(answered))
+    # another choice, and it is as it was wanted
+    answered.choose_method("quick")
+    assert answered.plan().repair is not None
+
+
+def test_a_repair_needs_labels_that_the_model_knows(answered):
+    assert answered.repair_off() == ""
+    card = msgspec.structs.replace(make_card("b" * 64), classes=("0", "1", "2"))
+    answered.set_model(card, trusted=True)
+    answered.set_mapping(make_mapping())
+    answered.repair = True
+    assert "Two answers of the model mean the label" in answered.repair_off()
+    assert answered.repair_spec() is None
+
+
+def test_a_repair_is_no_search_to_choose(answered):
+    assert not any(key.startswith("repair") for key in answered.usable_methods())
+
+
 def test_options_of_one_method_do_not_reach_another(answered):
     answered.set_option("rounds", 5)
     answered.method = "uniform"
