@@ -1,9 +1,9 @@
 """Training a Keras network anew, through TensorFlow, an epoch at a time.
 
 An epoch is one call of a compiled loop over its batches: to call a small network's step by step
-costs four times what the arithmetic does. The loop of a network of dense layers is compiled by XLA,
-and kept with the network, since a repair trains the same one again and again; data are padded to
-few lengths, so that other portions find it compiled.
+costs four times what the arithmetic does. A long loop of a network of dense layers is compiled by
+XLA, and kept with the network, since a repair trains the same one again and again; data are padded
+to few lengths, so that other portions find it compiled.
 
 What is kept of the imported network: layers that learn nothing from labels (normalisations, lists
 of words), and layers that its maker froze. All other weights are new, from the layers' own
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import warnings
 import weakref
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -55,6 +56,8 @@ _PREPARING = frozenset(
 )
 #: Held-out rows are asked about in batches of so many.
 _CHECKED = 1024
+#: To compile a loop with XLA takes seconds; fewer steps than that are done sooner without.
+_WORTH_COMPILING = 2_000
 #: Networks that are kept, with their compiled loops.
 _KEPT = 2
 
@@ -94,7 +97,7 @@ def refit_keras(
         When TensorFlow refuses it, when training diverges, or there is not enough memory.
     """
     card = model.card
-    dense = isinstance(model, DenseNetwork)
+    steps = training.epochs * -(-len(lesson.targets) // training.batch)
     with _told(len(lesson.targets)):
         network = _network(
             card.path,
@@ -102,7 +105,7 @@ def refit_keras(
             training.optimiser,
             tune=training.start == "tune",
             trusted=card.needed_trust,
-            compiled=dense,
+            compiled=isinstance(model, DenseNetwork) and steps > _WORTH_COMPILING,
         )
         network.begin(seed)
         taught, held = network.data(lesson, card), network.data(held_out, card)
@@ -128,9 +131,11 @@ def refit_keras(
 
 @contextmanager
 def _told(rows: int) -> Iterator[None]:
-    """Tell what TensorFlow says in the auditor's words."""
+    """Tell what TensorFlow says in the auditor's words; what it only warns of is nobody's."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     except ModelError:
         raise
     except MemoryError as error:
@@ -240,14 +245,14 @@ class _Network:
         maker = getattr(output, "_keras_history", None)
         name = maker.operation.name if maker else ""
         learnt = learnt_from(told.get("loss"), name, (name,))
-        width = int(np.prod(output.shape[1:]))
+        width = int(np.prod([length or 1 for length in output.shape[1:]]))
         self._loss = loss_of(told, name, last_activation(maker), width, learnt)
         self._losses = self._loss.made(reduction=None)
         self._optimiser = optimiser_of(told, optimiser, tune=tune)
         self._optimiser.build(self.model.trainable_variables)
         # so that its file tells how it was trained
         self.model.compile(self._optimiser, self._loss.made())
-        self._unused = [np.array(variable) for variable in self._optimiser.variables]
+        self._unused = [variable.numpy() for variable in self._optimiser.variables]
         self._takes = [
             tensor_of(tensor.name, tensor.shape, str(tensor.dtype), path)
             for tensor in self.model.inputs

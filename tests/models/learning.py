@@ -63,9 +63,14 @@ def lesson(model, places=TRAIN, weights=None, truth=HIRED):
 
 
 def taught(model, seed=3, training=Training(), held=REST, **more):  # noqa: B008 - it never changes
-    """Train a model anew to the end; give it and what was told on the way."""
+    """Train a model anew; give it and what was told on the way."""
+    held_out = held if isinstance(held, Lesson) else lesson(model, held)
+    return driven(refit(model, lesson(model, **more), held_out, training, seed))
+
+
+def driven(steps):
+    """Train to the end; give the model and what was told on the way."""
     told = []
-    steps = refit(model, lesson(model, **more), lesson(model, held), training, seed)
     while True:
         try:
             told.append(next(steps))

@@ -47,6 +47,7 @@ from tests.models.learning import (
     TABLE,
     TRAIN,
     accuracy,
+    driven,
     fed,
     saved,
     scores,
@@ -257,10 +258,7 @@ def test_a_pipeline_that_reads_texts_is_fitted_with_them(tmp_path):
     old = FedModel(found, match(found.card, people, "label", "1"), attributes)
     assert Capability.RETRAINS in found.card.can
     other = Lesson(people.codes[:, :1], 1 - people.codes[:, 1].astype(np.int64))
-    steps = refit(old, other, other, Training(), 1)
-    with pytest.raises(StopIteration) as end:
-        next(steps)
-    new = end.value.value
+    new, _ = driven(refit(old, other, other, Training(), 1))
     assert ((old.predict(other.rows)[:, 0] > 0.5) != other.targets).all()
     assert ((new.predict(other.rows)[:, 0] > 0.5) == other.targets).all()
 
