@@ -246,7 +246,7 @@ class Repairing:
                 return
             seconds = perf_counter() - began
             yield from self._measure(tried, phase)
-        except (ModelError, MemoryError) as error:
+        except (ModelError, MemoryError, ImportError) as error:
             seconds, failed = perf_counter() - began, _reason(error)
             tried.model = tried.verdict = None
         self._tried.append(tried)
@@ -388,7 +388,14 @@ class Repairing:
         if not self.retrains:
             self.notes.append("There are rows to add, and no other model to compare.")
         elif self.chosen >= 0:
-            if self.lowered(self.chosen, IMPORTED) != "better":
+            # by the results, which are told beside it
+            fell = [
+                each.high is not None and each.high < 0
+                for each in self._tried[self.chosen].trial.changes
+                if (each.what, each.against) == (self.target, IMPORTED)
+                and each.rows != "validation"
+            ]
+            if not any(fell):
                 self.notes.append(
                     "Beside the model as it was imported no fall is shown: what the chosen portion "
                     "gains, retraining alone had lost."
@@ -448,9 +455,12 @@ def _accuracy(tried: _Tried) -> float:
     return told[0] or 0.0
 
 
-def _reason(error: ModelError | MemoryError) -> str:
+def _reason(error: ModelError | MemoryError | ImportError) -> str:
     if isinstance(error, ModelError):
         return str(error)
+    if isinstance(error, ImportError):
+        # one of its own, made for a model that was saved with older versions
+        return f"The environment that the model runs in has no {error.name}."
     return (
         "There was not enough memory to train it. Close other programs, or add a smaller portion."
     )

@@ -26,6 +26,8 @@ TRIAL_HEADS = (
     *("Model", "Rows added", "Accuracy", "Discrimination", "Change", "What came of it", "Training"),
 )
 TRIAL_NUMBERS = (1, 2, 3, 4, 6)
+#: Of these more is better.
+_BETTER = ("accuracy", "auc", "impact_ratio")
 #: What the number of a trial is compared with by name.
 _AGAINST = {0: "the model as imported", 1: "the model retrained with nothing added"}
 _UNITS = {
@@ -234,8 +236,8 @@ def headline(spec: AuditSpec, figures: Sequence[Figure]) -> str:
         return "Nothing is repaired yet."
     if not repair.retrains:
         return (
-            f"{_rows(repair.rows)} to add {'was' if repair.rows == 1 else 'were'} made of "
-            f"{words.number(repair.pairs)} {_made_of(repair)}; this model cannot be retrained "
+            f"{_rows(repair.rows)} to add {'was' if repair.rows == 1 else 'were'} made, from a "
+            f"stock of {stock_text(repair)}; this model cannot be retrained "
             "here, so whether they help is not known."
         )
     best = chosen_of(figures)
@@ -250,7 +252,11 @@ def headline(spec: AuditSpec, figures: Sequence[Figure]) -> str:
             f"asked about afresh it changed {_target(spec, repair)} by {change_text(change)}, "
             f"beside {_AGAINST[change.against]}."
         )
-    return f"{_capital(_deed(best))} cut {_fall(spec, figures, best, repair.target)}{_cost(best)}."
+    said = f"{_capital(_deed(best))} cut {_fall(spec, figures, best, repair.target)}{_cost(best)}."
+    others = sum(each.what != "accuracy" for each in _worse(figures, best))
+    if others:
+        said += f" {words.number(others)} other measure{'s' if others > 1 else ''} got worse."
+    return said
 
 
 def told_large(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, str]:
@@ -276,7 +282,14 @@ def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
     told = [headline(spec, figures)]
     best = chosen_of(figures)
     if best is not None and best.number > 1:
-        told += filter(None, (_beside_imported(spec, best, repair), _proven(figures, best)))
+        told += filter(
+            None,
+            (
+                worse_sentence(spec, figures, best),
+                _beside_imported(spec, best, repair),
+                _proven(figures, best),
+            ),
+        )
     if repair.rows:
         told.append(labels_sentence(source_of_labels(repair)))
     told += filter(None, (split_sentence(spec, repair), _others(spec, figures, repair)))
@@ -298,6 +311,20 @@ def split_sentence(spec: AuditSpec, repair: Repair) -> str:
         f"{words.number(repair.validation)} to choose by and {words.number(repair.test)} to "
         "measure on: divided before anything else, and no added row is like one of the latter two."
     )
+
+
+def stock_text(repair: Repair) -> str:
+    """Say what rows can be made of: ``257 discriminatory pairs``."""
+    plural_of = "" if repair.pairs == 1 else "s"
+    if repair.target == "rule_score":
+        return f"{words.number(repair.pairs)} sample{plural_of} of the rule set"
+    return f"{words.number(repair.pairs)} discriminatory pair{plural_of}"
+
+
+def worse_sentence(spec: AuditSpec, figures: Sequence[Figure], trial: Trial) -> str:
+    """Say what a trial is shown to have made worse, beside nothing added; empty for nothing."""
+    told = [f"{measure_name(spec, each)} {change_text(each)}" for each in _worse(figures, trial)]
+    return f"Worse than {_AGAINST[_against(figures)]}: {'; '.join(told)}." if told else ""
 
 
 def effort_text(figures: Sequence[Figure]) -> str:
@@ -366,7 +393,8 @@ def before_after(
                         measure_name(spec, each),
                         measure_text(_same(imported, each)),
                         measure_text(_same(plain, each)),
-                        measure_text(each),
+                        # of the imported model nothing is repaired
+                        measure_text(each if number else None),
                         change_text(change, tested=False),
                         tested_text(change),
                     )
@@ -466,6 +494,20 @@ def _compared(
     return change, result(trial_of(figures, against), what), after
 
 
+def _worse(figures: Sequence[Figure], trial: Trial) -> list[Change]:
+    """Give what a trial is shown to have made worse, of what is observed or estimated."""
+    against = _against(figures)
+    return [
+        each
+        for each in trial.changes
+        if each.against == against
+        and each.rows != "validation"
+        and known(each) != "proven"
+        and shown(each)
+        and ((each.difference or 0) > 0) != (each.what in _BETTER)
+    ]
+
+
 def _same(trial: Trial | None, measure: Measure) -> Measure | None:
     """Find the same thing as measured of another trial."""
     same = (measure.what, measure.of, measure.rows)
@@ -495,12 +537,6 @@ def _portion(trial: Trial) -> str:
 
 def _rows(count: int) -> str:
     return f"{words.number(count)} labelled row{'' if count == 1 else 's'}"
-
-
-def _made_of(repair: Repair) -> str:
-    if repair.target == "rule_score":
-        return "sample of the rule set" if repair.pairs == 1 else "samples of the rule set"
-    return "discriminatory pair" if repair.pairs == 1 else "discriminatory pairs"
 
 
 def _target(spec: AuditSpec, repair: Repair) -> str:

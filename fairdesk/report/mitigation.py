@@ -87,6 +87,9 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if repair.ended:
         blocks.append(Text(repair.ended, lead="What ended the search."))
     blocks += [Text(note, lead="Note.") for note in repair.notes]
+    chosen = about_repairs.chosen_of(run.figures)
+    if chosen is not None and (worse := about_repairs.worse_sentence(spec, run.figures, chosen)):
+        blocks.append(Callout("Not all is better.", worse))
     blocks += _before_after(spec, run.figures)
     if repair.retrains:
         blocks.append(_trials(spec, run.figures, repair))
@@ -104,8 +107,8 @@ def _facts(material: Material, run: RunRecord, repair: Repair | None) -> Iterabl
     if repair is not None:
         yield Fact(
             "Rows to add",
-            f"{words.number(repair.rows)} at most, made of {words.number(repair.pairs)} "
-            + ("samples of the rule set" if repair.target == "rule_score" else "pairs"),
+            f"{words.number(repair.rows)} at most, from a stock of "
+            f"{about_repairs.stock_text(repair)}",
         )
         if repair.retrains:
             points = "point" if repair.allowance == 1 else "points"

@@ -103,6 +103,24 @@ def test_a_rule_set_s_gap_is_told_in_points_and_its_labels_are_opposite(spec):
     assert not any("five models" in each for each in said)
 
 
+def test_what_got_worse_is_told_at_once(spec):
+    trials = about_repairs.trials_of(repairs.RULE_FIGURES)
+    harm = Change("share_domain", "", "domain", 1, 0.019, 0.009, 0.03, 0.0004, "McNemar, exact")
+    chance = Change("brier", "", "test", 1, 0.002, -0.001, 0.005, 0.2, "bootstrap")
+    gain = Change("auc", "", "test", 1, 0.01, 0.004, 0.02, 0.001, "DeLong")
+    loss = Change("auc", "", "test", 0, -0.01, -0.02, -0.004, 0.001, "DeLong")
+    kept = [e for e in trials[3].changes if e.what not in ("share_domain", "brier", "auc")]
+    chosen = msgspec.structs.replace(trials[3], changes=(*kept, harm, chance, gain, loss))
+    measured = (repairs.RULE_FIGURES[0], *trials[:3], chosen)
+    first, second, *_ = told(spec, measured)
+    # the calibration of these figures gets worse too
+    assert first.endswith("2 other measures got worse.")
+    assert second.startswith("Worse than the model retrained with nothing added: Calibration error")
+    assert "Discriminatory among all possible applicants +1.9 points (0.9 to 3.0)" in second
+    assert "Brier" not in second
+    assert "ROC" not in second
+
+
 def test_where_nothing_helped_that_comes_first(spec):
     first = told(spec, repairs.HELPLESS_FIGURES)[0]
     assert first.startswith("Nothing was shown to help at a cost of at most 1 point of accuracy.")
@@ -135,7 +153,9 @@ def test_a_rise_is_never_told_as_a_fall(spec):
 
 def test_rows_for_a_model_that_cannot_be_retrained_promise_nothing(spec):
     first, *rest = told(spec, repairs.ROWS_ONLY_FIGURES)
-    assert first.startswith("2,610 labelled rows to add were made of 1,305 discriminatory pairs")
+    assert first.startswith(
+        "2,610 labelled rows to add were made, from a stock of 1,305 discriminatory pairs"
+    )
     assert "whether they help is not known" in first
     assert rest[-2].endswith("An ONNX file holds no way to train: it cannot be retrained.")
     assert not any("trained with" in each for each in rest)
@@ -180,6 +200,7 @@ def test_without_a_model_retrained_anew_the_change_is_from_the_imported_one(spec
     trials = about_repairs.trials_of(repairs.FIGURES)
     broken = msgspec.structs.replace(trials[1], measures=(), changes=(), failed="It diverged.")
     measured = (repairs.REPAIR, trials[0], broken, *trials[2:])
+    assert about_repairs.before_after(spec, measured, 0)[0][3] == "–"
     row = about_repairs.before_after(spec, measured, 4)[0]
     change = about_repairs.change_of(trials[4], trials[4].measures[2], 0)
     assert row[2] == "–"
