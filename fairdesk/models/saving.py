@@ -96,6 +96,10 @@ def _made(name: str, make: Callable[[], tuple[bytes, str]]) -> Saved:
         content, told = make()
     except FairDeskError as error:
         return Saved(name, str(error), b"")
+    except ImportError as error:
+        # one of its own, made for a model that was saved with older versions
+        why = f"{name} is left out: the environment that the model runs in has no {error.name}."
+        return Saved(name, why, b"")
     except (OSError, MemoryError) as error:
         full = ModelError(
             f"{name} could not be written.",

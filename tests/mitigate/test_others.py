@@ -1,5 +1,7 @@
 """The methods of other kinds that stand beside a repair, on real models."""
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -11,6 +13,7 @@ from tests.mitigate import making
 from tests.mitigate.scripted import Model, Script, play
 
 SAME = Model()
+FEW = {"rows": 900, "drawn": 500}
 
 
 def repaired(workshop, **more):
@@ -28,15 +31,16 @@ def measured(trial, what, rows="test", of=""):
 
 @pytest.fixture(scope="module", autouse=True)
 def _briefly():
-    """Let the reduction go on for a few rounds only."""
+    """Let the reduction go on for a few rounds only, and write no files."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(others, "MOST_ROUNDS", 4)
+        patch.setattr(others, "MOST_ROUNDS", 3)
+        patch.setattr("fairdesk.mitigate.trying.save", lambda *_: ())
         yield
 
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory, _briefly):
-    return repaired(making.fresh(making.workshop(tmp_path_factory.mktemp("others"))))
+    return repaired(making.workshop(tmp_path_factory.mktemp("others"), **FEW))
 
 
 def test_weights_make_label_and_group_independent():
@@ -50,7 +54,7 @@ def test_weights_make_label_and_group_independent():
 
 
 def test_groups_are_those_of_all_protected_attributes_together(tmp_path):
-    made = making.workshop(tmp_path, protected=("sex", "race"))
+    made = making.workshop(tmp_path, protected=("sex", "race"), **FEW)
     rows = made.usable
     group = others.joint_groups(made, rows)
     assert group.max() == 5
@@ -90,12 +94,12 @@ def test_the_remover_says_that_it_needs_numbers(told):
 
 
 def test_the_remover_narrows_the_gap(tmp_path, monkeypatch):
-    data = making.people()
+    data = making.people(900)
     data["sex"] = (data["sex"] == "male").astype(int)
     data = data[["age", "hours", "sex", making.LABEL]]
     monkeypatch.setattr(making, "NAMES", ["sex"])
     monkeypatch.setattr(making, "pipeline", lambda _: LogisticRegression(max_iter=1_000))
-    _, trials = repaired(making.workshop(tmp_path, data=data))
+    _, trials = repaired(making.workshop(tmp_path, data=data, drawn=500))
     assert not trials["Correlation remover"].failed
     before, after = (
         measured(trials[name], "rate_gap", of="sex")
@@ -105,8 +109,17 @@ def test_the_remover_narrows_the_gap(tmp_path, monkeypatch):
     assert after < before / 2
 
 
+def test_where_fairlearn_is_missing_the_rest_goes_on(tmp_path, monkeypatch):
+    for name in ("fairlearn.reductions", "fairlearn.preprocessing"):
+        monkeypatch.setitem(sys.modules, name, None)
+    _, trials = repaired(making.workshop(tmp_path))
+    assert not trials["Reweighing"].failed
+    for name in (others.REDUCTIONS, others.REMOVER):
+        assert "The environment that the model runs in has no fairlearn" in trials[name].failed
+
+
 def test_three_classes_are_too_many_for_the_reduction(tmp_path):
-    _, trials = repaired(making.workshop(tmp_path, classes=3))
+    _, trials = repaired(making.workshop(tmp_path, classes=3, **FEW))
     assert "two classes only" in trials["Exponentiated gradient"].failed
     assert trials["Reweighing"].measures
 
@@ -131,7 +144,7 @@ def test_told_to_end_nothing_stands_beside(monkeypatch, workshop):
 
 
 def test_told_to_end_the_reduction_is_left(tmp_path, monkeypatch):
-    made = making.fresh(making.workshop(tmp_path))
+    made = making.workshop(tmp_path, **FEW)
     options = AequitasOptions(compare="all", certify=0.0, people=1_000, most=1.0)
     told = []
     for event in aequitas.search(made, made.rows, options, np.random.default_rng(0)):

@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import pickle
+import sys
 import zipfile
 
 import joblib
@@ -177,6 +178,17 @@ def test_a_copy_that_answers_otherwise_is_left_out(tmp_path, monkeypatch):
     assert saved["model.skops"].content == b""
     assert "does not answer as the trained model does" in saved["model.skops"].told
     assert saved["model.joblib"].content
+
+
+def test_a_library_that_an_older_environment_lacks_is_told(tmp_path, monkeypatch):
+    model, rows = fed(tmp_path, make_pipeline(before(), LogisticRegression()).fit(PEOPLE, PAID))
+    for name in ("skops.io", "skl2onnx"):
+        monkeypatch.setitem(sys.modules, name, None)
+    saved = files(model, rows)
+    assert saved["model.joblib"].content
+    for name, library in (("model.skops", "skops"), ("model.onnx", "skl2onnx")):
+        assert saved[name].content == b""
+        assert f"has no {library}" in saved[name].told
 
 
 def test_a_model_that_decides_only_is_saved_too(tmp_path):
