@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.audit.question import Limits
+from fairdesk.data.attributes import Attribute, Role
+from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.events import Condition
 from fairdesk.groups.membership import members
@@ -138,7 +141,7 @@ def test_no_pairs_make_no_rows(workshop, parts):
 
 
 def test_the_seed_decides(workshop, parts):
-    first, again, other = (of_pairs(workshop, parts, "majority", 100, rng(i)) for i in (1, 1, 2))
+    first, again, other = (of_pairs(workshop, parts, "similar", 100, rng(i)) for i in (1, 1, 2))
     assert np.array_equal(first.rows, again.rows)
     assert np.array_equal(first.targets, again.targets)
     assert not np.array_equal(first.rows, other.rows)
@@ -257,6 +260,21 @@ def test_constraints_hold_for_all_samples(tmp_path):
         assert len(pool.rows) == 300
         assert made.domain.contains(pool.rows).all()
         assert (pool.rows[:, 2] <= pool.rows[:, 0]).all()
+
+
+def test_a_group_by_what_the_model_is_not_given(workshop, parts):
+    ward = Attribute(
+        *("ward", Kind.NOMINAL, ("north", "south"), 0.0, 1.0, Role.PROTECTED, (0.0, 1.0))
+    )
+    domain = msgspec.structs.replace(workshop.domain, unseen=(ward,))
+    south = (workshop.rows[:, 2] > 35).astype(float)
+    south[::5] = np.nan
+    made = replace(workshop, domain=domain, groups=np.column_stack([workshop.groups, south]))
+    pool = of_rule(making.with_rule(made, (Condition("ward", codes=(1.0,)),)), parts, 300, rng())
+    assert len(pool.rows) == 300
+    assert (south[pool.seeds] == 1).all()
+    # they work long hours, so they are favoured
+    assert (pool.targets != made.favourable).all()
 
 
 def test_a_group_without_anybody_is_refused(workshop, parts):
