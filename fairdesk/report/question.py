@@ -16,7 +16,7 @@ from fairdesk.data.outcomes import favourable_rows
 from fairdesk.data.ruling import checked
 from fairdesk.data.table import Column, Dialect, Kind
 from fairdesk.models.decision import VALUES
-from fairdesk.report import words
+from fairdesk.report import about_repairs, words
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -543,5 +543,8 @@ def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:
         metas = [one for one in get_args(field.type) if isinstance(one, msgspec.Meta)]
         told = [text for meta in metas for text in (meta.title, meta.description) if text]
         shown = value if isinstance(value, str) else f"{value:,}"
+        if (run.spec.method, field.name) == ("repair-testsgd", "labels"):
+            # whatever is chosen, there is one way only
+            shown, told = "opposite", ["Labels", about_repairs.labels_sentence("opposite")]
         rows.append((field.name, shown, ". ".join(text.rstrip(".") for text in told)))
     return rows

@@ -114,6 +114,9 @@ def test_the_settings_tell_what_each_repair_was_given(whole):
     assert ("rule set", "sex = male", "what is repaired, for the decision “1”") in rows
     flagged = "whose pairs are repaired; only those that the auditor flagged"
     assert ("pairs of runs", "all", flagged) in rows
+    assert [row[1] for row in rows if row[0] == "labels"] == [
+        *("majority", "opposite", "majority", "majority"),
+    ]
 
 
 def test_a_repair_that_was_stopped_says_so(chapter):
