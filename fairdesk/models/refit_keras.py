@@ -23,13 +23,14 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
+from fairdesk.events import Scores
 from fairdesk.models.answers import first_line
 from fairdesk.models.dense import DenseNetwork
 from fairdesk.models.keras_compiled import loss_of, optimiser_of
@@ -43,7 +44,7 @@ from fairdesk.models.keras_tensorflow import (
     tensor_of,
     tensorflow,
 )
-from fairdesk.models.model import ModelCard, OpenedModel, Takes
+from fairdesk.models.model import MatrixModel, ModelCard, OpenedModel, Takes
 from fairdesk.models.tensors import fill, fill_matrix, taken
 
 if TYPE_CHECKING:
@@ -117,7 +118,8 @@ def refit_keras(
             if held.weight:
                 loss = network.loss_on(held) if np.isfinite(loss) else loss
         if not np.isfinite(loss):
-            raise _diverged(epoch, training)
+            what = f"Training diverged in epoch {epoch}: the loss is no number any more."
+            raise _diverged(what, training)
         waited = 0 if loss < best else waited + 1
         if not waited:
             best, best_weights = loss, network.model.get_weights()
@@ -126,7 +128,17 @@ def refit_keras(
             break
     with _told(len(lesson.targets)):
         network.model.set_weights(best_weights)
-        return _opened_again(network.model, model)
+        again = _opened_again(network.model, model)
+        alike = np.ptp(_scores(again, lesson.given), axis=0).max() == 0
+    if alike:
+        raise _diverged("The trained network answers alike for everybody.", training)
+    return again
+
+
+def _scores(model: OpenedModel, given: Any) -> Scores:  # noqa: ANN401 - a matrix or a list
+    if model.card.takes is Takes.MATRIX:
+        return cast("MatrixModel", model).matrix_scores(given)
+    return model.scores(given)
 
 
 @contextmanager
@@ -159,11 +171,11 @@ def _no_memory(rows: int) -> ModelError:
     )
 
 
-def _diverged(epoch: int, training: Training) -> ModelError:
+def _diverged(what: str, training: Training) -> ModelError:
     other = "Adam" if training.optimiser != "adam" else "RMSprop"
     tuned = ", or let training begin with the imported weights" if training.start != "tune" else ""
     return ModelError(
-        f"Training diverged in epoch {epoch}: the loss is no number any more.",
+        what,
         why="The learning rate is too high for these rows, or a column holds very large numbers.",
         remedy=f"Choose another optimiser ({other}) or more rows in a batch{tuned}: this takes "
         "smaller steps.",
