@@ -50,7 +50,7 @@ def summary(material: Material) -> Section:
             blocks.append(certification.statement(spec, run, (where,)))
             continue
         if run in material.repairs:
-            blocks.append(mitigation.statement(spec, run, (where,)))
+            blocks.append(mitigation.statement(material, run, (where,)))
             continue
         first, _, rest = figures.headline(spec, run).partition(" ")
         blocks.append(Statement(first, rest, (*figures.alone_sentences(spec, run), where)))

@@ -62,10 +62,11 @@ def mitigation(material: Material) -> Section:
     return Section("Mitigation trial", tuple(blocks), fresh=True)
 
 
-def statement(spec: AuditSpec, run: RunRecord, details: Sequence[str]) -> Statement:
+def statement(material: Material, run: RunRecord, details: Sequence[str]) -> Statement:
     """Say what came of a repair, by how much it fell large."""
-    number, rest = about_repairs.told_large(spec, run.figures)
-    return Statement(number, rest, tuple(filter(None, (words.ending(run), *details))))
+    number, rest = about_repairs.told_large(material.spec, run.figures)
+    which = f"{_repaired(material, run)}." if run.spec.rule else ""
+    return Statement(number, rest, tuple(filter(None, (which, words.ending(run), *details))))
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
