@@ -407,6 +407,8 @@ def _repair_summary(outcome: RepairOutcome) -> str:
     """Say what came of a repair, for people."""
     spec, run = outcome.spec, outcome.run
     lines = [*about_repairs.sentences(spec, run.figures)] or [figures.headline(spec, run)]
+    if run.spec.rule:
+        lines.insert(1, f"The rule set: {rule_phrase(spec, run.spec.rule)}.")
     if run.state == "done" and run.message:
         lines.append(run.message)
     lines.append(f"{_capital(figures.effort(run))}.")
