@@ -90,7 +90,7 @@ def of_pairs(
         pairs=np.repeat(workshop.numbers[chosen], 2),
         seeds=np.repeat(_nearest(workshop.domain, workshop.rows, split, rows[:, 0]), 2),
         available=len(fine),
-        notes=tuple(_notes(int(like.sum()), len(chosen), most, labels)),
+        notes=tuple(_notes(workshop.domain, int(like.sum()), len(chosen), most, labels)),
     )
 
 
@@ -137,7 +137,7 @@ def _nearest(domain: Domain, table: Rows, split: Split, rows: Rows) -> NDArray[n
     return split.train[index].astype(np.int64)
 
 
-def _notes(like: int, pairs: int, most: int, labels: Source) -> list[str]:
+def _notes(domain: Domain, like: int, pairs: int, most: int, labels: Source) -> list[str]:
     notes = []
     if like:
         notes.append(
@@ -149,6 +149,8 @@ def _notes(like: int, pairs: int, most: int, labels: Source) -> list[str]:
             f"There are only {_pairs(pairs)} to make rows from: {2 * pairs:,} rows, where the "
             f"greatest portion could take {most:,}."
         )
+    if labels == "majority" and domain.texts.size:
+        notes.append("The five models that vote on labels are not given any texts.")
     if labels == "model":
         notes.append(
             "Added rows have the labels that the model itself gives them, so they tell it nothing "

@@ -129,6 +129,25 @@ def test_who_was_found_twice_is_added_once(workshop, parts):
     assert len(keys(workshop, pool.rows)) == len(pool.rows) // 2 == pool.available <= 50
 
 
+def test_texts_have_no_part_in_the_vote_which_is_told(workshop, parts):
+    note = Attribute("note", Kind.TEXT, ("x", "y", "z"), 0.0, 2.0, Role.FIXED)
+    domain = msgspec.structs.replace(
+        workshop.domain, attributes=(*workshop.domain.attributes, note)
+    )
+    plain = of_pairs(workshop, parts, "majority", 40, rng())
+    made = replace(
+        workshop,
+        domain=domain,
+        rows=np.column_stack([workshop.rows, np.arange(len(workshop.rows)) % 3]),
+        pairs=np.column_stack([workshop.pairs, np.arange(len(workshop.pairs)) % 3]),
+        partners=np.column_stack([workshop.partners, np.arange(len(workshop.pairs)) % 3]),
+    )
+    pool = of_pairs(made, parts, "majority", 40, rng())
+    assert np.array_equal(pool.targets, plain.targets)
+    assert "not given any texts" in pool.notes[0]
+    assert not plain.notes
+
+
 def test_no_pairs_make_no_rows(workshop, parts):
     none = replace(
         workshop, pairs=workshop.pairs[:0], partners=workshop.pairs[:0], numbers=np.arange(0)
