@@ -30,6 +30,7 @@ from fairdesk.trials import Measure, Trial, What
 _MARK, _NEAR = 5.0, 14.0
 #: Of the reach of the points so much is left free around them.
 _ROOM = 0.07
+_LEAST = "least accuracy allowed"
 
 #: What the search made of a portion, shortly.
 VERDICTS = {
@@ -413,11 +414,17 @@ class _Canvas(Pointed):
         y = scale.at(along[0], least).y()
         painter.setPen(QPen(QColor(colours.quiet), 1, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-        font = theme.scaled(self.font(), 0.9)
-        painter.setFont(font)
-        text = "least accuracy allowed"
-        wide = QFontMetricsF(font).horizontalAdvance(text)
-        painter.drawText(QPointF(area.right() - wide - 2, y - 4), text)
+        painter.setFont(theme.scaled(self.font(), 0.9))
+        painter.drawText(self._floor_text(scale), Qt.AlignmentFlag.AlignRight, _LEAST)
+
+    def _floor_text(self, scale: _Scale) -> QRectF:
+        """Give the place of what is written on the line of the least accuracy allowed."""
+        if self._curve.floor is None:
+            return QRectF()
+        metrics = QFontMetricsF(theme.scaled(self.font(), 0.9))
+        wide, high = metrics.horizontalAdvance(_LEAST) + 2, metrics.height()
+        y = scale.at(scale.along[0], self._curve.floor).y()
+        return QRectF(scale.area.right() - wide, y - high - 1, wide, high)
 
     def _paint_front(self, painter: QPainter, scale: _Scale, colours: theme.Colours) -> None:
         """Join those that no other one beats in both."""
@@ -475,7 +482,8 @@ class _Canvas(Pointed):
         self, painter: QPainter, scale: _Scale, colours: theme.Colours, ink: QColor, ground: QColor
     ) -> None:
         """Write names where they cover the least; of the many that would lie on each other some."""
-        taken = [_around(scale.at(each.x[1], each.y[1]), _MARK + 2) for each in self._curve.points]
+        taken = [self._floor_text(scale)]
+        taken += [_around(scale.at(each.x[1], each.y[1]), _MARK + 2) for each in self._curve.points]
         room = QRectF(0, 0, self.width(), scale.area.bottom())
         shade = QColor(ground)
         shade.setAlphaF(0.8)

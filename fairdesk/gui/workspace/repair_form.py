@@ -426,7 +426,7 @@ class RepairForm(QWidget):
                 box.toggled.connect(self._tick)
                 self._run_boxes.addWidget(box)
                 self.boxes[run] = box
-            parts.in_order(self.some, *self.boxes.values(), self.flagged)
+            self._order()
         for run, box in self.boxes.items():
             box.setText(f"Run {run}: {offer.titles[run]}, {words.number(offer.pairs[run])}")
 
@@ -464,8 +464,16 @@ class RepairForm(QWidget):
         self.form = OptionsForm(options, self._values[self.method])
         self.form.set_to.connect(self._set_option)
         self._options.addWidget(self.form)
-        self.form.follow(self.fold.button)
-        parts.in_order(self.form.reset, self.seed, self.button)
+        self._order()
+
+    def _order(self) -> None:
+        """Let Tab go through the form as it is read."""
+        fields = () if self.form is None else (*self.form.fields.values(), self.form.reset)
+        parts.in_order(
+            *(self.all, self.some, *self.boxes.values(), self.flagged, self.group, self.rule),
+            *(*self.labels.values(), self.most, self.loss, self.fold.button),
+            *(*fields, self.seed, self.button),
+        )
 
     def _set_option(self, name: str, value: OptionValue) -> None:
         self._values[self.method][name] = value

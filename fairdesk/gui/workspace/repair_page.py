@@ -121,8 +121,8 @@ class RepairPage(QWidget):
         self._log: tuple[LogEntry, ...] = ()
         #: The trial that is looked at; ``None`` for the one that the search chose.
         self._picked: int | None = None
-        #: The figures that are drawn, and how their run stood.
-        self._drawn: tuple[tuple[Figure, ...], str] | None = None
+        #: The run that is drawn, how it stood, and its figures.
+        self._drawn: tuple[int, str, tuple[Figure, ...]] | None = None
         #: Why nothing can be repaired here at all; ``None`` until it is known.
         self._wrong: str | None = None
         self.outdated = ""
@@ -229,8 +229,6 @@ class RepairPage(QWidget):
         self._step = parts.Words(strong=True)
         self._bar = QProgressBar()
         self._bar.setRange(0, 1000)
-        self._bar.setTextVisible(False)
-        self._bar.setFixedHeight(8)
         self._bar.setAccessibleName("How far this step is")
         card = parts.Card(margin=theme.GAP)
         card.body.addWidget(self._step)
@@ -323,22 +321,24 @@ class RepairPage(QWidget):
     def _show(self) -> None:
         """Show the figures as they stand."""
         run = self._told
-        self._headline.setVisible(run is not None)
-        self._standing.setVisible(run is not None)
+        for widget in (self._headline, self._standing):
+            widget.setVisible(run is not None)
         self._going.setVisible(run is not None and run.state in ("running", "paused"))
         if run is None:
             self._explained.setText(_EMPTY)
             return
         if not self.isVisible():
             return
+        self._tell_busy()
+        if isinstance(run, RunState):
+            self._tell_step(run)
+        told, drawn = run.figures, self._drawn
+        if drawn is not None and told is drawn[2] and (number_of(run), run.state) == drawn[:2]:
+            # nothing but the time went on: to lay out a whole page anew takes longer than a blink
+            return
+        self._drawn = (number_of(run), run.state, told)
         self._explained.setText(EXPLAINED.format(many=self._session.many))
         self._say(run)
-        self._tell_busy()
-        told = run.figures
-        if self._drawn is not None and told is self._drawn[0] and run.state == self._drawn[1]:
-            # nothing but the time went on
-            return
-        self._drawn = (told, run.state)
         drawing = Curve(self._session.spec, tuple(told))
         self.chart.draw(drawing)
         trials = about_repairs.trials_of(told)
@@ -426,24 +426,35 @@ class RepairPage(QWidget):
         dialog.setModal(True)
         dialog.show()
 
+    def _tell_step(self, run: RunState) -> None:
+        """Say what it does just now, and how far that is."""
+        step = step_text(run)
+        if step != self._step.text():
+            self._step.setText(step)
+        counts = run.total > 1
+        self._bar.setValue(round(1000 * run.done / run.total) if counts else 0)
+        self._bar.setFormat(
+            f"step {words.number(run.done)} of {words.number(run.total)}" if counts else ""
+        )
+        self._bar.setAccessibleDescription(f"{step} {self._bar.format()}")
+
     def _say(self, run: Run) -> None:
         """Say how the run stands, and what came of it."""
         told = about_repairs.effort_text(run.figures)
+        going = run.state in ("running", "paused")
+        # what it spends while it goes on is told by the bar below
+        spent = "" if going else f"{words.number(run.queries)} rows sent to models"
+        lasted = "" if going else words.duration(run.elapsed)
+        facts = ", ".join(filter(None, (told, spent, lasted))) or "nothing measured yet"
+        state = words.state_word(run.state)
         self._standing.setText(
-            f"{OF_STATE[run.state].value} {method_of(run).title}, {words.state_word(run.state)}: "
-            + (f"{told}, " if told else "")
-            + f"{words.number(run.queries)} rows sent to models, {words.duration(run.elapsed)}."
+            f"{OF_STATE[run.state].value} {method_of(run).title}, {state}: {facts}."
         )
-        if isinstance(run, RunState) and run.state in ("running", "paused"):
-            self._step.setText(step_text(run))
-            self._bar.setValue(round(1000 * run.done / run.total) if run.total else 0)
-            self._bar.setAccessibleDescription(self._step.text())
         if run.state == "failed":
             again = (("Repair again…", self.open_form),)
             self._banner.say("The run failed; what it measured is kept.", run.message, again)
         else:
             self._banner.clear()
-        going = run.state in ("running", "paused")
         repair = about_repairs.repair_of(run.figures)
         best = about_repairs.chosen_of(run.figures)
         if repair is None:
@@ -471,6 +482,4 @@ def step_text(state: RunState) -> str:
     told = _PHASES.get(phase) or phase[:1].upper() + phase[1:] or "It begins"
     if percent:
         told += f", {percent.replace(' %', f'{words.NBSP}%')} added"
-    if state.total <= 1:
-        return f"{told}…"
-    return f"{told}: step {words.number(state.done)} of {words.number(state.total)}"
+    return told
