@@ -199,14 +199,14 @@ def relative_fall(
 
     Fieller's interval of the ratio of two estimates that depend on each other (Some problems in
     interval estimation, Journal of the Royal Statistical Society B 16, 1954). With the squared
-    half-widths of the intervals A of the estimate after, B of the one before and D of their
-    difference, a ratio r is in it when::
+    arms of the intervals A of the estimate after, B of the one before and D of their difference,
+    a ratio r is in it when::
 
         (after - r before)^2 <= (1 - r) (A - r B) + r D
 
-    What the two have in common is in D. The longer arm of A and D and the shorter one of B are
-    taken, each of which makes the interval wider; so it is a little too wide rather than too
-    narrow. At r = 1 it says what the interval of the difference says.
+    What the two have in common is in D. Intervals of small shares have arms of unlike length: for
+    each end those are taken that lead to it, as Donner and Zou do (Statistical Methods in Medical
+    Research 21, 2012). At r = 1 it says what the interval of the difference says.
 
     Returns
     -------
@@ -216,17 +216,24 @@ def relative_fall(
     first, last, paired = _arms(before), _arms(after), _arms(change)
     if not shown(change) or first is None or last is None or paired is None:
         return None
-    (b, *b_arms), (a, *a_arms), (d, *d_arms) = first, last, paired
-    spread_b, spread_a, spread_d = min(b_arms) ** 2, max(a_arms) ** 2, max(d_arms) ** 2
-    square = b * b - spread_b
-    if d >= 0 or square <= 0:
+    (b, b_down, b_up), (a, a_down, a_up), (d, d_down, d_up) = first, last, paired
+    if d >= 0:
         return None
-    half = a * b - (spread_a + spread_b - spread_d) / 2
-    root = half * half - square * (a * a - spread_a)
-    if root < 0:
+    greatest = _fieller(a, b, (a_up, b_down, d_up), 1)
+    least = _fieller(a, b, (a_down, b_up, d_down), -1)
+    if greatest is None or least is None:
         return None
-    least, greatest = ((half + sign * math.sqrt(root)) / square for sign in (-1, 1))
     return 1 - a / b, max(0.0, 1 - greatest), min(1.0, 1 - least)
+
+
+def _fieller(a: float, b: float, arms: tuple[float, float, float], sign: int) -> float | None:
+    """Give the greater or the smaller ratio at which Fieller's condition just holds."""
+    of_a, of_b, of_d = (arm * arm for arm in arms)
+    square, half = b * b - of_b, a * b - (of_a + of_b - of_d) / 2
+    inner = half * half - square * (a * a - of_a)
+    if square <= 0 or inner < 0:
+        return None
+    return (half + sign * math.sqrt(inner)) / square
 
 
 def headline(spec: AuditSpec, figures: Sequence[Figure]) -> str:

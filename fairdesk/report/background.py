@@ -359,10 +359,10 @@ def _of_repairs(material: Material) -> tuple[Formula, ...]:
             "Relative fall",
             "the fall is 1 less the estimate after divided by the one before",
             "Its interval is Fieller’s: all ratios r that fulfil the condition, in which A and D "
-            "are the squared half-widths of the intervals of both estimates and of their paired "
-            "change; the half-widths are taken so that it is too wide rather than too narrow. It "
-            "is told only where a fall is shown. Fieller: Some problems in interval estimation, "
-            "Journal of the Royal Statistical Society B 16 (1954).",
+            "are the squared arms of the intervals of both estimates and of their paired change; "
+            "for each end those arms that lead to it. It is told only where a fall is shown. "
+            "Fieller: Some problems in interval estimation, Journal of the Royal Statistical "
+            "Society B 16 (1954).",
         ),
         Formula(
             "auc",
