@@ -19,6 +19,7 @@ from fairdesk.events import Measured, Progress
 from fairdesk.gui import theme
 from fairdesk.gui.workspace import repair_export
 from fairdesk.gui.workspace.again_dialog import AgainDialog
+from fairdesk.gui.workspace.overview_page import next_step
 from fairdesk.gui.workspace.repair_chart import Curve, _best_place, marks
 from fairdesk.gui.workspace.repair_export import ExportDialog
 from fairdesk.gui.workspace.repair_form import RepairForm, offer_of, rules_of
@@ -580,6 +581,18 @@ def test_the_bar_tells_how_many_models_before_one_is_chosen(qtbot):
     bar.show_live(state, PAIRS)
     assert bar._share._below.text() == "1 model measured"
     assert bar._share._number.text() == "–"
+
+
+def test_the_overview_leads_to_it_once_all_else_is_known(opened, path):
+    with Store.open(path) as store:
+        (search,) = store.runs()
+    assert next_step(search, search, "applicants", repaired=False).page == REPAIR
+    assert next_step(search, search, "applicants", repaired=True).page == EXAMPLES
+    nothing = msgspec.structs.replace(search, found=0)
+    assert next_step(nothing, nothing, "applicants", repaired=False).page == ""
+    workspace = opened(path)
+    workspace.overview.go.emit(REPAIR)
+    assert workspace.repair.isVisible()
 
 
 # -- out of date ------------------------------------------------------------------------------

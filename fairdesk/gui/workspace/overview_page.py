@@ -17,6 +17,7 @@ from fairdesk.gui import parts, theme
 from fairdesk.gui.workspace.answering import (
     Run,
     all_off,
+    answering,
     method_of,
     proves,
     with_examples,
@@ -68,6 +69,7 @@ def next_step(
     proven: bool = True,
     grouped: bool = True,
     individual: bool = True,
+    repaired: bool = True,
 ) -> Next:
     """Say what an auditor would do next.
 
@@ -83,6 +85,8 @@ def next_step(
         Whether groups were looked for, or none can be.
     individual : bool
         Whether anybody can be compared with who else they could be.
+    repaired : bool
+        Whether a repair was tried.
     """
     state = latest.state if latest is not None else ""
     button, page = "Run again…", ""
@@ -122,6 +126,12 @@ def next_step(
             "others beside that: look for rules that describe them."
         )
         button, page = "Find groups", FIND_GROUPS
+    elif run.found and not repaired:
+        what = (
+            "Read some of the examples and flag those that matter. Then try what helps: rows made "
+            "of them are added to the training data, and the model is trained again."
+        )
+        button, page = "Repair…", "Repair"
     elif run.found:
         what = (
             "Read some of the examples, flag those that matter and note why. Then export the "
@@ -351,6 +361,7 @@ class OverviewPage(QWidget):
             proven=tried or bool(off(session.spec)),
             grouped=grouped or bool(groups_off(session.spec)),
             individual=not session.spec.domain.obstacle,
+            repaired=bool(answering(session.runs, Answers.REPAIR)),
         )
         self._next.said.setText(following.words)
         self._button.setText(following.button)
