@@ -39,15 +39,18 @@ _MOST_DRAWN, _RAREST = 200_000, 10_000
 
 
 class Pace:
-    """Cuts blocks into parts that a model answers in about a tenth of a second.
+    """Cuts blocks into parts that a model answers in about so many seconds.
 
     Parameters
     ----------
     members : int
         Rows that are asked about for each person.
+    seconds : float
+        By default a tenth of one.
     """
 
-    def __init__(self, members: int) -> None:
+    def __init__(self, members: int, seconds: float = _SECONDS) -> None:
+        self._seconds = seconds
         self._size = max(1, _FIRST_ROWS // members)
         self._most = max(1, _MOST_ROWS // members)
 
@@ -57,7 +60,7 @@ class Pace:
         while start < people:
             size, began = self._size, perf_counter()
             yield slice(start, start + size)
-            wanted = _SECONDS / max(perf_counter() - began, 1e-6)
+            wanted = self._seconds / max(perf_counter() - began, 1e-6)
             start += size
             self._size = int(np.clip(size * np.clip(wanted, 0.5, 2.0), 1, self._most))
 

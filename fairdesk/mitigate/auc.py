@@ -68,7 +68,7 @@ def area_interval(area: float, variance: float, fewer: int) -> Ends:
         return max(0.0, min(middle - half, area)), min(1.0, max(middle + half, area))
     logit = math.log(area / (1 - area))
     half = _Z * math.sqrt(variance) / (area * (1 - area))
-    return _logistic(logit - half), _logistic(logit + half)
+    return min(_logistic(logit - half), area), max(_logistic(logit + half), area)
 
 
 def _logistic(number: float) -> float:

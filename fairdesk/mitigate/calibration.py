@@ -65,7 +65,7 @@ def _parts(scores: Numbers, label: Mask) -> Numbers:
 
 
 def _error(means: Numbers) -> float:
-    return float(np.abs(means).sum())
+    return min(1.0, float(np.abs(means).sum()))
 
 
 def _off(means: Numbers, draws: Numbers) -> tuple[Numbers, Numbers]:

@@ -112,6 +112,9 @@ class _Pair:
         """Compare them in one thing, defined of both."""
         difference = cast("float", new.estimate) - cast("float", old.estimate)
         (low, high), p, test = self._sure(new, difference)
+        if low is not None and high is not None:
+            # last bits must not keep a difference from its own interval
+            low, high = min(low, difference), max(high, difference)
         return Change(new.what, new.of, new.rows, self.against, difference, low, high, p, test)
 
     def _sure(self, new: Measure, difference: float) -> tuple[Ends, float | None, str]:

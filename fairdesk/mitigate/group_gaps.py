@@ -106,11 +106,14 @@ def gaps(grouped: Grouped, good: Mask, label: Mask) -> Gaps:
         "rate_gap": _difference_ends([_pairs(favourable, people)]),
         "error_gap": _difference_ends(pairs),
     }
-    estimates = {what: None if np.isnan(found[what]) else float(found[what]) for what in GAPS}
-    return Gaps(
-        estimates,
-        {what: (None, None) if estimates[what] is None else ends[what] for what in GAPS},
-    )
+    told = Gaps(dict.fromkeys(GAPS), dict.fromkeys(GAPS, (None, None)))
+    for what in GAPS:
+        if not np.isnan(found[what]):
+            estimate = told.estimates[what] = float(found[what])
+            low, high = ends[what]
+            # last bits must not keep an estimate from its own interval
+            told.ends[what] = min(low, estimate), max(high, estimate)
+    return told
 
 
 def gap_draws(
@@ -162,7 +165,7 @@ def _figures(means: Numbers) -> dict[Gap, Numbers]:
 def _apart(rates: Numbers) -> Numbers:
     """Give the greatest difference of those that are known; NaN of fewer than two."""
     several = np.isfinite(rates).sum(axis=-1) > 1
-    rates = np.where(np.isfinite(rates), rates, np.nan)
+    rates = np.where(np.isfinite(rates), np.clip(rates, 0.0, 1.0), np.nan)
     greatest = np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1)
     return np.where(several, greatest, np.nan)
 

@@ -44,7 +44,7 @@ from fairdesk.mitigate.calibration import calibration
 from fairdesk.mitigate.differences import ALPHA, Mask
 from fairdesk.mitigate.group_gaps import GAPS, Grouped, gaps, grouped
 from fairdesk.mitigate.options import RepairOptions
-from fairdesk.mitigate.people import discriminated, drawn
+from fairdesk.mitigate.people import PART_SECONDS, discriminated, drawn
 from fairdesk.mitigate.resampling import Ends, Numbers, percentiles, resampled
 from fairdesk.mitigate.rule_scores import Apart, MovedPeople, Outcome, Rewritten, samples_of
 from fairdesk.mitigate.splitting import Split
@@ -221,7 +221,7 @@ class Examiner:
                 return verdict
 
     def steps(self, model: FedModel) -> Generator[int, None, Verdict]:
-        """Measure a model, step by step of about a tenth of a second.
+        """Measure a model, step by step, a few of them in a second.
 
         Yields
         ------
@@ -252,7 +252,7 @@ def _answered(
     """Ask about the rows at some places of the table."""
     mapping, card = model.mapping, model.opened.card
     own, told = [np.empty(0, dtype=np.intp)], []
-    for part in Pace(1).parts(len(places)):
+    for part in Pace(1, PART_SECONDS).parts(len(places)):
         answers = model.answers(workshop.rows[places[part]])
         scores = answers if is_plain(mapping) else decided(answers, mapping, card)
         workshop.queries += len(answers)

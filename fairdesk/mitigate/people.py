@@ -13,6 +13,10 @@ from fairdesk.individual.similar import SURE, Answers, Ledger
 
 Mask = NDArray[np.bool_]
 
+#: About so long a part takes of what a model is asked about: a pipeline answers a few rows hardly
+#: faster than many.
+PART_SECONDS = 0.3
+
 
 def drawn(ledger: Ledger, real: Rows, count: int, rng: np.random.Generator) -> Rows:
     """Draw so many people of the domain, each as likely as any other: ``(count, d)``.
@@ -52,7 +56,7 @@ def discriminated(ledger: Ledger, people: Rows) -> Generator[int, None, Mask]:
     """
     hit = np.zeros(len(people), dtype=np.bool_)
     near: list[tuple[NDArray[np.intp], Rows, Rows]] = []
-    for part in Pace(len(ledger.domain.combinations)).parts(len(people)):
+    for part in Pace(len(ledger.domain.combinations), PART_SECONDS).parts(len(people)):
         rows = people[part]
         answers = ledger.ask(rows)
         told = hit[part] = answers.discriminatory
@@ -88,4 +92,4 @@ def _margin(scores: Scores) -> NDArray[np.float32]:
     return np.asarray(first - second)
 
 
-__all__ = ["Mask", "discriminated", "drawn"]
+__all__ = ["PART_SECONDS", "Mask", "discriminated", "drawn"]

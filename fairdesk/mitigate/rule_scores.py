@@ -31,6 +31,7 @@ from fairdesk.groups.terms import lists_of_terms
 from fairdesk.groups.testing import Side, interval
 from fairdesk.individual.sampling import Pace
 from fairdesk.mitigate.differences import ALPHA
+from fairdesk.mitigate.people import PART_SECONDS
 from fairdesk.mitigate.resampling import Numbers, resampled
 from fairdesk.mitigate.workshop import Workshop
 from fairdesk.models.feeding import FedModel
@@ -171,7 +172,7 @@ class MovedPeople:
         means = []
         for rows, moves in zip(self.sides, self.moves, strict=True):
             told = []
-            for part in Pace(1).parts(len(rows)):
+            for part in Pace(1, PART_SECONDS).parts(len(rows)):
                 told.append(outcome.values(workshop.predict(model, rows[part])))
                 yield len(told[-1])
             means.append(np.concatenate(told).reshape(-1, moves).mean(axis=1))

@@ -118,3 +118,15 @@ def test_differences_of_two_models_are_resampled_group_by_group():
     assert drawn["rate_gap"].std() == pytest.approx(np.std(plain), rel=0.2)
     same = gap_draws(groups, before, before, label, np.random.default_rng(0))
     assert not same["error_gap"].any()
+
+
+def test_rounding_keeps_no_estimate_from_its_interval():
+    """All of one group are false alarms, none of the other: not a hair more than everybody."""
+    for people in range(3, 22):
+        for positive in range(people):
+            label = np.arange(2 * people) % people < positive
+            good = label.copy()
+            good[:people] = True
+            told = gaps(of(people, people), good, label)
+            low, high = told.ends["error_gap"]
+            assert 0 <= low <= told.estimates["error_gap"] <= high <= 1
