@@ -468,15 +468,15 @@ METHODS: dict[str, Method] = {
         Method(
             key="repair-aequitas",
             title="Retrain with the pairs found",
-            sentence="Labels discriminatory people anew, both of a pair alike, adds ever greater "
-            "portions of them to the training data, and retrains the model while that helps.",
+            sentence="Labels discriminatory people anew, adds ever greater portions of them to the "
+            "training data, and retrains the model while that helps.",
             paper="Udeshi, Arora and Chattopadhyay, “Automated Directed Fairness Testing” "
             "(Aequitas), ASE 2018, Algorithm 5",
             tells="Which rows to add, and how much less the retrained model discriminates, beside "
             "what that costs in accuracy: each with an interval, on rows that were never trained "
             "on.",
-            cannot="That the labels of added rows are right. A fall within its interval may be "
-            "chance: it is not counted as one.",
+            cannot="That the labels of added rows are right, or that no other group fares worse "
+            "afterwards. A fall within its interval may be chance: it is not counted as one.",
             options=repairs.AequitasOptions,
             search=retraining.search,
             answers=Answers.REPAIR,

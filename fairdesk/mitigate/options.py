@@ -18,9 +18,10 @@ class RepairOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             title="Labels",
             description="Where the label of an added row comes from: the majority of five models "
-            "of other kinds, trained on the original data; the majority of the model’s decisions "
-            "on everybody who differs in protected attributes only; the model’s own decision; or "
-            "the majority of the nearest real people.",
+            "of other kinds, trained on the original data without protected attributes; the "
+            "majority of the model’s decisions about everybody who differs in protected attributes "
+            "only; the model’s own decision, which repairs little or nothing and is there to "
+            "compare with; or the majority of the nearest real people.",
         ),
     ] = "majority"
     accuracy_loss: Annotated[
@@ -39,8 +40,8 @@ class RepairOptions(msgspec.Struct, frozen=True):
             ge=1_000,
             le=1_000_000,
             title="People asked about",
-            description="So many people are drawn at random to estimate the share of "
-            "discrimination; the same ones for every trial.",
+            description="So many are drawn at random to choose the best model by, and so many "
+            "others to tell how it fares; the same ones for every model.",
         ),
     ] = 20_000
     start: Annotated[
@@ -89,9 +90,9 @@ class RepairOptions(msgspec.Struct, frozen=True):
         Literal["none", "reweighing", "all"],
         msgspec.Meta(
             title="Other methods beside",
-            description="Methods of other kinds that the same model is trained with, to compare: "
-            "reweighing, or also fairlearn’s reductions and correlation remover, which take "
-            "longer.",
+            description="The same model trained by methods of other kinds, to compare: with "
+            "weighted rows (reweighing), or also with fairlearn’s exponentiated gradient and "
+            "correlation remover, which take longer.",
         ),
     ] = "reweighing"
     certify: Annotated[
@@ -100,8 +101,8 @@ class RepairOptions(msgspec.Struct, frozen=True):
             ge=0.0,
             le=600.0,
             title="Seconds of proof",
-            description="So long the model before and the chosen one are certified each, where "
-            "they can be looked into; 0: not at all.",
+            description="For so long each it is proven how many people the imported model and the "
+            "chosen one treat alike, where they can be looked into; 0: not at all.",
         ),
     ] = 5.0
 
@@ -142,7 +143,8 @@ class TestSgdOptions(RepairOptions, frozen=True):
             gt=0.0,
             le=100.0,
             title="Most samples",
-            description="The greatest, in percent of the training rows.",
+            description="The greatest number, in percent of the training rows: up to it the number "
+            "is doubled each time.",
         ),
     ] = 10.0
 

@@ -34,7 +34,8 @@ _DATA_IS_FOR = (
     "is trained with it on other rows, that are real."
 )
 _MIND_DATA = (
-    "What is unfair in the labels that were there, stays in them.",
+    "What is unfair in the labels that were there stays in them.",
+    "Nobody knows which label would be right for somebody invented.",
     "Whether the added rows help another model than the one that was measured is not known.",
 )
 _READING = (
@@ -49,7 +50,7 @@ _MODEL_IS_FOR = (
 _MIND_MODEL = (
     "It was measured on rows of the same data. On other people it may fare otherwise.",
     "Another group may fare worse than before: audit this model anew before it is used.",
-    "Estimated shares are of people drawn at random, not of those whom it will decide about.",
+    "Estimated shares are of people invented at random, not of those whom it will decide about.",
 )
 
 
@@ -129,7 +130,10 @@ def data_card(exported: Exported) -> str:
         f"{words.number(source.rows + exported.added)} rows: the {words.number(source.rows)} of "
         f"“{name}” and {words.number(exported.added)} that FairDesk added. {_NO_LAW}",
         "## What was added, and why",
-        f"{method_named(run.spec.method).sentence} {_about(exported)}",
+        # what was not done is not told
+        f"{method_named(run.spec.method).sentence} {_about(exported)}"
+        if repair.retrains
+        else _about(exported),
         _outcome(exported),
         about_repairs.labels_sentence(about_repairs.source_of_labels(repair)),
         _table(
@@ -148,7 +152,10 @@ def data_card(exported: Exported) -> str:
         "## What it is for",
         _DATA_IS_FOR,
         "## What to mind",
-        _bullets(invented, *_MIND_DATA, _copied(exported), *map(plainly, repair.notes)),
+        _bullets(
+            *(invented, *_MIND_DATA, _copied(exported)),
+            *map(plainly, (_worse(exported), *repair.notes)),
+        ),
         "## Made with",
         *_made_with(exported),
     )
@@ -188,7 +195,7 @@ def model_card(exported: Exported) -> str:
         "## What it is for",
         _MODEL_IS_FOR,
         "## What to mind",
-        _bullets(*_MIND_MODEL, *map(plainly, repair.notes)),
+        _bullets(*_MIND_MODEL, *map(plainly, (_worse(exported), *repair.notes))),
         "## Made with",
         *_made_with(exported),
     )
@@ -220,6 +227,11 @@ def _outcome(exported: Exported) -> str:
         f"This is not the model that FairDesk chose, but one that the auditor picked: {name}. How "
         "it fares is told in before-after.csv."
     )
+
+
+def _worse(exported: Exported) -> str:
+    """Say what the exported trial made worse."""
+    return about_repairs.worse_sentence(exported.spec, exported.run.figures, exported.trial)
 
 
 def _manner(exported: Exported) -> str:

@@ -28,7 +28,7 @@ from fairdesk.data.table import Dialect, Kind
 from fairdesk.errors import DataError, ReportError
 from fairdesk.report import repair_exports
 from fairdesk.report.repair_exports import write_repair
-from fairdesk.trials import Augmented, Retrained
+from fairdesk.trials import Augmented, Change, Retrained
 from tests.report.building import spec_of
 from tests.report.repairs import FIGURES
 
@@ -443,6 +443,21 @@ def test_a_model_that_was_not_chosen_is_not_praised_for_the_one_that_was(tmp_pat
     assert "model-card.md" not in files
 
 
+def test_what_a_repair_made_worse_stands_in_both_cards(tmp_path, worker):
+    def worsened(trial):
+        harm = Change("brier", "", "test", 1, 0.01, 0.004, 0.016, 0.001, "bootstrap")
+        kept = [each for each in trial.changes if each.what != "brier"]
+        return msgspec.structs.replace(trial, changes=(*kept, harm))
+
+    figures = [worsened(e) if getattr(e, "number", 0) == PORTION else e for e in FIGURES]
+    with people_store(tmp_path, Written()) as store:
+        run = repaired(store, figures=figures)
+        files = write_repair(store, worker, run, PORTION, tmp_path / "out")
+    for name in ("dataset-card.md", "model-card.md"):
+        card = files[name].read_text("utf-8")
+        assert "* Worse than the model retrained with nothing added: Brier score +0.010" in card
+
+
 def test_names_from_files_are_no_markup(tmp_path, worker):
     people = PEOPLE.rename(columns={"zip": "<script>|`zip`", "id": "[id](http://x)"})
     Written().write(tmp_path / "people.csv", people)
@@ -558,7 +573,9 @@ def test_a_model_that_cannot_be_retrained_gets_all_rows(tmp_path, worker):
         files = write_repair(store, worker, run, 0, tmp_path / "out")
     assert len(Written().read(files["augmented.csv"])) == ROWS + ADDED
     assert "model-card.md" not in files
-    assert "cannot be retrained" in files["dataset-card.md"].read_text("utf-8")
+    card = files["dataset-card.md"].read_text("utf-8")
+    assert "cannot be retrained" in card
+    assert "retrains the model while" not in card
 
 
 def test_more_than_a_piece_is_written_whole(tmp_path, worker, monkeypatch):
