@@ -7,16 +7,16 @@ figures on them look better than they are.
 
 **Intervals**, 95 % each:
 
-==================  ================================================================================
-accuracy            Wilson's
-auc                 DeLong's, on the logit (`fairdesk.mitigate.auc`)
-brier               bootstrap, percentiles (`fairdesk.mitigate.resampling`)
-calibration         bootstrap, of how far ten bins can be off (`fairdesk.mitigate.calibration`)
-share_domain, _data  Clopper and Pearson's (`fairdesk.individual.intervals`)
-impact_ratio        Donner and Zou's of all pairs of groups (`fairdesk.mitigate.group_gaps`)
-rate_gap, error_gap  Newcombe's of all pairs of groups
-rule_score          Newcombe's, of people and not of samples (`fairdesk.mitigate.rule_scores`)
-==================  ================================================================================
+========================  ==========================================================================
+accuracy                  Wilson's
+auc                       DeLong's, on the logit (`fairdesk.mitigate.auc`)
+brier                     bootstrap, percentiles (`fairdesk.mitigate.resampling`)
+calibration               bootstrap, how far ten bins can be off (`fairdesk.mitigate.calibration`)
+share_domain, share_data  Clopper and Pearson's (`fairdesk.individual.intervals`)
+impact_ratio              Donner and Zou's, of all pairs of groups (`fairdesk.mitigate.group_gaps`)
+rate_gap, error_gap       Newcombe's, of all pairs of groups
+rule_score                Newcombe's, of people and not of samples (`fairdesk.mitigate.rule_scores`)
+========================  ==========================================================================
 
 **Decisions.** Of more than two, the favourable one is set against all others; only the accuracy is
 that of the model's own classes.
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.certify import CertifyOptions, search
 from fairdesk.errors import SpecError
-from fairdesk.events import Measured, Progress, Proven, Rows
+from fairdesk.events import Measured, Progress, Proven, Rows, Scores
 from fairdesk.groups.measuring import own_scores
 from fairdesk.groups.outcomes import wilson
 from fairdesk.individual.intervals import clopper_pearson
@@ -130,6 +130,18 @@ class Verdict:
 def key(measure: Measure) -> tuple[str, str, str]:
     """Tell measures apart: what, of whom, on which rows."""
     return measure.what, measure.of, measure.rows
+
+
+class _Counted:
+    """A model whose rows are counted in a workshop as they are asked about."""
+
+    def __init__(self, workshop: Workshop, model: FedModel) -> None:
+        self._workshop, self._model = workshop, model
+        self.steady = model.steady
+
+    def predict(self, rows: Rows) -> Scores:
+        """Answer as the model does."""
+        return self._workshop.predict(self._model, rows)
 
 
 class Examiner:
@@ -234,10 +246,9 @@ class Examiner:
             rows[where] = yield from _answered(workshop, model, places)
         hits: dict[Where, Mask] = {}
         if self._people:
-            ledger = Ledger(model, workshop.domain)
+            ledger = Ledger(_Counted(workshop, model), workshop.domain)
             for where, people in self._people.items():
                 hits[where] = yield from discriminated(ledger, people)
-            workshop.queries += ledger.asked.queries
         apart: dict[Where, Apart] = {}
         for where, samples in self._samples.items():
             if samples is not None and self._outcome is not None:
