@@ -141,8 +141,8 @@ def _notes(domain: Domain, like: int, pairs: int, most: int, labels: Source) -> 
     notes = []
     if like:
         notes.append(
-            f"Left out: {_pairs(like)} that in everything but what is protected equal a row that "
-            "the model is chosen or tested by."
+            f"Left out: {_pairs(like)} of people who, but for protected attributes, equal somebody "
+            "whom models are chosen or tested by."
         )
     if 2 * pairs < most - 1:
         notes.append(

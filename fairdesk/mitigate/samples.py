@@ -235,7 +235,7 @@ def _notes(count: int, most: int, within: int) -> tuple[str, ...]:
     return (
         (
             f"Only {count:,} of {most:,} samples could be made, from {within:,} people of the "
-            "group among the rows to train with: few others who are like them are decided so."
+            "group among the rows to train with: few who are a little unlike them are decided so."
         ),
     )
 

@@ -379,8 +379,8 @@ def _of_repairs(material: Material) -> tuple[Formula, ...]:
             "the Brier score is the mean squared difference of score and label",
             "y is 1 with the favourable label, else 0. 0 is perfect; lower is better. Brier: "
             "Verification of forecasts expressed in terms of probability, Monthly Weather Review "
-            "78 (1950). Its interval, and those of what follows, are made by resampling rows "
-            "(bootstrap), the same ones for both models.",
+            "78 (1950). Its interval, as that of every change of which no other way is named, is "
+            "made by resampling rows (bootstrap), the same ones for both models.",
         ),
         Formula(
             "calibration",
@@ -389,7 +389,17 @@ def _of_repairs(material: Material) -> tuple[Formula, ...]:
             "bin times the distance of mean score and mean label",
             "How far scores are from the shares that they promise. 0 is perfect; lower is better. "
             "Naeini, Cooper and Hauskrecht: Obtaining well calibrated probabilities using Bayesian "
-            "binning, AAAI 2015.",
+            "binning, AAAI 2015. Chance alone makes it greater; its interval allows for that.",
+        ),
+        Formula(
+            "gaps",
+            "Widest gaps",
+            "the gap of rates is the highest rate of any group less the lowest; the gap of error "
+            "rates is the greater one of those of the true and of the false positive rates",
+            "Of the groups of one attribute that have at least two hundredths of the test rows, by "
+            "the model’s decisions. Which two groups are farthest apart is not known beforehand: "
+            "the interval is made of those of all pairs of groups, which hold together "
+            "(Bonferroni).",
         ),
         Formula(
             "front",
