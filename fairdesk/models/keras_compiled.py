@@ -31,8 +31,8 @@ _SCHEDULES = frozenset(
     {"CosineDecay", "CosineDecayRestarts", "ExponentialDecay", "InverseTimeDecay"}
     | {"PiecewiseConstantDecay", "PolynomialDecay"}
 )
-#: Settings that say how weights are kept, not how they are learnt.
-_NOT_KEPT = frozenset({"use_ema", "ema_momentum", "ema_overwrite_frequency"})
+#: Settings that say how weights are kept, not how they are learnt; the rate is read by itself.
+_NOT_KEPT = frozenset({"ema_momentum", "ema_overwrite_frequency", "learning_rate", "use_ema"})
 #: Losses by the names that Keras writes in any version, in small letters without underscores.
 _LOSSES = {
     "binarycrossentropy": "BinaryCrossentropy",

@@ -6,14 +6,15 @@ it is: only the model itself learns anew. What a scikit-learn estimator is given
 
 The trained model is of the kind of the one given, with its card: but for ``path`` and ``sha256``,
 which are those of a new file of a network, and for ``sha256``, which is empty, of an estimator,
-which lies in no file yet. `trained_file` and `estimator_of` give what is to be written.
+which lies in no file yet. `innermost` gives the model itself, of which files can be written: an
+estimator is its ``estimator``, and a network lies at its card's ``path``, in a folder that goes
+when the model does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -186,21 +187,6 @@ def innermost(opened: OpenedModel) -> OpenedModel:
             return opened
 
 
-def estimator_of(fed: FedModel) -> Any:  # noqa: ANN401 - any class that the file names
-    """Give the scikit-learn estimator of a model, without what comes before it; else ``None``."""
-    return getattr(innermost(fed.opened), "estimator", None)
-
-
-def trained_file(fed: FedModel) -> Path | None:
-    """Give the file of a network; ``None`` of an estimator that was trained here.
-
-    The file of a network that was trained here is a `.keras` file in a folder of its own, which
-    goes when the model does.
-    """
-    card = innermost(fed.opened).card
-    return Path(card.path) if card.sha256 else None
-
-
 def _refuse_missing_classes(card: ModelCard, lesson: Lesson) -> None:
     """Refuse a lesson without one of the classes: the model would forget it."""
     there = np.bincount(lesson.targets, minlength=len(card.classes))
@@ -262,10 +248,8 @@ __all__ = [
     "Lesson",
     "Taught",
     "Training",
-    "estimator_of",
     "innermost",
     "refit",
-    "trained_file",
     "why_card_not",
     "why_not",
 ]

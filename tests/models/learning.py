@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ from fairdesk.models.feeding import FedModel
 from fairdesk.models.mapping import match
 from fairdesk.models.model import labels
 from fairdesk.models.open import open_model
-from fairdesk.models.refitting import Lesson, Training, refit
+from fairdesk.models.refitting import Lesson, Training, innermost, refit
 from tests.models.tables import names, number, table
 
 RNG = np.random.default_rng(7)
@@ -35,9 +37,9 @@ ROWS = TABLE.codes[:, :3]
 TRAIN, REST = np.arange(1, 400), np.r_[0, 400:COUNT]
 
 
-def fed(path, columns=("age", "hours", "job"), label="hired", favourable="yes"):
-    """Open a file and feed it with the table's columns."""
-    opened = open_model(path)
+def fed(model, columns=("age", "hours", "job"), label="hired", favourable="yes"):
+    """Feed a model, or one in a file, with the table's columns."""
+    opened = open_model(model) if isinstance(model, Path) else model
     kept = table(*((column, TABLE.codes[:, i].tolist()) for i, column in _columns(columns)))
     attributes = tuple(
         attribute_of(column, Role.VARIES) for column in kept.columns if column.name != "hired"
@@ -88,3 +90,11 @@ def accuracy(model, places=REST):
 
 def scores(model):
     return model.predict(ROWS[:, : len(model.attributes)])
+
+
+def estimator_of(model):
+    return innermost(model.opened).estimator
+
+
+def trained_file(model):
+    return Path(innermost(model.opened).card.path)

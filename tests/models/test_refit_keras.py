@@ -6,13 +6,29 @@ import msgspec
 import numpy as np
 import pytest
 
+from fairdesk.data.domain import Role, attribute_of
 from fairdesk.errors import ModelError
 from fairdesk.models.dense import DenseNetwork
+from fairdesk.models.feeding import FedModel
 from fairdesk.models.keras_tensorflow import TensorFlowModel
+from fairdesk.models.mapping import match
 from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
-from fairdesk.models.refitting import Training, refit, trained_file, why_not
-from tests.models.learning import HIRED, NUMBERS, TRAIN, accuracy, fed, lesson, scores, taught
+from fairdesk.models.refitting import Lesson, Training, refit, why_not
+from tests.models import tables
+from tests.models.learning import (
+    HIRED,
+    JOB,
+    NUMBERS,
+    TRAIN,
+    accuracy,
+    driven,
+    fed,
+    lesson,
+    scores,
+    taught,
+    trained_file,
+)
 from tests.models.test_keras_file import dense, sequential, write_h5
 
 keras = pytest.importorskip("keras", reason="Keras needs TensorFlow, which is not installed")
@@ -249,6 +265,46 @@ def test_other_networks_are_trained_by_tensorflow_as_they_are_asked(tmp_path):
     new, _ = taught(old, training=Training(epochs=30, batch=32, patience=30))
     assert isinstance(new.opened, TensorFlowModel)
     assert new.opened.card.can == old.opened.card.can
+    assert accuracy(new) > 0.75
+
+
+def test_a_network_that_reads_texts_learns_from_them(tmp_path):
+    layer = keras.layers
+    words = layer.TextVectorization(vocabulary=["clerk", "cook", "smith"], output_sequence_length=1)
+    network = keras.Sequential(
+        [
+            keras.Input((1,), dtype="string"),
+            words,
+            layer.Embedding(5, 3),
+            layer.Flatten(),
+            layer.Dense(1, activation="sigmoid"),
+        ]
+    )
+    network.compile(keras.optimizers.Adam(0.1), "binary_crossentropy")
+    network.save(tmp_path / "m.keras")
+    jobs = tables.table(
+        tables.names("text", JOB.tolist()),
+        tables.names("label", np.where(JOB == "cook", "1", "0").tolist()),
+    )
+    found = open_model(tmp_path / "m.keras")
+    attributes = (attribute_of(jobs.columns[0], Role.VARIES),)
+    old = FedModel(found, match(found.card, jobs, "label", "1"), attributes)
+    everybody = Lesson(jobs.codes[:, :1], jobs.codes[:, 1].astype(np.int64))
+    training = Training(epochs=10, batch=32, patience=10)
+    new, _ = driven(refit(old, everybody, everybody, training, 1))
+    assert ((new.predict(everybody.rows)[:, 0] > 0.5) == everybody.targets).all()
+
+
+def test_code_that_was_agreed_to_runs_when_its_network_is_trained(tmp_path):
+    layer = keras.layers
+    network = keras.Sequential(
+        [keras.Input((2,)), layer.Lambda(lambda x: x / 50), layer.Dense(1, "sigmoid")]
+    )
+    network.compile(keras.optimizers.Adam(0.1), "binary_crossentropy")
+    network.save(tmp_path / "m.keras")
+    trusted = open_model(tmp_path / "m.keras", trusted=True)
+    new, _ = taught(fed(trusted, COLUMNS), training=Training(epochs=20, batch=32, patience=20))
+    assert new.opened.card.needed_trust
     assert accuracy(new) > 0.75
 
 

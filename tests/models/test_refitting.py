@@ -32,9 +32,7 @@ from fairdesk.models.prepared import PreparedModel
 from fairdesk.models.refitting import (
     Lesson,
     Training,
-    estimator_of,
     refit,
-    trained_file,
     why_card_not,
     why_not,
 )
@@ -48,6 +46,7 @@ from tests.models.learning import (
     TRAIN,
     accuracy,
     driven,
+    estimator_of,
     fed,
     saved,
     scores,
@@ -96,7 +95,6 @@ def test_a_pipeline_learns_what_it_is_taught_and_nothing_else_changes(tmp_path, 
     assert new.opened.card == msgspec.structs.replace(old.opened.card, sha256="")
     assert type(new.opened) is type(old.opened)
     assert type(estimator_of(new).steps[-1][1]) is type(model)
-    assert trained_file(new) is None
     np.testing.assert_array_equal(scores(taught(old, truth=OTHERWISE)[0]), scores(new))
 
 
