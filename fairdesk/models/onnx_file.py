@@ -307,7 +307,7 @@ def open_onnx(path: Path, *, output: str = "") -> OnnxModel:
 
 
 def _opened(path: Path, data: bytes, inside: Outline, graph: Graph, output: str) -> OnnxModel:
-    session, warnings = _session(path, data)
+    session, warnings = session_of(path, data)
     asked = _Asked(session, *_tensors(path, session, graph))
     takes = taken(asked.tensors)
     chosen, candidates = _choice(path, session, output)
@@ -369,8 +369,14 @@ def _refuse_strangers(path: Path, inside: Outline) -> None:
         )
 
 
-def _session(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
-    """Load a model; give it with what there is to warn of."""
+def session_of(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
+    """Load a model's bytes; give it with what there is to warn of.
+
+    Raises
+    ------
+    ModelError
+        When ONNX Runtime does not take it.
+    """
     # a third of a second to load; this runs in the model's own process
     import onnxruntime  # noqa: PLC0415
 

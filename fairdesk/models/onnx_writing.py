@@ -5,17 +5,30 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.answers import first_line
+from fairdesk.events import Scores
+from fairdesk.models.answers import first_line, from_classes, from_probabilities
 from fairdesk.models.dense import Activation, DenseNetwork
 from fairdesk.models.model import Inputs, ModelCard, Takes
+from fairdesk.models.onnx_file import session_of
+from fairdesk.models.tensors import Tensor, fill
 
 #: What networks are written for: new enough for all that they need, old enough for most runtimes.
 _OPERATORS, _FORMAT = 17, 8
+#: Trees with more nodes than this are not converted: it takes minutes, and gigabytes.
+MOST_NODES = 500_000
+#: What converted estimators take.
+_KINDS: dict[str, type] = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(string)": object,
+}
 #: What activations are called in ONNX that need no setting.
 _PLAIN = {
     "relu": "Relu",
@@ -84,6 +97,73 @@ def estimator_as_onnx(
         ) from error
     _rename(model.graph, [name for name, _ in takes])
     return _noted(model, card)
+
+
+class Converted:
+    """An estimator that was converted, as ONNX Runtime computes it.
+
+    Answers with probabilities where the estimator does, else with decisions only.
+
+    Parameters
+    ----------
+    card : ModelCard
+        The estimator's.
+    content : bytes
+        As `estimator_as_onnx` gives it.
+
+    Raises
+    ------
+    ModelError
+        When ONNX Runtime does not take it.
+    """
+
+    def __init__(self, card: ModelCard, content: bytes) -> None:
+        self._card = card
+        self._places = {name: place for place, name in enumerate(card.classes)}
+        self._session, _ = session_of(Path("model.onnx"), content)
+        self._tensors = [
+            Tensor(each.name, _KINDS[each.type], tuple(each.shape[1:]))
+            for each in self._session.get_inputs()
+        ]
+
+    @property
+    def card(self) -> ModelCard:
+        """That of the estimator."""
+        return self._card
+
+    def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
+        """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
+        return self.scores(list(matrix.T))
+
+    def scores(self, inputs: Inputs) -> Scores:
+        """Answer for one array per input; as `OpenedModel.scores`."""
+        given = fill(self._tensors, inputs)
+        names = [tensor.name for tensor in self._tensors]
+        try:
+            decided, *scores = self._session.run(None, dict(zip(names, given, strict=True)))
+        except Exception as error:
+            # any kind: ONNX Runtime has a dozen without a common base
+            raise ModelError(
+                "It was converted to ONNX, but cannot be computed.",
+                why=f"ONNX Runtime says: {first_line(error)}",
+                remedy="Use model.joblib or model.skops.",
+            ) from error
+        if self._card.scores == "probabilities":
+            return from_probabilities(scores[0])
+        places = [self._places.get(str(value), -1) for value in np.ravel(decided).tolist()]
+        if -1 in places:
+            raise ModelError("It answers with other classes than the estimator.")
+        return from_classes(np.array(places, dtype=np.intp), len(self._places))
+
+
+def nodes_in(estimator: Any) -> int:  # noqa: ANN401 - any of scikit-learn's kind
+    """Count the nodes of all trees in an estimator."""
+    tree = getattr(estimator, "tree_", None)
+    if tree is not None:
+        return int(tree.node_count)
+    parts = [part for _, part in getattr(estimator, "steps", [])]
+    parts += np.ravel(np.array(getattr(estimator, "estimators_", []), dtype=object)).tolist()
+    return sum(map(nodes_in, parts))
 
 
 def network_as_onnx(network: DenseNetwork) -> bytes:
@@ -231,4 +311,4 @@ def _is_text(values: Any) -> bool:  # noqa: ANN401 - an array
     return bool(values.dtype == object)
 
 
-__all__ = ["estimator_as_onnx", "network_as_onnx"]
+__all__ = ["MOST_NODES", "Converted", "estimator_as_onnx", "network_as_onnx", "nodes_in"]

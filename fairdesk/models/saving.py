@@ -24,8 +24,14 @@ from fairdesk.models.dense import DenseNetwork
 from fairdesk.models.estimators import is_estimator
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.loading import load
-from fairdesk.models.model import OpenedModel, labels
-from fairdesk.models.onnx_writing import estimator_as_onnx, network_as_onnx
+from fairdesk.models.model import OpenedModel, Takes, labels
+from fairdesk.models.onnx_writing import (
+    MOST_NODES,
+    Converted,
+    estimator_as_onnx,
+    network_as_onnx,
+    nodes_in,
+)
 from fairdesk.models.open import open_model
 from fairdesk.models.prepared import PreparedModel
 from fairdesk.models.refitting import innermost
@@ -120,13 +126,29 @@ class _Check:
         self._fed = fed
         self._own: Scores = fed.predict(rows)
 
-    def differences(self, name: str, content: bytes) -> tuple[int, float]:
-        """Read a file, and tell how many rows it decides otherwise, and how far scores are apart.
+    def differences(self, opened: OpenedModel) -> tuple[int, float]:
+        """Tell how many rows a model decides otherwise, and how far its scores are apart.
 
         Raises
         ------
         ModelError
-            When it cannot be read, or refuses the rows.
+            When it refuses the rows.
+        """
+        if self.before and not _before(opened):
+            opened = PreparedModel(opened, self.before)
+        fed = FedModel(opened, self._fed.mapping, self._fed.attributes)
+        scores = fed.predict(self.rows)
+        otherwise = int(np.count_nonzero(labels(scores) != labels(self._own)))
+        apart = np.abs(scores.astype(np.float64) - self._own).max(initial=0.0)
+        return otherwise, float(apart)
+
+    def read(self, name: str, content: bytes) -> tuple[int, float]:
+        """Read a file as an auditor's would be, and tell its `differences`.
+
+        Raises
+        ------
+        ModelError
+            When it cannot be read.
         """
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
@@ -134,14 +156,9 @@ class _Check:
             # it holds what the auditor agreed to when the model was opened, and nothing else
             several = self._card.outputs and name != "model.onnx"
             output = self._card.output if several else ""
-            opened = open_model(path, trusted=self._card.needed_trust, output=output)
-            if self.before and not _before(opened):
-                opened = PreparedModel(opened, self.before)
-            fed = FedModel(opened, self._fed.mapping, self._fed.attributes)
-            scores = fed.predict(self.rows)
-        otherwise = int(np.count_nonzero(labels(scores) != labels(self._own)))
-        apart = np.abs(scores.astype(np.float64) - self._own).max(initial=0.0)
-        return otherwise, float(apart)
+            return self.differences(
+                open_model(path, trusted=self._card.needed_trust, output=output)
+            )
 
     def copy(self, name: str, content: bytes) -> tuple[bytes, str]:
         """Tell of a copy how it was checked.
@@ -151,7 +168,7 @@ class _Check:
         ModelError
             When it answers otherwise: it is none.
         """
-        otherwise, apart = self.differences(name, content)
+        otherwise, apart = self.read(name, content)
         if otherwise or apart > _EQUAL:
             raise ModelError(
                 f"{name} is left out: it does not answer as the trained model does.",
@@ -165,12 +182,13 @@ class _Check:
         """Tell of a conversion how it was checked."""
         told = f"{how} It was read again and asked about {self._all}: "
         count = len(self.rows)
+        scored = self._card.scores == "probabilities"
+        scores = f", with scores up to {apart:.2g} apart" if scored else ""
         if not otherwise:
-            return told + f"all are decided alike, with scores at most {apart:.1g} apart."
+            return told + f"all are decided alike{scores}."
         return told + (
-            f"{count - otherwise:,} are decided alike, {otherwise:,} otherwise, with scores up to "
-            f"{apart:.2g} apart. Where each decision must be the model’s own, use another of its "
-            "files."
+            f"{count - otherwise:,} are decided alike, {otherwise:,} otherwise{scores}. Where each "
+            "decision must be the model’s own, use another of its files."
         )
 
     @property
@@ -205,13 +223,22 @@ def _skops(model: ScikitModel, check: _Check) -> tuple[bytes, str]:
 def _estimator_as_onnx(model: ScikitModel, fed: FedModel, check: _Check) -> tuple[bytes, str]:
     """Convert in single precision; in double too, where the first decides somebody otherwise."""
     card = model.card
-    sample = fed.columns(check.rows[:1]) if card.named and not check.before else None
+    columns = card.takes is Takes.COLUMNS and not check.before
+    sample = fed.columns(check.rows[:1]) if columns else None
+    nodes = nodes_in(model.estimator)
+    if nodes > MOST_NODES:
+        raise ModelError(
+            "There is no model.onnx.",
+            why=f"The model has {nodes:,} nodes of trees, and to convert more than {MOST_NODES:,} "
+            "takes minutes and gigabytes.",
+            remedy="Use model.joblib or model.skops.",
+        )
     tried: list[tuple[int, float, bytes]] = []
     troubles: list[ModelError] = []
     for double in (False, True):
         try:
             content = estimator_as_onnx(model.estimator, card, sample, double=double)
-            tried.append((*check.differences("model.onnx", content), content))
+            tried.append((*check.differences(Converted(card, content)), content))
         except ModelError as error:
             troubles.append(error)
         if tried and not tried[0][0]:
@@ -242,7 +269,7 @@ def _network_as_onnx(model: OpenedModel, check: _Check) -> tuple[bytes, str]:
         else "a score for each class"
     )
     how = f"It was written layer by layer; its output is {score}."
-    return content, check.conversion(how, *check.differences("model.onnx", content))
+    return content, check.conversion(how, *check.read("model.onnx", content))
 
 
 @contextmanager

@@ -130,7 +130,19 @@ def test_gradient_boosting_converts(tmp_path):
     model, rows = fed(tmp_path, make_pipeline(encoder, forest).fit(PEOPLE, PAID))
     onnx = files(model, rows)["model.onnx"]
     assert onnx.content
-    assert "rows" in onnx.told
+    assert "all are decided alike" in onnx.told
+
+
+def test_forests_that_would_take_minutes_are_not_converted(tmp_path, monkeypatch):
+    forest = make_pipeline(before(), RandomForestClassifier(8, random_state=0)).fit(PEOPLE, PAID)
+    nodes = sum(tree.tree_.node_count for tree in forest.steps[-1][1].estimators_)
+    monkeypatch.setattr(saving, "MOST_NODES", nodes - 1)
+    model, rows = fed(tmp_path, forest)
+    saved = files(model, rows)
+    assert saved["model.onnx"].content == b""
+    assert f"{nodes:,} nodes" in saved["model.onnx"].told
+    monkeypatch.setattr(saving, "MOST_NODES", nodes)
+    assert files(model, rows)["model.onnx"].content
 
 
 def test_numbers_without_names_go_in_as_one_matrix(tmp_path):
@@ -197,6 +209,7 @@ def test_a_model_that_decides_only_is_saved_too(tmp_path):
     saved = files(model, rows)
     assert model.opened.card.scores == "labels"
     assert "alike for all" in saved["model.joblib"].told
+    assert "400 rows: all are decided alike." in saved["model.onnx"].told
 
 
 def test_a_reader_of_texts_is_saved(tmp_path):
@@ -211,7 +224,9 @@ def test_a_reader_of_texts_is_saved(tmp_path):
     )
     saved = files(model, rows)
     assert "alike for all" in saved["model.skops"].told
-    assert saved["model.onnx"].told
+    assert "200 rows" in saved["model.onnx"].told
+    (tmp_path / "texts.onnx").write_bytes(saved["model.onnx"].content)
+    assert open_model(tmp_path / "texts.onnx").card.accepts == ("text",)
 
 
 def test_a_dictionary_stays_one_with_all_that_was_in_it(tmp_path):
@@ -277,8 +292,9 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
 
     monkeypatch.setattr(saving.Path, "write_bytes", full)
     saved = files(model, rows)
-    assert all(each.content == b"" for each in saved.values())
-    assert "No space left" in saved["model.joblib"].told
+    for name in ("model.joblib", "model.skops"):
+        assert saved[name].content == b""
+        assert "No space left" in saved[name].told
 
 
 def network(tmp_path, config=PLAIN, arrays=ARRAYS):
