@@ -36,7 +36,7 @@ Provenance = Literal["sidecar", "columns"]
 _PROVENANCE: dict[Provenance, tuple[str, str]] = {
     "sidecar": (
         "In a file &beside the data",
-        "The data then have the columns of your file and no others: trained with as they are.",
+        "The data then have only the columns of your file, to be trained with as they are.",
     ),
     "columns": (
         "In more &columns of the data",

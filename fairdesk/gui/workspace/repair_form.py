@@ -440,7 +440,7 @@ class RepairForm(QWidget):
         several = len(self._offer.pairs) > 1
         self.some.setVisible(several)
         self._runs.setVisible(several)
-        self.rule.setEnabled(bool(self._rules))
+        self.rule.setVisible(bool(self._rules))
         self.group.setEnabled(bool(self._rules))
         self._sources.setVisible(not groups)
         self._opposite.setVisible(groups)
