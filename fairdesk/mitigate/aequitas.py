@@ -4,7 +4,8 @@ Udeshi, Arora and Chattopadhyay, "Automated Directed Fairness Testing", ASE 2018
 paper stops at the first estimate that is no lower than the one before. Here both models are asked
 about the same people, and the interval of the difference decides: what lies within it may be
 chance. That interval knows of the people who were drawn, not of the luck that training itself has,
-and neighbouring portions may be of nearly one size: so no portion alone ends the search.
+which a few rows more than nothing set off: so no portion alone ends the search, and none before one
+has helped.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from fairdesk.mitigate.trying import PLAIN, Repairing
 from fairdesk.mitigate.workshop import Workshop
 from fairdesk.trials import Trial
 
-#: It ends with so many portions in a row that are shown to be worse than the best before, ...
+#: Once a portion has helped, it ends with so many in a row that are shown to be worse, ...
 MOST_WORSE = 2
-#: ... or, once one has helped, with so many that are not shown to be better.
+#: ... or not shown to be better. What only costs too much does not count: a greater one need not.
 MOST_FRUITLESS = 3
 
 
@@ -86,7 +87,7 @@ def portions(most: float, rng: np.random.Generator) -> list[float]:
 
 def _grow(repair: Repairing, sizes: list[int]) -> Iterator[Event]:
     """Add greater and greater portions until no more is gained."""
-    best, added, fruitless, worse = PLAIN, 0, 0, 0
+    best, added, in_row = PLAIN, 0, list[str]()
     for place, size in enumerate(sizes, start=1):
         if repair.ended or added == len(repair.pool.rows):
             break
@@ -95,28 +96,26 @@ def _grow(repair: Repairing, sizes: list[int]) -> Iterator[Event]:
         if trial is None:
             break
         if trial.verdict == "better":
-            best, fruitless, worse = trial.number, 0, 0
+            best, in_row = trial.number, []
             repair.choose([best])
-            continue
-        fruitless += best != PLAIN
-        worse = worse + 1 if trial.verdict == "worse" else 0
-        if worse == MOST_WORSE:
+        elif best != PLAIN and trial.verdict != "costly":
+            in_row.append(trial.verdict)
+        if enough := _enough(in_row):
             repair.ended = (
-                f"{_adding(trial)} was the second portion in a row that was shown to be worse than "
-                f"{_before(repair, best)}."
-            )
-        elif fruitless == MOST_FRUITLESS:
-            repair.ended = (
-                f"{_adding(trial)} was the third portion in a row that was not shown to be better "
-                f"than {_before(repair, best)}."
+                f"{_adding(trial)} was the {enough} than {_adding(repair.trials[best]).lower()}."
             )
     if not repair.ended:
         repair.tried_all(added, sizes[-1])
 
 
+def _enough(in_row: list[str]) -> str:
+    """Say what is enough of the portions that did not help, since one did; empty to go on."""
+    if in_row[-MOST_WORSE:] == ["worse"] * MOST_WORSE:
+        return "second portion in a row that was shown to be worse"
+    if len(in_row) == MOST_FRUITLESS:
+        return "third portion in a row that was not shown to be better"
+    return ""
+
+
 def _adding(trial: Trial) -> str:
     return f"Adding {trial.percent:.1f} %"
-
-
-def _before(repair: Repairing, best: int) -> str:
-    return "adding nothing" if best == PLAIN else _adding(repair.trials[best]).lower()

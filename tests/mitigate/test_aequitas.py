@@ -62,12 +62,20 @@ def test_one_that_is_worse_does_not_end_it(monkeypatch, workshop):
     assert told.repair.chosen == 7
 
 
-def test_it_ends_when_the_first_two_are_worse_than_nothing(monkeypatch, workshop):
-    told = play(monkeypatch, workshop, script(0.25, 0.25))
+def test_before_one_has_helped_all_are_tried(monkeypatch, workshop):
+    told = play(monkeypatch, workshop, script(*[0.25] * 6))
+    assert told.verdicts == ["worse"] * 6
     assert told.repair.chosen == -1
-    assert told.repair.ended.endswith("shown to be worse than adding nothing.")
+    assert "The greatest portion was added" in told.repair.ended
     assert "It did not work" in told.repair.notes[-1]
     assert "contradict" in told.repair.notes[-1]
+
+
+def test_what_only_costs_too_much_does_not_end_it(monkeypatch, workshop):
+    costly = Model(0.05, 0.7)
+    told = play(monkeypatch, workshop, Script([SAME, SAME, Model(0.1), *[costly] * 4, Model(0.05)]))
+    assert told.verdicts == ["better", *["costly"] * 4, "better"]
+    assert told.repair.chosen == 7
 
 
 def test_it_ends_after_three_that_bring_nothing_once_one_has_helped(monkeypatch, workshop):
@@ -96,9 +104,9 @@ def test_small_steps_add_up_against_the_best(monkeypatch, workshop):
 
 
 def test_a_portion_that_costs_too_much_is_not_chosen(monkeypatch, workshop):
-    models = [SAME, SAME, Model(0.1, 0.785), Model(0.1, 0.79), *[Model(0.02, 0.7)] * 3]
+    models = [SAME, SAME, Model(0.1, 0.785), Model(0.1, 0.79), *[Model(0.02, 0.7)] * 4]
     told = play(monkeypatch, workshop, Script(models))
-    assert told.verdicts == ["costly", "better", "costly", "costly", "costly"]
+    assert told.verdicts == ["costly", "better", *["costly"] * 4]
     assert told.repair.chosen == 3
 
 
