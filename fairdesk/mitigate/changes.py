@@ -3,7 +3,10 @@
 **Paired.** Rows that are hard for one model are hard for the other, so differences are far surer
 than the two figures by themselves. Whatever is a yes or no of each row or person is compared by
 McNemar's exact test and Tango's interval (`fairdesk.mitigate.differences`), the areas under the ROC
-curve by DeLong's, everything else by the bootstrap, with the same resamples for both.
+curve by DeLong's, everything else by the bootstrap, with the same resamples for both. Chance makes
+gaps, scores of rule sets and calibration errors greater than they are; their intervals allow for
+that (`fairdesk.mitigate.resampling`, `fairdesk.mitigate.calibration`). Where no resample differs
+there is no interval.
 
 **Several looks.** A search over portions compares each with the best so far, all on the same
 people: several chances to be misled. Of ``looks`` portions, the model retrained with nothing added
@@ -25,7 +28,7 @@ import numpy as np
 from fairdesk.mitigate.auc import area_change
 from fairdesk.mitigate.calibration import calibration_change
 from fairdesk.mitigate.differences import ALPHA, Mask, mcnemar, share_interval
-from fairdesk.mitigate.group_gaps import Gap, gap_draws
+from fairdesk.mitigate.group_gaps import Gap, gap_changes
 from fairdesk.mitigate.measures import (
     Verdict,
     key,
@@ -39,7 +42,7 @@ from fairdesk.mitigate.resampling import (
     percentiles,
     resampled,
 )
-from fairdesk.mitigate.rule_scores import score_draws
+from fairdesk.mitigate.rule_scores import score_change
 from fairdesk.trials import Change, Measure
 
 #: The tests, by name.
@@ -106,7 +109,7 @@ class _Pair:
     before: Verdict
     against: int
     alpha: float
-    _drawn: dict[str, dict[Gap, Numbers]] = field(default_factory=dict)
+    _known: dict[str, dict[Gap, tuple[Ends, float]]] = field(default_factory=dict)
 
     def change(self, new: Measure, old: Measure) -> Change:
         """Compare them in one thing, defined of both."""
@@ -120,47 +123,53 @@ class _Pair:
     def _sure(self, new: Measure, difference: float) -> tuple[Ends, float | None, str]:
         """Say how sure a difference is: its interval, p, and the test."""
         after, before, where = self.after, self.before, new.rows
+        ends: Ends = (None, None)
+        p: float | None = None
+        test = BOOTSTRAP
         match new.what:
             case "accuracy":
-                return self._paired(after.rows[where].right, before.rows[where].right)
+                ends, p, test = self._paired(after.rows[where].right, before.rows[where].right)
             case "share_domain" | "share_data":
-                return self._paired(after.hits[where], before.hits[where])
+                ends, p, test = self._paired(after.hits[where], before.hits[where])
             case "auc":
-                ends, p = area_change(self._scores[0], self._scores[1], self._label)
-                return ends, p, DELONG
+                ends, p = area_change(*self._scores, self._label)
+                test = DELONG
             case "brier":
-                parts = [squared_errors(each, self._label) for each in self._scores]
-                draws = np.diff(resampled(np.hstack(parts[::-1]), self._rng))[:, 0]
+                errors = [squared_errors(each, self._label) for each in self._scores]
+                draws = resampled(errors[0] - errors[1], self._rng)[:, 0]
+                ends, p = percentiles(draws, difference, self.alpha), float(p_value(draws))
             case "calibration":
-                new_scores, old_scores = self._scores
-                ends = calibration_change(new_scores, old_scores, self._label, after.seed)
-                return ends, None, BOOTSTRAP
+                ends = calibration_change(*self._scores, self._label, after.seed)
             case "impact_ratio" | "rate_gap" | "error_gap":
-                draws = self._gaps(new.of)[new.what]
+                ends, p = self._gaps(new.of)[new.what]
             case "rule_score":
                 times = max(TIMES, int(2 * _BEYOND / self.alpha))
-                draws = score_draws(after.apart[where], before.apart[where], self._rng, times)
+                apart = after.apart[where], before.apart[where]
+                ends, p = score_change(*apart, self._rng, times, self.alpha)
             case _:
-                return (None, None), None, ""
-        return percentiles(draws, difference, self.alpha), p_value(draws), BOOTSTRAP
+                test = ""
+        return ends, p, test
 
     def _paired(self, new: Mask, old: Mask) -> tuple[Ends, float, str]:
         return share_interval(new, old, self.alpha), mcnemar(new, old), MCNEMAR
 
-    def _gaps(self, attribute: str) -> dict[Gap, Numbers]:
-        if attribute not in self._drawn:
+    def _gaps(self, attribute: str) -> dict[Gap, tuple[Ends, float]]:
+        if attribute not in self._known:
             grouped = next(each for each in self.after.grouped if each.name == attribute)
             new, old = self.after.rows["test"].good, self.before.rows["test"].good
-            self._drawn[attribute] = gap_draws(grouped, new, old, self._label, self._rng)
-        return self._drawn[attribute]
+            self._known[attribute] = gap_changes(
+                grouped, new, old, self._label, self._rng, self.alpha
+            )
+        return self._known[attribute]
 
     @property
     def _label(self) -> Mask:
         return self.after.rows["test"].label
 
     @property
-    def _scores(self) -> list[Numbers]:
-        return [cast("Numbers", each.rows["test"].scores) for each in (self.after, self.before)]
+    def _scores(self) -> tuple[Numbers, Numbers]:
+        new, old = (each.rows["test"].scores for each in (self.after, self.before))
+        return cast("Numbers", new), cast("Numbers", old)
 
     @property
     def _rng(self) -> np.random.Generator:

@@ -22,11 +22,20 @@ from fairdesk.groups.dividing import cross, divide
 from fairdesk.groups.outcomes import counted
 from fairdesk.groups.testing import Side, interval, wilson
 from fairdesk.mitigate.differences import ALPHA, Mask
-from fairdesk.mitigate.resampling import Numbers, resampled
+from fairdesk.mitigate.resampling import (
+    Contenders,
+    Ends,
+    Numbers,
+    greatest_change,
+    resampled,
+)
 from fairdesk.mitigate.workshop import Workshop
 
 Gap = Literal["impact_ratio", "rate_gap", "error_gap"]
 GAPS: tuple[Gap, ...] = ("impact_ratio", "rate_gap", "error_gap")
+
+#: Ratios are told apart up to this.
+_MOST_RATIO = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +89,7 @@ class Gaps:
     """
 
     estimates: dict[Gap, float | None]
-    ends: dict[Gap, tuple[float, float] | tuple[None, None]]
+    ends: dict[Gap, Ends]
 
 
 def gaps(grouped: Grouped, good: Mask, label: Mask) -> Gaps:
@@ -116,31 +125,63 @@ def gaps(grouped: Grouped, good: Mask, label: Mask) -> Gaps:
     return told
 
 
-def gap_draws(
-    grouped: Grouped, after: Mask, before: Mask, label: Mask, rng: np.random.Generator
-) -> dict[Gap, Numbers]:
-    """Give the differences of the figures of two models in resamples, each group by itself.
+def gap_changes(
+    grouped: Grouped,
+    after: Mask,
+    before: Mask,
+    label: Mask,
+    rng: np.random.Generator,
+    alpha: float,
+) -> dict[Gap, tuple[Ends, float]]:
+    """Compare the figures of two models: the interval of each difference, and p.
 
     Parameters
     ----------
     grouped : Grouped
-        Of the ``n`` rows.
+        Of the ``n`` rows; of two groups or more, each of which is resampled by itself.
     after, before : NDArray[np.bool_]
         ``(n,)``; whether each of the two decides favourably.
     label : NDArray[np.bool_]
         ``(n,)``.
     rng : np.random.Generator
         All randomness.
-
-    Returns
-    -------
-    dict
-        From what is measured to ``(times,)`` differences; NaN where one is undefined.
+    alpha : float
+        The error that an interval may make.
     """
     both = np.concatenate([_rows(after, label), _rows(before, label)], axis=1)
+    found = np.stack([both[places].mean(axis=0) for places in grouped.groups])
     drawn = np.stack([resampled(both[places], rng) for places in grouped.groups], axis=1)
-    new, old = _figures(drawn[..., :3]), _figures(drawn[..., 3:])
-    return {what: new[what] - old[what] for what in GAPS}
+    told: dict[Gap, tuple[Ends, float]] = {}
+    for what in GAPS:
+        new, old = (
+            Contenders(_contenders(what, found[..., half]), _contenders(what, drawn[..., half]))
+            for half in (slice(3), slice(3, None))
+        )
+        (low, high), p = greatest_change(new, old, alpha)
+        if what == "impact_ratio" and low is not None and high is not None:
+            # the least ratio is the greatest below nought
+            low, high = -high, -low
+        ends: Ends = (None, None)
+        if low is not None and high is not None:
+            ends = max(low, -1.0), min(high, 1.0)
+        told[what] = ends, p
+    return told
+
+
+def _contenders(what: Gap, means: Numbers) -> Numbers:
+    """Give what a figure is the greatest of, from ``(..., K, 3)`` means: of every two groups."""
+    rate, positive, hits = np.moveaxis(means, -1, 0)
+    one, other = (~np.eye(rate.shape[-1], dtype=np.bool_)).nonzero()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if what == "rate_gap":
+            return np.asarray(rate[..., one] - rate[..., other])
+        if what == "impact_ratio":
+            ratio = rate[..., one] / rate[..., other]
+            # nobody of both is as many of both; what is above one is never the least
+            return -np.minimum(np.where(np.isnan(ratio), 1.0, ratio), _MOST_RATIO)
+        errors = (hits / positive, (rate - hits) / (1 - positive))
+        apart = np.concatenate([each[..., one] - each[..., other] for each in errors], axis=-1)
+    return np.where(np.isfinite(apart), apart, -1.0)
 
 
 def _rows(good: Mask, label: Mask) -> Numbers:
@@ -211,4 +252,4 @@ def _ratio_ends(hits: Numbers, people: Numbers) -> tuple[float, float]:
     return float(least.min()), float(most.min())
 
 
-__all__ = ["GAPS", "Gap", "Gaps", "Grouped", "gap_draws", "gaps", "grouped"]
+__all__ = ["GAPS", "Gap", "Gaps", "Grouped", "gap_changes", "gaps", "grouped"]

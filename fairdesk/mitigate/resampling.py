@@ -8,6 +8,8 @@ rows are as good as normally distributed, and are drawn from that distribution.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,8 @@ TIMES = 2_000
 _MANY = 100
 #: Less apart than this is only rounding.
 _NOUGHT = 1e-12
+#: This part of an interval's error may be that of leaving the greatest out.
+_SERIOUS = 0.1
 
 
 def resampled(rows: Numbers, rng: np.random.Generator, times: int = TIMES) -> Numbers:
@@ -51,21 +55,68 @@ def resampled(rows: Numbers, rng: np.random.Generator, times: int = TIMES) -> Nu
 def percentiles(draws: Numbers, estimate: float, alpha: float) -> Ends:
     """Give the middle of ``(times,)`` resampled figures as an interval around an estimate.
 
-    Resamples in which the figure is undefined (NaN) are left out. Where it never varies they tell
-    nothing, and there is no interval.
+    Where it never varies they tell nothing, and there is no interval.
     """
-    known = draws[~np.isnan(draws)]
-    if not known.size or np.ptp(known) < _NOUGHT:
+    if np.ptp(draws) < _NOUGHT:
         return None, None
-    low, high = np.quantile(known, (alpha / 2, 1 - alpha / 2)).tolist()
+    low, high = np.quantile(draws, (alpha / 2, 1 - alpha / 2)).tolist()
     return min(low, estimate), max(high, estimate)
 
 
-def p_value(draws: Numbers) -> float:
-    """Give how likely ``(times,)`` resampled differences lie on both sides of nought, or at it."""
-    known = draws[~np.isnan(draws)]
-    below, above = int((known <= _NOUGHT).sum()), int((known >= -_NOUGHT).sum())
-    return float(min(1.0, 2 * (min(below, above) + 1) / (known.size + 1)))
+def p_value(draws: Numbers) -> Numbers:
+    """Give how likely resampled differences lie on both sides of nought, or at it.
+
+    Of ``(times,)`` of them one number, of ``(times, m)`` one for each column.
+    """
+    below, above = (draws <= _NOUGHT).sum(axis=0), (draws >= -_NOUGHT).sum(axis=0)
+    return np.asarray(np.minimum(1.0, 2 * (np.minimum(below, above) + 1) / (len(draws) + 1)))
 
 
-__all__ = ["TIMES", "Ends", "Numbers", "p_value", "percentiles", "resampled"]
+@dataclass(frozen=True, slots=True)
+class Contenders:
+    """Numbers of which only the greatest counts: differences of every two groups.
+
+    Attributes
+    ----------
+    found : NDArray[np.float64]
+        ``(m,)``.
+    draws : NDArray[np.float64]
+        ``(times, m)``; the same in resamples.
+    """
+
+    found: Numbers
+    draws: Numbers
+
+    def serious(self, error: float) -> NDArray[np.intp]:
+        """Give those that may truly be the greatest, but for so small an error."""
+        behind = self.draws - self.draws[:, [self.found.argmax()]]
+        return np.flatnonzero(np.quantile(behind, 1 - error, axis=0) >= 0)
+
+
+def greatest_change(after: Contenders, before: Contenders, alpha: float) -> tuple[Ends, float]:
+    """Give the interval of the difference of two models' greatest numbers, and p.
+
+    Chance makes the greatest greater, and most where several are near it; the percentiles of
+    resampled differences do not know that. So the interval holds those of all pairs of contenders
+    that may truly be the greatest, of either model, and p is the greatest of theirs.
+    """
+    low, high, p = np.inf, -np.inf, 0.0
+    others = before.draws[:, before.serious(_SERIOUS * alpha)]
+    for contender in after.serious(_SERIOUS * alpha).tolist():
+        apart = after.draws[:, [contender]] - others
+        least, most = np.quantile(apart, (alpha / 2, 1 - alpha / 2), axis=0)
+        low, high = min(low, float(least.min())), max(high, float(most.max()))
+        p = max(p, float(p_value(apart).max()))
+    return ((low, high) if high - low > _NOUGHT else (None, None)), p
+
+
+__all__ = [
+    "TIMES",
+    "Contenders",
+    "Ends",
+    "Numbers",
+    "greatest_change",
+    "p_value",
+    "percentiles",
+    "resampled",
+]

@@ -32,7 +32,7 @@ from fairdesk.groups.testing import Side, interval
 from fairdesk.individual.sampling import Pace
 from fairdesk.mitigate.differences import ALPHA
 from fairdesk.mitigate.people import PART_SECONDS
-from fairdesk.mitigate.resampling import Numbers, resampled
+from fairdesk.mitigate.resampling import Contenders, Ends, Numbers, greatest_change, resampled
 from fairdesk.mitigate.workshop import Workshop
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.model import favourable_scores, labels
@@ -76,13 +76,31 @@ class Apart:
         return max(self.low, -self.high, 0.0), max(-self.low, self.high)
 
 
-def score_draws(after: Apart, before: Apart, rng: np.random.Generator, times: int) -> Numbers:
-    """Give the differences of two models' scores in so many resamples of the same people."""
-    drawn = np.zeros((times, 2))
-    for new, old in zip(after.strata, before.strata, strict=True):
-        drawn += resampled(np.column_stack([new, old]), rng, times)
-    new, old = np.abs(drawn).T
-    return np.asarray(new - old)
+def score_change(
+    after: Apart, before: Apart, rng: np.random.Generator, times: int, alpha: float
+) -> tuple[Ends, float]:
+    """Compare two models' scores of the same people: the interval of the difference, and p.
+
+    Parameters
+    ----------
+    after, before : Apart
+        Of the same samples.
+    rng : np.random.Generator
+        All randomness.
+    times : int
+        How many resamples.
+    alpha : float
+        The error that the interval may make.
+    """
+    found, drawn = np.zeros(2), np.zeros((times, 2))
+    for pair in zip(after.strata, before.strata, strict=True):
+        values = np.column_stack(pair)
+        found += values.mean(axis=0)
+        drawn += resampled(values, rng, times)
+    # how far apart they are is the greater of the difference and what it is the other way round
+    sign = np.array([1.0, -1.0])
+    new, old = (Contenders(found[i] * sign, drawn[:, [i]] * sign) for i in (0, 1))
+    return greatest_change(new, old, alpha)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,5 +326,5 @@ __all__ = [
     "Outcome",
     "Rewritten",
     "samples_of",
-    "score_draws",
+    "score_change",
 ]

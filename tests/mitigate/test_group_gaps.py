@@ -11,7 +11,7 @@ from fairlearn.metrics import (
 )
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from fairdesk.mitigate.group_gaps import Grouped, gap_draws, gaps, grouped
+from fairdesk.mitigate.group_gaps import Grouped, gap_changes, gaps, grouped
 from tests.mitigate import making
 
 
@@ -102,22 +102,46 @@ def test_groups_of_less_than_two_hundredths_are_left_out(workshop):
     assert (enough.people, len(enough.groups)) == (500, 2)
 
 
-def test_differences_of_two_models_are_resampled_group_by_group():
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [((0.3, 0.15), (0.3, 0.28)), ((0.2, 0.2), (0.3, 0.15)), ((0.5, 0.4, 0.2), (0.5, 0.45, 0.4))],
+)
+def test_intervals_of_changes_hold_the_truth_so_often(before, after):
+    rng = np.random.default_rng(0)
+    sizes, times = (300, 150, 100)[: len(before)], 60
+    groups = of(*sizes)
+    truth = {
+        "rate_gap": np.ptp(after) - np.ptp(before),
+        "impact_ratio": min(after) / max(after) - min(before) / max(before),
+    }
+    held = dict.fromkeys(truth, 0)
+    for _ in range(times):
+        lots = rng.random(sum(sizes))
+        # most are decided by both models for the same reason
+        others = np.where(rng.random(len(lots)) < 0.8, lots, rng.random(len(lots)))
+        new, old = others < np.repeat(after, sizes), lots < np.repeat(before, sizes)
+        told = gap_changes(groups, new, old, lots < 0.3, rng, 0.05)
+        for what, true in truth.items():
+            (low, high), p = told[what]
+            held[what] += low <= true <= high
+            assert (p > 0.04) or low > 0 or high < 0
+    assert min(held.values()) / times >= 0.9
+
+
+def test_a_change_is_the_other_way_round_for_the_other():
     rng = np.random.default_rng(2)
     sizes = (150, 90)
     before, label = answers(rng, (0.6, 0.3), sizes)
     after = before ^ (rng.random(sum(sizes)) < 0.1)
-    groups = of(*sizes)
-    drawn = gap_draws(groups, after, before, label, np.random.default_rng(0))
-    plain = []
-    for _ in range(250):
-        again = Grouped("group", tuple(rng.choice(each, len(each)) for each in groups.groups))
-        new, old = (gaps(again, each, label).estimates["rate_gap"] for each in (after, before))
-        plain.append(new - old)
-    assert drawn["rate_gap"].mean() == pytest.approx(np.mean(plain), abs=0.01)
-    assert drawn["rate_gap"].std() == pytest.approx(np.std(plain), rel=0.2)
-    same = gap_draws(groups, before, before, label, np.random.default_rng(0))
-    assert not same["error_gap"].any()
+    one, other = (
+        gap_changes(of(*sizes), *pair, label, np.random.default_rng(0), 0.05)
+        for pair in ((after, before), (before, after))
+    )
+    for what, ((low, high), p) in one.items():
+        assert other[what][0] == pytest.approx((-high, -low), abs=0.03)
+        assert other[what][1] == pytest.approx(p, abs=0.1)
+    same = gap_changes(of(*sizes), before, before, label, rng, 0.05)
+    assert same["rate_gap"] == ((None, None), 1)
 
 
 def test_rounding_keeps_no_estimate_from_its_interval():

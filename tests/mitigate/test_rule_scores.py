@@ -16,7 +16,7 @@ from fairdesk.mitigate.rule_scores import (
     Outcome,
     Rewritten,
     samples_of,
-    score_draws,
+    score_change,
 )
 from fairdesk.mitigate.splitting import Split
 from fairdesk.mitigate.workshop import Workshop
@@ -143,20 +143,24 @@ class _Counting:
         return model.predict(rows)
 
 
-def test_resampled_differences_are_those_of_people_drawn_anew():
+@pytest.mark.parametrize("rates", [(0.6, 0.3, 0.5, 0.3), (0.5, 0.3, 0.4, 0.4)])
+def test_intervals_of_changes_hold_the_truth_so_often(rates):
     rng = np.random.default_rng(0)
-    old = [rng.integers(0, 5, size) / 4 for size in (80, 120)]
-    new = [each * (rng.random(len(each)) < 0.7) for each in old]
-    after, before = (Apart((one, -two), -1, 1, 0) for one, two in (new, old))
-    drawn = score_draws(after, before, np.random.default_rng(1), 4_000)
-    plain = []
-    for _ in range(1_500):
-        chosen = [rng.integers(len(each), size=len(each)) for each in old]
-        scores = [abs(each[0][chosen[0]].mean() - each[1][chosen[1]].mean()) for each in (new, old)]
-        plain.append(scores[0] - scores[1])
-    assert drawn.mean() == pytest.approx(np.mean(plain), abs=0.005)
-    assert drawn.std() == pytest.approx(np.std(plain), rel=0.1)
-    assert not score_draws(after, after, rng, 100).any()
+    held, times = 0, 150
+    truth = abs(rates[2] - rates[3]) - abs(rates[0] - rates[1])
+    for _ in range(times):
+        lots = [rng.random(150), rng.random(250)]
+        old = [each < rate for each, rate in zip(lots, rates[:2], strict=True)]
+        new = [each < rate for each, rate in zip(lots, rates[2:], strict=True)]
+        after, before = (Apart((one * 1.0, -1.0 * two), -1, 1, 0) for one, two in (new, old))
+        (low, high), _ = score_change(after, before, rng, 1_000, 0.05)
+        held += low <= truth <= high
+    assert held / times >= 0.92
+
+
+def test_the_same_answers_are_no_change_of_the_score():
+    apart = Apart((np.repeat([1.0, 0.0], 50), np.repeat([-1.0, 0.0], [20, 80])), -1, 1, 0)
+    assert score_change(apart, apart, np.random.default_rng(0), 500, 0.05) == ((None, None), 1)
 
 
 TERMS = {"gender": ("man", "woman", "person"), "age": ("old", "young")}
