@@ -5,6 +5,7 @@ import errno
 import hashlib
 import re
 import sqlite3
+import sys
 
 import msgspec
 import numpy as np
@@ -25,7 +26,7 @@ from fairdesk.audit.worker import Worker
 from fairdesk.data.domain import Domain
 from fairdesk.data.reading import read_table
 from fairdesk.data.table import Dialect, Kind
-from fairdesk.errors import DataError, ReportError
+from fairdesk.errors import DataError, ReportError, WorkerError
 from fairdesk.report import repair_exports
 from fairdesk.report.repair_exports import write_repair
 from fairdesk.trials import Augmented, Change, Retrained
@@ -599,3 +600,20 @@ def test_another_parquet_file_is_refused(tmp_path, worker):
     (tmp_path / "other.parquet").write_bytes(b"PAR1 broken")
     with pytest.raises(DataError, match="cannot be read"):
         worker.pack(table, table.codes[:3], tmp_path / "other.parquet")
+
+
+def test_what_is_no_parquet_file_is_not_written(tmp_path):
+    source = tmp_path / "guest.py"
+    source.write_text(
+        "from fairdesk.audit import guest\n"
+        "from fairdesk.data import parquet_writing\n"
+        "parquet_writing.packed = lambda *_: b'PAR1 and harm'\n"
+        "guest.main()\n"
+    )
+    worker = Worker(command=(sys.executable, str(source)))
+    with people_store(tmp_path, Written()) as store:
+        run = repaired(store)
+        with pytest.raises(WorkerError, match="does not fit the question"):
+            write_repair(store, worker, run, PORTION, tmp_path / "out")
+    worker.close()
+    assert not (tmp_path / "out").exists()
