@@ -15,9 +15,9 @@ from pandas.testing import assert_frame_equal
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from fairdesk.audit.labels import own_labels
 from fairdesk.audit.spec import RunSpec
@@ -67,7 +67,7 @@ def pipeline():
             (make_pipeline(SimpleImputer(), StandardScaler()), NUMBERS),
             (OneHotEncoder(handle_unknown="error"), NAMES),
         ),
-        LogisticRegression(),
+        DecisionTreeClassifier(max_depth=3),
     )
 
 
