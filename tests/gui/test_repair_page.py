@@ -464,6 +464,8 @@ def test_results_stream_in_and_the_end_is_told(qtbot, opened, path):
     asked_for(qtbot, page)
     workspace._worker = worker
     page.form.button.click()
+    # the form makes room for what comes
+    qtbot.waitUntil(lambda: not page.fold.is_open, timeout=10_000)
     assert workspace.steps.currentRow() == NAMES.index(REPAIR)
     qtbot.waitUntil(lambda: page.chart.isVisible() and len(page.chart.drawing.points) == 2)
     qtbot.waitUntil(page._going.isVisible)

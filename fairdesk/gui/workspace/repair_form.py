@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -29,7 +29,7 @@ from fairdesk.audit.spec import AuditSpec, OptionValue, RunSpec
 from fairdesk.audit.store import Store
 from fairdesk.errors import SpecError
 from fairdesk.events import RuleSet
-from fairdesk.gui import parts, theme
+from fairdesk.gui import parts, theme, tips
 from fairdesk.gui.wizard.numbers import NumberField
 from fairdesk.gui.wizard.options import Option, OptionsForm, options_of
 from fairdesk.gui.workspace.findings_list import score_text
@@ -218,7 +218,10 @@ class RepairForm(QWidget):
         with QSignalBlocker(self.rule):
             self.rule.clear()
             self.rule.addItems([each.text for each in self._rules])
+            for place, each in enumerate(self._rules):
+                self.rule.setItemData(place, tips.plain(each.text), Qt.ItemDataRole.ToolTipRole)
             self.rule.setCurrentIndex(max(self.rule.findText(kept), 0) if self._rules else -1)
+        self._tell_rule()
         if not total and self._rules and self.all.isChecked():
             self.group.setChecked(True)
         self._fit()
@@ -402,6 +405,7 @@ class RepairForm(QWidget):
         for button in (self.all, self.some, self.flagged, self.group):
             button.toggled.connect(lambda on: self._fit() if on else None)
         self.rule.activated.connect(lambda _place: self.group.setChecked(True))
+        self.rule.currentIndexChanged.connect(lambda _place: self._tell_rule())
         self.button.clicked.connect(self.start)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
@@ -429,6 +433,10 @@ class RepairForm(QWidget):
             self._order()
         for run, box in self.boxes.items():
             box.setText(f"Run {run}: {offer.titles[run]}, {words.number(offer.pairs[run])}")
+
+    def _tell_rule(self) -> None:
+        """Tell the whole of a rule that the field is too narrow for."""
+        self.rule.setToolTip(tips.plain(self.rule.currentText()))
 
     def _tick(self) -> None:
         self.some.setChecked(True)

@@ -209,7 +209,8 @@ class RepairPage(QWidget):
         column.addStretch(1)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(parts.scrolled(inside))
+        self._area = parts.scrolled(inside)
+        outer.addWidget(self._area)
         self._results.hide()
         self.fold.set_open(opened=True)
 
@@ -304,14 +305,16 @@ class RepairPage(QWidget):
 
     def _take(self, run: Run) -> None:
         anew = self._told is None or number_of(self._told) != number_of(run)
-        first = self._told is None
+        first, begins = self._told is None, anew and run.state == "running"
         self._told = run
         if anew:
             self._picked = None
             self._tell_old()
-        if first:
-            # what came of it is read before another is asked for
+        if first or begins:
+            # what comes of it is read before another is asked for
             self.fold.set_open(opened=False)
+        if begins:
+            self._area.verticalScrollBar().setValue(0)
         self._show()
 
     def _pick(self, number: int) -> None:
