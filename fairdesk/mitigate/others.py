@@ -32,6 +32,11 @@ REDUCTIONS = "Exponentiated gradient"
 REMOVER = "Correlation remover"
 #: The reduction goes on at most so many rounds, each with a model or two.
 MOST_ROUNDS = 12
+_VOTING = (
+    f"{REDUCTIONS} trains several models and, as published, draws one of them for each person. "
+    "Here all of them vote, each with the weight that it would be drawn with, so that equal people "
+    "are always decided alike. Such a vote is not written as a file."
+)
 #: Meanwhile it is asked this often whether it is done.
 _TELL_SECONDS = 0.2
 
@@ -45,13 +50,22 @@ def beside(repair: Repairing) -> Iterator[Event]:
     if compare == "all":
         yield from repair.other(REDUCTIONS, lambda phase: _reduced(repair, phase), whole=False)
         yield from repair.other(REMOVER, lambda phase: _uncorrelated(repair, phase), whole=False)
+        if any(each.name == REDUCTIONS and not each.failed for each in repair.trials):
+            repair.notes.append(_VOTING)
 
 
 def joint_groups(workshop: Workshop, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """Tell the groups apart that all protected attributes make together: ``(n,)``, of these rows.
 
     Numbers are divided as in the tables of rates; a missing cell makes a group of its own.
+
+    Raises
+    ------
+    ModelError
+        When no attribute is protected: a model that reads texts may have none.
     """
+    if not workshop.domain.grouping:
+        raise ModelError("No attribute is protected, so this method knows of no groups.")
     places = [
         divide(each, workshop.groups[rows, i], workshop.edges.get(each.name, ())).place
         for i, each in enumerate(workshop.domain.grouping)
