@@ -26,14 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.certify import CertifyOptions, search
+from fairdesk.certify.certify import shares
 from fairdesk.errors import SpecError
-from fairdesk.events import Measured, Progress, Proven, Rows, Scores
+from fairdesk.events import Progress, Proven, Rows, Scores
 from fairdesk.groups.measuring import own_scores
 from fairdesk.groups.outcomes import wilson
 from fairdesk.individual.intervals import clopper_pearson
@@ -49,7 +49,7 @@ from fairdesk.mitigate.resampling import Ends, Numbers, percentiles, resampled
 from fairdesk.mitigate.rule_scores import Apart, MovedPeople, Outcome, Rewritten, samples_of
 from fairdesk.mitigate.splitting import Split
 from fairdesk.mitigate.workshop import Workshop
-from fairdesk.models.anatomy import OpaqueError, anatomy_of
+from fairdesk.models.anatomy import OpaqueError
 from fairdesk.models.decision import decided, is_plain
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.model import Capability, labels
@@ -388,29 +388,20 @@ def certified(
     """
     if seconds <= 0 or workshop.domain.obstacle:
         return ()
-    try:
-        anatomy_of(model.opened)
-    except OpaqueError:
-        return ()
     ledger, asked = Ledger(model, workshop.domain), workshop.queries
-    people = workshop.rows[workshop.inside]
-    # what is random in it is an estimate of what stays undecided, which is not told here
-    proving = search(ledger, people, CertifyOptions(seconds, 0), np.random.default_rng(0))
+    proving = shares(ledger, workshop.rows[workshop.inside], seconds)
     proven: Proven | None = None
     try:
-        for event in proving:
+        while proven is None:
             if workshop.ending:
                 ledger.wind_up()
-            if isinstance(event, Measured):
-                figures = (each for each in event.figures if isinstance(each, Proven))
-                proven = next((each for each in figures if each.of == "domain"), proven)
-            elif isinstance(event, Progress):
-                workshop.queries = asked + event.queries
-                yield replace(event, tried=workshop.queries, queries=workshop.queries)
-    except SpecError:
+            event = next(proving)
+            workshop.queries = asked + event.queries
+            yield replace(event, tried=workshop.queries, queries=workshop.queries)
+    except StopIteration as end:
+        proven = cast("Proven", end.value)
+    except (OpaqueError, SpecError):
         # its boxes cannot be made of this domain: there is no proof, and nothing else is lost
-        return ()
-    if proven is None:
         return ()
     people_of = min(int(proven.total or 0), _MOST_PEOPLE)
     return (

@@ -292,6 +292,11 @@ class TestProven:
         )
         assert workshop.queries >= told[-1].queries
 
+    def test_nobody_is_asked_for_what_is_not_told(self, workshop):
+        self.run(workshop, workshop.model, 20.0)
+        # rows of the data, and people who stay undecided, have no part in what is proven
+        assert workshop.queries < len(workshop.rows)
+
     def test_nothing_is_said_of_what_cannot_be_looked_into(self, workshop):
         opaque = made(workshop, lambda columns: columns["age"] / 100)
         assert self.run(workshop, opaque, 5.0) == ([], ())
