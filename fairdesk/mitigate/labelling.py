@@ -11,8 +11,8 @@
     The label of most of the `NEIGHBOURS` nearest real people, protected attributes left out.
 ``"model"``
     What the model decides about this very person. Both people of a pair then keep the different
-    labels that they have, so the rows tell a retrained model nothing that is contrary to the first:
-    they repair little or nothing. It is there to compare with.
+    labels that they have, so the rows teach a retrained model to discriminate, where it had to be
+    guessed from real people before. It is there to compare with.
 
 All but the last give both people of a pair, and everybody of a similar set, one label. What learns,
 or is looked at, is the part of the data to train with only.

@@ -20,7 +20,7 @@ class RepairOptions(msgspec.Struct, frozen=True):
             description="Where the label of an added row comes from: the majority of five models "
             "of other kinds, trained on the original data without protected attributes; the "
             "majority of the model’s decisions about everybody who differs in protected attributes "
-            "only; the model’s own decision, which repairs little or nothing and is there to "
+            "only; the model’s own decision, which teaches it to discriminate and is there to "
             "compare with; or the majority of the nearest real people.",
         ),
     ] = "majority"

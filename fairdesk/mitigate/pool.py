@@ -153,8 +153,8 @@ def _notes(domain: Domain, like: int, pairs: int, most: int, labels: Source) -> 
         notes.append("The five models that vote on labels are not given any texts.")
     if labels == "model":
         notes.append(
-            "Added rows have the labels that the model itself gives them, so they tell it nothing "
-            "contrary: expect little or no repair."
+            "Added rows have the labels that the model itself gives them, other ones for the two "
+            "people of a pair: expect more discrimination, not less."
         )
     return notes
 

@@ -15,7 +15,6 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.events import Rows
 from fairdesk.groups.sentences import Lexicon, Named, text_place
-from fairdesk.groups.study import Study
 from fairdesk.groups.terms import lists_of_terms, words
 from fairdesk.mitigate.labelling import own_scores
 from fairdesk.mitigate.samples import LOOK, Outcome, Sampled
@@ -77,7 +76,7 @@ class _Rewriting:
     def __init__(self, workshop: Workshop, split: Split, rng: np.random.Generator) -> None:
         self._workshop, self._split, self._rng = workshop, split, rng
         self._lexicon = Lexicon(lists_of_terms(workshop.terms))
-        self._place = text_place(_study(workshop))
+        self._place = text_place(workshop.study(workshop.model))
         self._values = workshop.domain.attributes[self._place].values
         self._categories, self._choice = self._named_by_rule()
         self._found: dict[int, Named | None] = {}
@@ -202,24 +201,6 @@ class _Rewriting:
                 f"come to {sentences:,} new ones, and the others of these are not decided so."
             ),
         )
-
-
-def _study(workshop: Workshop) -> Study:
-    """See the workshop as a search for groups does."""
-    nothing = np.full(len(workshop.rows), np.nan)
-    return Study(
-        domain=workshop.domain,
-        rows=workshop.rows,
-        groups=workshop.groups,
-        inside=workshop.inside,
-        label=workshop.good,
-        decided=nothing,
-        model=workshop.model,
-        favourable=workshop.favourable,
-        decisions=workshop.model.mapping.decisions(workshop.model.opened.card),
-        text=workshop.text,
-        terms=workshop.terms,
-    )
 
 
 __all__ = ["rewritten", "widened"]

@@ -26,7 +26,6 @@ from fairdesk.groups.membership import members
 from fairdesk.groups.paired import compare
 from fairdesk.groups.sampling import Neighbours, starting
 from fairdesk.groups.sentences import Answers, Lexicon
-from fairdesk.groups.study import Study
 from fairdesk.groups.terms import lists_of_terms
 from fairdesk.groups.testing import Side, interval
 from fairdesk.individual.sampling import Pace
@@ -276,7 +275,7 @@ class Rewritten:
         self, workshop: Workshop, model: FedModel, outcome: Outcome
     ) -> Generator[int, None, Apart]:
         """Ask a model about them; yields how many were asked about since the last."""
-        study = _study(workshop, model)
+        study = workshop.study(model)
         answers, told = Answers(study), []
         for start in range(0, len(self.rows), _BATCH):
             part = slice(start, start + _BATCH)
@@ -290,22 +289,6 @@ class Rewritten:
         others = (values.sum(axis=1) - inside) / (self.choices - 1)
         low, high = (float(each[self.chosen]) for each in (compared.low, compared.high))
         return Apart((inside - others,), low, high, len(self))
-
-
-def _study(workshop: Workshop, model: FedModel) -> Study:
-    return Study(
-        domain=workshop.domain,
-        rows=workshop.rows,
-        groups=workshop.groups,
-        inside=workshop.inside,
-        label=workshop.good,
-        decided=np.full(len(workshop.rows), np.nan),
-        model=model,
-        favourable=workshop.favourable,
-        decisions=model.mapping.decisions(model.opened.card),
-        text=workshop.text,
-        terms=workshop.terms,
-    )
 
 
 def samples_of(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain
 from fairdesk.events import Condition, Rows, Scores
+from fairdesk.groups.study import Study
 from fairdesk.models.feeding import FedModel
 
 
@@ -90,6 +91,22 @@ class Workshop:
     def wind_up(self) -> None:
         """Ask the repair to come to an end; from any thread."""
         self._over.set()
+
+    def study(self, model: FedModel) -> Study:
+        """See a model and the data as a method about groups does."""
+        return Study(
+            domain=self.domain,
+            rows=self.rows,
+            groups=self.groups,
+            inside=self.inside,
+            label=self.good,
+            decided=np.full(len(self.rows), np.nan),
+            model=model,
+            favourable=self.favourable,
+            decisions=model.mapping.decisions(model.opened.card),
+            text=self.text,
+            terms=self.terms,
+        )
 
     def predict(self, model: FedModel, rows: Rows) -> Scores:
         """Ask a model about ``(m, d)`` rows, and count them.
