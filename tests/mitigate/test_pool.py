@@ -58,7 +58,7 @@ def test_pairs_stand_together_and_are_labelled(workshop, parts, source):
     if source == "model":
         assert not same.any()
         assert np.array_equal(pool.targets, decided)
-        assert any("little or no repair" in note for note in pool.notes)
+        assert any("expect more discrimination" in note for note in pool.notes)
     else:
         assert same.all()
         # every pair is decided in both ways, so one of its two is contradicted
