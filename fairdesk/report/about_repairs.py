@@ -54,8 +54,8 @@ _LABELS = {
     "differ in protected attributes only. Both people of a pair get one label, with no other model "
     "needed; where the model is wrong about most of them, the label is wrong too.",
     "model": "The added rows are labelled by the model’s own decision about each of them. Both "
-    "people of a pair keep the different decisions that they get, so this repairs little or "
-    "nothing: it is there to compare with.",
+    "people of a pair keep the different decisions that they get, so what is added teaches the "
+    "model to discriminate: it is there to compare with.",
     "neighbours": "The added rows are labelled by the majority of the nearest real people among "
     "the training rows, protected attributes left out. Both people of a pair get one label, which "
     "real people were given, also where that was unfair; where no real person is near it says "
@@ -260,10 +260,7 @@ def headline(spec: AuditSpec, figures: Sequence[Figure]) -> str:
             f"beside {_AGAINST[change.against]}."
         )
     said = f"{_capital(_deed(best))} cut {_fall(spec, figures, best, repair.target)}{_cost(best)}."
-    others = sum(each.what != "accuracy" for each in _worse(figures, best))
-    if others:
-        said += f" {words.number(others)} other measure{'s' if others > 1 else ''} got worse."
-    return said
+    return said + _harm(spec, figures, best)
 
 
 def told_large(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, str]:
@@ -526,19 +523,36 @@ def _same(trial: Trial | None, measure: Measure) -> Measure | None:
     return next(found, None)
 
 
+def _harm(spec: AuditSpec, figures: Sequence[Figure], trial: Trial) -> str:
+    """Say what a trial made worse: who else is treated unlike by name, other measures by number."""
+    worse = {
+        (each.what, each.of): each for each in _worse(figures, trial) if each.what != "accuracy"
+    }
+    said = ""
+    if worse.pop(("share_domain", ""), None) is not None:
+        _, before, after = _compared(figures, trial, "share_domain")
+        if before is not None and after is not None:
+            said = f" But {_share(spec)} rose from {' to '.join(_both(before, after))}."
+    if worse:
+        plural_of = "s" if len(worse) > 1 else ""
+        said += f" {words.number(len(worse))} other measure{plural_of} got worse."
+    return said
+
+
 def _deed(trial: Trial) -> str:
-    """Say what a trial did: ``adding 2.9 % of labelled rows``."""
+    """Say what a trial did: ``adding 850 labelled rows (2.9 % of the training rows)``."""
     if trial.kind == "other":
         return f"{trial.name} instead of added rows"
     if trial.kind == "portion":
-        return f"adding {_portion(trial)} of labelled rows"
+        told = f" ({_portion(trial)} of the training rows)" if trial.percent else ""
+        return f"adding {_rows(trial.added)}{told}"
     return "retraining with nothing added"
 
 
 def _portion(trial: Trial) -> str:
     if not trial.percent:
         return _rows(trial.added)
-    digits = 1 if trial.percent >= 1 else 2
+    digits = 1 if round(trial.percent, 2) >= 1 else 2
     return f"{trial.percent:.{digits}f}".removesuffix(".0") + f"{NBSP}%"
 
 
@@ -550,6 +564,10 @@ def _target(spec: AuditSpec, repair: Repair) -> str:
     """Name what is to fall."""
     if repair.target == "rule_score":
         return "the gap between those in the rule set and all others"
+    return _share(spec)
+
+
+def _share(spec: AuditSpec) -> str:
     return f"the estimated share of discriminatory {plural(spec.person)}"
 
 
