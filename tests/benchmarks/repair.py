@@ -1,6 +1,6 @@
 """How much less a model discriminates after a repair, what that costs, and how long it takes.
 
-    python -m tests.benchmarks.repair [--case adult,logistic] [--seeds 5] [--labels majority]
+    python -m tests.benchmarks.repair [--case "adult, logistic"] [--seeds 5] [--first 0] [--labels majority]
 
 Networks by others, and scikit-learn pipelines that are fitted here on the public data. A repair is
 run with several seeds, each with pairs of its own from a short uniform search. What is told is
@@ -245,17 +245,17 @@ def _estimate(measure: Measure) -> float:
     return np.nan if measure.estimate is None else measure.estimate
 
 
-def repaired(name: str, seeds: int, options: AequitasOptions) -> list[Outcome]:
+def repaired(name: str, seeds: Sequence[int], options: AequitasOptions) -> list[Outcome]:
     """Repair a case with several seeds."""
     with threadpool_limits(limits=1), tempfile.TemporaryDirectory() as folder:
         workshop, found = workshop_of(CASES[name], Path(folder)), []
-        for seed in range(seeds):
+        for seed in seeds:
             found.append(run(aequitas.search, with_pairs(workshop, seed), options, seed))
             _tell(name, found[-1])
         return found
 
 
-def mitigated(name: str, seeds: int) -> list[Outcome]:
+def mitigated(name: str, seeds: Sequence[int]) -> list[Outcome]:
     """Repair the worst rule set that TestSGD finds in a case, with several seeds."""
     with threadpool_limits(limits=1), tempfile.TemporaryDirectory() as folder:
         prepare(name, Path(folder), sys.maxsize)
@@ -263,7 +263,7 @@ def mitigated(name: str, seeds: int) -> list[Outcome]:
         workshop, outcome = _of_study(study), study.decisions[study.favourable]
         options = TestSgdOptions(compare="none", certify=0.0)
         found = []
-        for seed in range(seeds):
+        for seed in seeds:
             worst = _worst(study, seed)
             at_work = replace(workshop, rule=worst.conditions, outcome=outcome, queries=0)
             found.append(run(testsgd.search, at_work, options, seed))
@@ -360,6 +360,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--case", action="append", choices=[*CASES, *SCORES])
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="the first of the seeds")
     parser.add_argument("--labels", default="majority")
     parser.add_argument("--most", type=float, default=AequitasOptions().most)
     arguments = parser.parse_args()
@@ -367,14 +368,15 @@ def main() -> None:
     options = AequitasOptions(
         labels=arguments.labels, most=arguments.most, compare="none", certify=0.0
     )
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
     lines, scores = [], []
     for name in wanted:
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as fresh:
             try:
                 if name in CASES:
-                    told = fresh.submit(repaired, name, arguments.seeds, options).result()
+                    told = fresh.submit(repaired, name, seeds, options).result()
                 else:
-                    told = fresh.submit(mitigated, name, arguments.seeds).result()
+                    told = fresh.submit(mitigated, name, seeds).result()
             except FairDeskError as error:
                 print(f"{name}: {error}", flush=True)
                 continue
