@@ -1,6 +1,6 @@
 """How much less a model discriminates after a repair, what that costs, and how long it takes.
 
-    python -m tests.benchmarks.repair [--case "adult, logistic"] [--seeds 5] [--first 0] [--labels majority]
+    python -m tests.benchmarks.repair [--case "adult, logistic"] [--seeds 5] [--labels majority]
 
 Networks by others, and scikit-learn pipelines that are fitted here on the public data. A repair is
 run with several seeds, each with pairs of its own from a short uniform search. What is told is
