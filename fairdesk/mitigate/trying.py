@@ -172,8 +172,9 @@ class Repairing:
         """
         yield self.progress("imported")
         imported = _Tried(Trial(IMPORTED, "imported"), self.workshop.model)
+        if not (yield from self._measure(imported, "imported")):
+            return
         self._tried.append(imported)
-        yield from self._measure(imported, "imported")
         yield self._told("imported")
         if self.ended:
             return
@@ -207,8 +208,8 @@ class Repairing:
             f"All {count:,} rows that could be made were added, and the greatest portion would "
             f"take {greatest:,}."
             if added == count < greatest
-            else f"The greatest portion was added: {self.percent(added):.1f} % of the training "
-            "rows."
+            else f"All portions were tried: the greatest added {self.percent(added):.1f} % of the "
+            "training rows."
         )
 
     def other(
@@ -230,22 +231,17 @@ class Repairing:
     ) -> Iterator[Event]:
         """Train a model, measure it, and judge it beside the best before; a failure is told.
 
-        There is no such trial where it is told to end before there is a model: then `ended` says
-        so.
+        There is no such trial where it is told to end before there is a model, and it is measured:
+        then `ended` says so.
         """
         began, failed = perf_counter(), ""
         tried = _Tried(trial, whole=whole)
         yield self.progress(phase)
         try:
             tried.model = None if self.workshop.ending else (yield from train())
-            if tried.model is None:
-                self.ended = self.ended or (
-                    "It was told to come to its end, or its budget was used up, after "
-                    f"{_counted(len(self._tried), 'model')}."
-                )
-                return
             seconds = perf_counter() - began
-            yield from self._measure(tried, phase)
+            if not (yield from self._measure(tried, phase)):
+                return
         except (ModelError, MemoryError, ImportError) as error:
             seconds, failed = perf_counter() - began, _reason(error)
             tried.model = tried.verdict = None
@@ -326,16 +322,30 @@ class Repairing:
         asked = self.workshop.queries
         return Progress(phase, done, total, tried=asked, found=0, queries=asked)
 
-    def _measure(self, tried: _Tried, phase: str) -> Iterator[Event]:
-        """Measure a model, and what it changes."""
-        done, steps = 0, self._examiner.steps(cast("FedModel", tried.model))
-        while tried.verdict is None:
-            try:
-                done += next(steps)
-                yield self.progress(phase, done, self._examiner.total)
-            except StopIteration as end:
-                tried.verdict = end.value
-        self._compare(tried)
+    def _measure(self, tried: _Tried, phase: str) -> Generator[Event, None, bool]:
+        """Measure a model, and what it changes.
+
+        Returns
+        -------
+        bool
+            Whether it was. Where it is told to end before, `ended` says so: to ask a slow model may
+            take minutes.
+        """
+        if tried.model is not None:
+            done, steps = 0, self._examiner.steps(tried.model)
+            while done == self._examiner.total or not self.workshop.ending:
+                try:
+                    done += next(steps)
+                    yield self.progress(phase, done, self._examiner.total)
+                except StopIteration as end:
+                    tried.verdict = end.value
+                    self._compare(tried)
+                    return True
+        self.ended = self.ended or (
+            "It was told to come to its end, or its budget was used up, after "
+            f"{_counted(len(self._tried), 'model')}."
+        )
+        return False
 
     def _compare(self, tried: _Tried) -> None:
         """Compare a model with nothing added, and with the one that was imported."""
@@ -400,6 +410,9 @@ class Repairing:
                     "Beside the model as it was imported no fall is shown: what the chosen portion "
                     "gains, retraining alone had lost."
                 )
+        elif self.workshop.ending:
+            # further portions might have helped
+            return
         elif portions and not all(each.failed for each in portions):
             self.notes.append(_why_none(portions, self.target, self.options.labels))
 
@@ -411,7 +424,12 @@ class Repairing:
         for done, tried in enumerate(wanted):
             yield self.progress("proving", done, len(wanted))
             model = cast("FedModel", tried.model)
-            proven = yield from certified(self.workshop, model, self.options.certify)
+            try:
+                proven = yield from certified(self.workshop, model, self.options.certify)
+            except (ModelError, MemoryError) as error:
+                # a proof is told beside: no result may be lost for it
+                self.notes.append(f"A proof was begun, and failed. {_reason(error)}")
+                break
             verdict = cast("Verdict", tried.verdict)
             tried.verdict = dataclasses.replace(verdict, measures=(*verdict.measures, *proven))
             self._compare(tried)
@@ -428,6 +446,8 @@ class Repairing:
             and trial.kind != "imported"
             and (trial.front or trial.number == self.chosen)
         ]
+        # whoever ends the repair meanwhile has the one that matters
+        wanted.sort(key=lambda each: each.trial.number != self.chosen)
         rows = self.workshop.rows[self.parts.test]
         for done, tried in enumerate(wanted):
             yield self.progress("saving", done, len(wanted))
@@ -461,9 +481,7 @@ def _reason(error: ModelError | MemoryError | ImportError) -> str:
     if isinstance(error, ImportError):
         # one of its own, made for a model that was saved with older versions
         return f"The environment that the model runs in has no {error.name}."
-    return (
-        "There was not enough memory to train it. Close other programs, or add a smaller portion."
-    )
+    return "There was not enough memory. Close other programs, or add a smaller portion."
 
 
 def _why_none(portions: list[Trial], target: str, labels: str) -> str:

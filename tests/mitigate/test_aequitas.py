@@ -40,7 +40,8 @@ def test_it_goes_on_while_the_share_falls(monkeypatch, workshop):
     assert told.verdicts == ["better"] * 6
     assert told.repair.chosen == 7
     assert told.repair.ended == (
-        f"The greatest portion was added: {told.portions[-1].percent:.1f} % of the training rows."
+        f"All portions were tried: the greatest added {told.portions[-1].percent:.1f} % of the "
+        "training rows."
     )
     assert [each.kind for each in told.trials[:2]] == ["imported", "retrained"]
 
@@ -66,7 +67,7 @@ def test_before_one_has_helped_all_are_tried(monkeypatch, workshop):
     told = play(monkeypatch, workshop, script(*[0.25] * 6))
     assert told.verdicts == ["worse"] * 6
     assert told.repair.chosen == -1
-    assert "The greatest portion was added" in told.repair.ended
+    assert "All portions were tried" in told.repair.ended
     assert "It did not work" in told.repair.notes[-1]
     assert "contradict" in told.repair.notes[-1]
 
@@ -139,6 +140,14 @@ def test_portions_are_nested_and_of_whole_pairs(monkeypatch, workshop):
         assert len(lesson.rows) == len(lesson.targets) == TRAIN + trial.added
         assert trial.percent == pytest.approx(100 * trial.added / TRAIN)
     assert len(told.script.lessons[0].rows) == TRAIN
+
+
+def test_of_few_rows_each_portion_is_tried_once(monkeypatch, workshop):
+    monkeypatch.setattr("tests.mitigate.scripted.TRAIN", 100)
+    told = play(monkeypatch, workshop, script(*[0.2] * 6))
+    added = [each.added for each in told.portions]
+    assert 1 < len(added) < 6
+    assert added == sorted(set(added))
 
 
 def test_every_trial_is_trained_with_one_seed(monkeypatch, workshop):
@@ -240,9 +249,27 @@ def test_told_to_end_it_keeps_what_is_known(monkeypatch, workshop, winding):
     assert len(told.trials) == winding
     assert told.repair.chosen == (2 if winding == 3 else -1)
     assert told.repair.ended.startswith("It was told to come to its end")
+    assert not any("did not work" in note for note in told.repair.notes)
     assert not told.script.proven
     assert isinstance(told.events[-1], Progress)
     assert bool(told.files) == (winding > 1)
+
+
+def test_a_search_that_was_ended_early_is_no_failure(monkeypatch, workshop):
+    told = play(monkeypatch, workshop, script(0.25, 0.25, 0.25, winding=4))
+    assert told.verdicts == ["worse", "worse"]
+    assert not any("did not work" in note for note in told.repair.notes)
+
+
+@pytest.mark.parametrize("halfway", [0, 1, 2, 3])
+def test_told_to_end_no_model_is_asked_to_the_end(monkeypatch, workshop, halfway):
+    told = play(monkeypatch, workshop, script(0.1, 0.05, 0.0, halfway=halfway))
+    # the last one that was begun has no figures, so it is no trial
+    assert len(told.trials) == halfway
+    assert told.repair.chosen == (2 if halfway == 3 else -1)
+    assert f"after {halfway} model" in told.repair.ended
+    assert all(each.measures for each in told.trials)
+    assert bool(told.files) == (halfway > 1)
 
 
 def test_it_tells_after_every_trial(monkeypatch, workshop):
@@ -275,6 +302,15 @@ def test_nothing_is_proven_where_that_is_not_asked_for(monkeypatch, workshop):
     assert not told.script.proven
 
 
+@pytest.mark.parametrize("proof", [ModelError("It answers no number."), MemoryError()])
+def test_a_proof_that_fails_costs_nothing_else(monkeypatch, workshop, proof):
+    told = play(monkeypatch, workshop, script(*[0.1] * 4, proof=proof))
+    assert told.repair.chosen == 2
+    assert told.files
+    assert told.repair.notes[-1].startswith("A proof was begun, and failed. ")
+    assert not any(m.what == "certified" for each in told.trials for m in each.measures)
+
+
 def test_changes_are_against_nothing_added_and_the_imported(monkeypatch, workshop):
     told = play(monkeypatch, workshop, script(*[0.1] * 4))
     against = [[change.against for change in each.changes] for each in told.trials]
@@ -292,8 +328,9 @@ def test_files_of_the_front_are_given(monkeypatch, workshop):
     models = [SAME, SAME, Model(0.1, 0.795), *[Model(0.1, 0.794)] * 3]
     told = play(monkeypatch, workshop, Script(models))
     assert [each.front for each in told.trials] == [True, True, True, False, False, False]
-    assert [each.trial for each in told.files] == [1, 2]
-    assert told.script.saved == models[1:3]
+    # the chosen one first
+    assert [each.trial for each in told.files] == [2, 1]
+    assert told.script.saved == models[2:0:-1]
     assert {each.name for each in told.files} == {"model.joblib"}
     assert told.files[0].content.tobytes() == b"x" * 10
 

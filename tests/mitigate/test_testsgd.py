@@ -28,7 +28,9 @@ def test_all_amounts_are_tried(monkeypatch, workshop):
     assert [each.added for each in told.portions] == [10, 20, 40, 80, TRAIN // 10]
     assert told.verdicts == ["worse"] * 5
     assert told.repair.chosen == -1
-    assert told.repair.ended == "The greatest portion was added: 10.0 % of the training rows."
+    assert told.repair.ended == (
+        "All portions were tried: the greatest added 10.0 % of the training rows."
+    )
     assert told.repair.target == "rule_score"
 
 

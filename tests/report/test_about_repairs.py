@@ -88,8 +88,8 @@ def test_the_headline_says_what_fell_by_how_much_and_at_what_cost(spec):
     said = plain(about_repairs.headline(spec, repairs.FIGURES))
     assert said == (
         "Adding 529 labelled rows (2.9 % of the training rows) cut the estimated share of "
-        "discriminatory applicants from 4.02 % to 1.84 % (54 % less, 50 to 58); accuracy on rows kept apart changed by "
-        "−0.3 points (−1.1 to 0.4)."
+        "discriminatory applicants from 4.02 % to 1.84 % (54 % less, 50 to 58); accuracy on rows "
+        "kept apart changed by −0.3 points (−1.1 to 0.4)."
     )
     number, rest = map(plain, about_repairs.told_large(spec, repairs.FIGURES))
     assert number == "54 % less"
