@@ -361,7 +361,8 @@ def _trials(
                     *about,
                     *(guarded(about_repairs.measure_name(spec, measure)), measure.rows),
                     *(plain(end) for end in (measure.estimate, measure.low, measure.high)),
-                    str(measure.people),
+                    # what is proven was asked of nobody
+                    "" if about_repairs.known(measure) == "proven" else str(measure.people),
                 ]
             if not each.measures:
                 yield [*about, *[""] * 6]

@@ -482,6 +482,11 @@ def test_the_measures_are_numbers_in_tables(tmp_path, worker):
     trials = pd.read_csv(files["trials.csv"])
     assert set(trials.model) == set(range(trials.model.max() + 1))
     assert set(trials[trials.chosen == "yes"].model) == {PORTION}
+    # nobody was asked about what is proven
+    measured = trials.dropna(subset=["measure"])
+    proven = measured.measure.str.startswith(("Certified", "Falsified"))
+    assert proven.any()
+    assert measured.people.isna().tolist() == proven.tolist()
 
 
 def test_an_earlier_export_is_kept_aside(tmp_path, worker):
