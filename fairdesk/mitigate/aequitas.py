@@ -61,8 +61,9 @@ def search(
     """
     repair = Repairing(workshop, options, "share_domain", rng)
     yield from repair.divide()
-    # whole pairs
-    sizes = [2 * -(-repair.rows_for(percent) // 2) for percent in portions(options.most, rng)]
+    drawn = portions(options.most, rng)
+    # whole pairs; of few rows, portions may come to the same, and each is tried once
+    sizes = sorted({2 * -(-repair.rows_for(percent) // 2) for percent in drawn})
     yield from repair.stock(
         of_pairs(workshop, repair.parts, options.labels, sizes[-1], rng),
         sizes,

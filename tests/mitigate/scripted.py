@@ -45,8 +45,12 @@ class Script:
         Why the model cannot be retrained.
     winding : int
         The repair is told to end when so many models were begun.
+    halfway : int
+        It is told so while so many models were begun, and the last of them is half measured.
     size : int
         Bytes of each file.
+    proof : Exception, optional
+        What goes wrong when something is to be proven.
     lessons, seeds : list
         What each training was given.
     """
@@ -55,7 +59,9 @@ class Script:
     rows: int = 10_000
     obstacle: str = ""
     winding: int = 0
+    halfway: int = -1
     size: int = 10
+    proof: Exception | None = None
     lessons: list = field(default_factory=list)
     seeds: list = field(default_factory=list)
     saved: list = field(default_factory=list)
@@ -78,7 +84,10 @@ class Script:
         return at
 
     def steps(self, model):
-        yield 100
+        if len(self.lessons) == self.halfway:
+            self.workshop.wind_up()
+        yield 50
+        yield 50
         at = model if isinstance(model, Model) else self.models[0]
         if at.refuses:
             raise ModelError(at.refuses)
@@ -99,6 +108,8 @@ class Script:
 
     def certified(self, workshop, model, seconds):
         self.proven.append(model)
+        if self.proof is not None:
+            raise self.proof
         yield from ()
         return (Measure("certified", "", "domain", 0.5, None, None, 100),)
 

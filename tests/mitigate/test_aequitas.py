@@ -143,11 +143,10 @@ def test_portions_are_nested_and_of_whole_pairs(monkeypatch, workshop):
 
 
 def test_of_few_rows_each_portion_is_tried_once(monkeypatch, workshop):
-    monkeypatch.setattr("tests.mitigate.scripted.TRAIN", 100)
-    told = play(monkeypatch, workshop, script(*[0.2] * 6))
-    added = [each.added for each in told.portions]
-    assert 1 < len(added) < 6
-    assert added == sorted(set(added))
+    drawn = [0.1, 0.2, 0.5, 1.0]
+    monkeypatch.setattr("fairdesk.mitigate.aequitas.portions", lambda *_: drawn)
+    told = play(monkeypatch, workshop, script(*[0.2] * 4))
+    assert [each.added for each in told.portions] == [2, 6, 10]
 
 
 def test_every_trial_is_trained_with_one_seed(monkeypatch, workshop):
