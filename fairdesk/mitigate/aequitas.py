@@ -5,7 +5,7 @@ paper stops at the first estimate that is no lower than the one before. Here bot
 about the same people, and the interval of the difference decides: what lies within it may be
 chance. That interval knows of the people who were drawn, not of the luck that training itself has,
 which a few rows more than nothing set off: so no portion alone ends the search, and none before one
-has helped.
+has helped. As in the paper, the lowest share wins, of those that are shown to help.
 """
 
 from __future__ import annotations
@@ -98,7 +98,6 @@ def _grow(repair: Repairing, sizes: list[int]) -> Iterator[Event]:
             break
         if trial.verdict == "better":
             best, in_row = trial.number, []
-            repair.choose([best])
         elif best != PLAIN and trial.verdict != "costly":
             in_row.append(trial.verdict)
         if enough := _enough(in_row):

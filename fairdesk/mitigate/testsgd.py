@@ -74,8 +74,8 @@ def amounts(least: int, most: int) -> list[int]:
 
 
 def _try_all(repair: Repairing, sizes: list[int]) -> Iterator[Event]:
-    """Add more and more samples; of all that help without costing too much, the best is chosen."""
-    best, added, helped = PLAIN, 0, list[int]()
+    """Add more and more samples."""
+    best, added = PLAIN, 0
     for place, size in enumerate(sizes, start=1):
         if repair.ended or added == len(repair.pool.rows):
             break
@@ -85,9 +85,6 @@ def _try_all(repair: Repairing, sizes: list[int]) -> Iterator[Event]:
             break
         if trial.verdict == "better":
             best = trial.number
-        if trial.verdict in {"better", "open"} and repair.lowered(trial.number, PLAIN) == "better":
-            helped.append(trial.number)
-            repair.choose(helped)
     if not repair.ended:
         repair.tried_all(added, sizes[-1])
 

@@ -248,6 +248,7 @@ class Repairing:
         self._tried.append(tried)
         verdict = "" if best is None or failed else self._judged(trial.number, best)
         tried.trial = replace(tried.trial, seconds=seconds, failed=failed, verdict=verdict)
+        self._consider(tried.trial)
         yield self._told(phase)
         yield self.progress(phase, 1)
 
@@ -301,13 +302,6 @@ class Repairing:
         if change.low is None or change.high is None:
             return "open"
         return "better" if change.high < 0 else "worse" if change.low > 0 else "open"
-
-    def choose(self, numbers: list[int]) -> None:
-        """Choose the one with the lowest target."""
-        plain = self._tried[PLAIN]
-        self.chosen = min(
-            numbers, key=lambda i: self._difference(self._tried[i], plain).difference or 0.0
-        )
 
     def finish(self) -> Iterator[Event]:
         """Prove what can be proven, write the models worth having as files, and tell the end."""
@@ -368,6 +362,18 @@ class Repairing:
         costly = 100 * lost > self.options.accuracy_loss + 1e-9
         return "costly" if costly and lowered != "worse" else lowered
 
+    def _consider(self, trial: Trial) -> None:
+        """Choose a portion that is lower than the chosen one, and shown to help.
+
+        That is: to be lower than with nothing added, at no more cost than allowed. That it is the
+        lowest of several owes something to chance; so what is told of it comes from other people.
+        """
+        if trial.verdict in ("better", "open") and self.lowered(trial.number, PLAIN) == "better":
+            tried = self._tried[trial.number]
+            before = self._tried[self.chosen if self.chosen >= 0 else PLAIN]
+            if (self._difference(tried, before).difference or 0.0) < 0:
+                self.chosen = trial.number
+
     def _difference(self, tried: _Tried, other: _Tried) -> Change:
         if tried.verdict is None or other.verdict is None:
             raise ValueError("a model that failed has no measures")
@@ -398,6 +404,11 @@ class Repairing:
         if not self.retrains:
             self.notes.append("There are rows to add, and no other model to compare.")
         elif self.chosen >= 0:
+            if self._tried[self.chosen].trial.verdict == "open":
+                self.notes.append(
+                    "A smaller portion may do as well: of those that were not told apart the "
+                    "lowest was chosen."
+                )
             # by the results, which are told beside it
             fell = [
                 each.high is not None and each.high < 0
