@@ -12,7 +12,9 @@ What is kept, and what is learnt anew:
   cross-validation, as scikit-learn does unless told otherwise. A frozen transformer stays.
 * Boosting that ended early by rows of its own takes as many rounds as it found best.
 * Every ``random_state``, of all parts, is the seed where it is a whole number or left open. A
-  generator is copied as it stands. What draws numbers elsewhere does not let itself be seeded.
+  generator is copied as it stands. Whatever has no such parameter (a cross-validation that
+  shuffles, a step of the maker's own) draws from NumPy's global generator, which is seeded
+  meanwhile.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ def refit_scikit(model: ScikitModel, lesson: Taught, seed: int) -> ScikitModel:
         When the estimator cannot be copied or fitted, or cannot weigh rows that have weights;
         when there is not enough memory.
     """
-    with _quietly(model, len(lesson.targets)):
+    with _quietly(model, len(lesson.targets)), _seeded(seed):
         estimator = _unfitted(model.estimator)
         _set_up(estimator, model.estimator, seed)
         more = {} if lesson.weights is None else _weighed(estimator, lesson.weights)
@@ -100,6 +102,18 @@ def _quietly(model: ScikitModel, rows: int) -> Iterator[None]:
             remedy="Export the added rows, and have the model trained with them where it was "
             "made." + other_versions(model.card),
         ) from error
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Let NumPy's global generator begin at a seed, and go on afterwards where it was."""
+    # it is scikit-learn's own when nothing else is given
+    before = np.random.get_state()  # noqa: NPY002
+    np.random.seed(seed % _SEEDS)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
 
 
 def _unfitted(estimator: Any) -> Any:  # noqa: ANN401 - any estimator

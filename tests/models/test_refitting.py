@@ -11,7 +11,12 @@ from sklearn.ensemble import RandomForestClassifier, StackingClassifier, VotingC
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV, PredefinedSplit, TunedThresholdClassifierCV
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    PredefinedSplit,
+    TunedThresholdClassifierCV,
+)
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -120,6 +125,17 @@ def test_the_seed_is_of_every_part_and_parameters_are_kept(tmp_path):
     generator = np.random.RandomState(4)
     old = of_numbers(tmp_path, DecisionTreeClassifier(max_features=1, random_state=generator))
     assert isinstance(estimator_of(taught(old)[0]).random_state, np.random.RandomState)
+
+
+def test_what_shuffles_without_a_seed_of_its_own_is_seeded_too(tmp_path):
+    folds = KFold(3, shuffle=True)
+    old = opened(tmp_path, pipeline(CalibratedClassifierCV(DecisionTreeClassifier(), cv=folds)))
+    before = np.random.get_state()[1:3]  # noqa: NPY002
+    one, other, again = (taught(old, seed=seed)[0] for seed in (1, 2, 1))
+    np.testing.assert_array_equal(scores(one), scores(again))
+    assert (scores(one) != scores(other)).any()
+    # nobody else's numbers are drawn
+    np.testing.assert_equal(np.random.get_state()[1:3], before)  # noqa: NPY002
 
 
 def test_a_search_is_not_made_again_but_its_best_is_fitted(tmp_path):
