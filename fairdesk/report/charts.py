@@ -533,7 +533,7 @@ def front_chart(
     for each, own in sorted(zip(points, marks, strict=True), key=lambda pair: not pair[0].front):
         x, y = frame.x(each.x[1]), frame.y(each.y[1])
         others = [mark for mark in marks if mark is not own]
-        box = _beside(x, y, _extent(each.name), [*taken, *others], frame)
+        box = _beside(x, y, _extent(each.name), taken, others, frame)
         taken.append(box)
         weight = "bold" if each.front else "normal"
         if box.y > y + 4 or box.y + box.tall < y - 4:
@@ -693,16 +693,31 @@ class _Box(NamedTuple):
         down = min(self.y + self.tall, other.y + other.tall) - max(self.y, other.y)
         return max(0.0, across) * max(0.0, down)
 
+    def reaches(self, other: _Box) -> bool:
+        """Tell whether the middle of another box is as near as a label's own mark."""
+        x, y = other.x + other.wide / 2, other.y + other.tall / 2
+        across = max(self.x - x, x - self.x - self.wide, 0.0)
+        down = max(self.y - y, y - self.y - self.tall, 0.0)
+        return math.hypot(across, down) < 8.0
 
-def _beside(x: float, y: float, wide: float, taken: Sequence[_Box], frame: _Frame) -> _Box:
-    """Place a label around a mark, where it covers the least and is not far."""
+
+def _beside(
+    x: float,
+    y: float,
+    wide: float,
+    taken: Sequence[_Box],
+    others: Sequence[_Box],
+    frame: _Frame,
+) -> _Box:
+    """Place a label around a mark, where it covers the least, is not far, and names no other."""
     tall, gap = _SIZE + 3.0, 5.0
     room = _Box(frame.left, frame.top, WIDTH - frame.left, frame.bottom - frame.top)
 
     def cost(place: _Box) -> float:
-        covered = sum(place.shared(each) for each in taken)
+        covered = sum(place.shared(each) for each in (*taken, *others))
         away = max(y - place.y - tall, place.y - y)
-        return 4 * (wide * tall - place.shared(room)) + covered + away
+        mistaken = sum(place.reaches(each) for each in others)
+        return 4 * (wide * tall - place.shared(room)) + covered + away + 2 * tall * mistaken
 
     # beside the mark runs its own interval: the corners come first
     places = [

@@ -258,6 +258,18 @@ def test_every_point_is_named_apart_from_the_others_and_inside_the_drawing():
             assert apart or abs(y - down) >= charts._SIZE - 1
 
 
+def test_a_name_stands_at_its_own_mark_and_at_no_other_one():
+    frame = charts._Frame(0.0, 400.0, 0.0, 300.0, 1.0, 1.0, 0.0, 0.0)
+    others = [charts._Box(x - 9, y - 6, 18, 12) for x, y in ((80, 104), (120, 96), (125, 106))]
+    place = charts._beside(100.0, 100.0, 60.0, [], others, frame)
+    assert not any(place.shared(each) for each in others)
+    for each in others:
+        middle = each.x + each.wide / 2, each.y + each.tall / 2
+        across = max(place.x - middle[0], middle[0] - place.x - place.wide, 0.0)
+        down = max(place.y - middle[1], middle[1] - place.y - place.tall, 0.0)
+        assert max(across, down) > 8
+
+
 def test_what_lies_left_is_less_and_what_lies_up_is_more():
     drawing = ET.fromstring(draw().svg)
     (square,) = (e for e in drawing.iter(f"{SVG}rect") if e.get("width") == "6.8")
