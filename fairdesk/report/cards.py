@@ -213,8 +213,14 @@ def _about(exported: Exported) -> str:
         rule = plainly(rule_phrase(exported.spec, exported.run.spec.rule))
         return f"{rows} were added, samples of a rule set: {rule}."
     of = words.counted(exported.pairs, "discriminatory pair")
-    share = f", {trial.percent:.3g} % of the training rows" if trial.percent else ""
-    return f"{rows} were added{share}: the people of {of}."
+    if not trial.percent:
+        return f"{rows} were added: the people of {of}."
+    whole = exported.spec.data.rows + exported.added
+    return (
+        f"{rows} were added, the people of {of}. That is {trial.percent:.3g} % of the "
+        f"{words.number(repair.train)} rows that the measured model was trained with, and "
+        f"{100 * exported.added / whole:.3g} % of the rows of this file, which has all of yours."
+    )
 
 
 def _outcome(exported: Exported) -> str:
@@ -266,6 +272,11 @@ def _manner(exported: Exported) -> str:
             " In the Parquet file whole numbers are 64-bit integers, other numbers doubles, True "
             "and False truth values; everything else is text."
         )
+        if any(tokens):
+            own += (
+                f" What is missing is null there: where your program takes {missing} for a value "
+                "like others, train with the CSV file."
+            )
     return f"{told} {own}"
 
 

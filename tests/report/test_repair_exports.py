@@ -459,6 +459,18 @@ def test_what_a_repair_made_worse_stands_in_both_cards(tmp_path, worker):
         assert "* Worse than the model retrained with nothing added: Brier score +0.010" in card
 
 
+def test_the_card_says_of_what_the_added_rows_are_a_share(tmp_path, worker):
+    with people_store(tmp_path, Written()) as store:
+        card = write_repair(store, worker, repaired(store), PORTION, tmp_path / "out")[
+            "dataset-card.md"
+        ].read_text("utf-8")
+    added = ADDED - 10
+    assert "% of the 18,000 rows that the measured model was trained with" in card
+    assert f"{100 * added / (ROWS + added):.3g} % of the rows of this file" in card
+    # a program that reads “?” as a value finds none in the Parquet file
+    assert "What is missing is null there: where your program takes “?” for a value" in card
+
+
 def test_names_from_files_are_no_markup(tmp_path, worker):
     people = PEOPLE.rename(columns={"zip": "<script>|`zip`", "id": "[id](http://x)"})
     Written().write(tmp_path / "people.csv", people)
