@@ -271,6 +271,10 @@ def repair(
                     provenance=question.provenance,
                 )
                 files = {name: str(path) for name, path in written.items()}
+                store.log(
+                    f"Exported model {exported} of the repair of run {record.id} to "
+                    f"{question.out.absolute()}."
+                )
         except FairDeskError as error:
             log.warning("the repair was not exported: %s", error, exc_info=True)
             trouble = str(error)

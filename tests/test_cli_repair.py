@@ -178,6 +178,12 @@ def test_where_nothing_helps_nothing_is_exported_but_by_name(audit, repair, tmp_
     assert (code, err) == (0, "")
     told = json.loads(out)
     assert (told["chosen"], told["exported"]) == (2, 1)
+    # who opens the audit later sees what left it
+    with Store.open(path) as store:
+        said = [each.what for each in store.log_entries() if each.what.startswith("Exported")]
+    assert said == [
+        f"Exported model 1 of the repair of run {told['run']} to {tmp_path / 'repaired'}."
+    ]
     assert len(pd.read_csv(told["files"]["augmented.csv"])) == 61
 
 
