@@ -225,8 +225,16 @@ class ChartFrame(QWidget):
         self._twin.show(self.drawing)
         columns = range(self._twin.columnCount())
         words = any(not self._twin.counts(column) for column in columns)
+        header = self._table.horizontalHeader()
+        needed = sum(
+            max(self._table.sizeHintForColumn(column), header.sectionSizeHint(column)) + 1
+            for column in columns
+        )
+        # where all of it fits, nothing is cut that equal shares of the room would cut
+        fits = words and needed <= self._stack.width() - 2 * self._table.frameWidth()
+        header.setStretchLastSection(fits)
         for column in columns:
-            narrow = words and self._twin.counts(column)
+            narrow = fits or (words and self._twin.counts(column))
             self._table.horizontalHeader().setSectionResizeMode(
                 column,
                 QHeaderView.ResizeMode.ResizeToContents

@@ -114,7 +114,7 @@ def test_of_several_repairs_the_newest_is_shown_and_another_can_be_chosen(opened
     assert page.choice.currentText().startswith("0.83")
     assert page._runs.isVisible()
     page.open_run(first)
-    assert page._headline._sentence.text().startswith("Adding 2.9")
+    assert page._headline._sentence.text().startswith("Adding 529 labelled rows")
 
 
 def test_a_run_that_failed_says_why_and_keeps_what_it_measured(opened, path):
@@ -562,6 +562,29 @@ def test_the_bar_and_the_list_of_runs_tell_of_a_repair(qtbot, opened, path):
 )
 def test_a_step_is_told_in_words(phase, told):
     assert plain(step_text(RunState(1, "repair-aequitas", "running", phase))) == told
+
+
+def test_the_table_of_all_models_cuts_nothing_where_there_is_room(qtbot, opened, path):
+    measure(path)
+    workspace = shown(opened, path)
+    workspace.resize(1500, 900)
+    qtbot.waitUntil(lambda: workspace.repair.chart.width() > 1100)
+    chart = workspace.repair.chart
+    chart.toggle_table()
+    table = chart._table
+    qtbot.waitUntil(table.isVisible)
+    columns = range(table.model().columnCount())
+    assert all(table.columnWidth(each) >= table.sizeHintForColumn(each) for each in columns)
+    assert sum(map(table.columnWidth, columns)) == table.viewport().width()
+
+
+def test_a_step_that_counts_nothing_has_a_bar_that_moves(page):
+    state = RunState(9, "repair-aequitas", "running", "retraining", 0, 1, figures=FIGURES[:2])
+    page._take(state)
+    assert page._bar.maximum() == 0
+    assert "step" not in page._bar.text()
+    page._take(msgspec.structs.replace(state, done=3, total=30))
+    assert (page._bar.maximum(), page._bar.value()) == (1000, 100)
 
 
 def test_nothing_is_laid_out_anew_while_only_the_time_goes_on(page):

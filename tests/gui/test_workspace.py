@@ -565,6 +565,10 @@ def test_the_budget_used_is_of_the_nearest_limit(budget, share, text):
     assert said.replace("\u00a0", " ") == text
 
 
+def test_one_step_alone_is_not_counted():
+    assert budget_used(Budget(), 30.0, 90, 0, 1) == (0.0, "no limit")
+
+
 def test_the_next_step_fits_what_there_is(path):
     with Store.open(path) as store:
         (record,) = store.runs()

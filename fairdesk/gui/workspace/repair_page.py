@@ -351,7 +351,7 @@ class RepairPage(QWidget):
         self._list_trials(run)
         self._show_trial()
         notes = about_repairs.sentences(self._session.spec, told)[1:]
-        self._notes.setText("\n".join(notes))
+        self._notes.setText("\n\n".join(notes))
         self._notes.setVisible(bool(notes))
 
     def _list_trials(self, run: Run) -> None:
@@ -435,6 +435,8 @@ class RepairPage(QWidget):
         if step != self._step.text():
             self._step.setText(step)
         counts = run.total > 1
+        # of one step nobody knows how far it is: the bar moves all the same
+        self._bar.setRange(0, 1000 if counts else 0)
         self._bar.setValue(round(1000 * run.done / run.total) if counts else 0)
         self._bar.setFormat(
             f"step {words.number(run.done)} of {words.number(run.total)}" if counts else ""

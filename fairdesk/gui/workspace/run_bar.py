@@ -51,7 +51,7 @@ def budget_used(
     if used:
         share, text = max(used)
         return min(share, 1.0), text
-    if total:
+    if total > 1:
         return min(done / total, 1.0), f"step {words.number(done)} of {words.number(total)}"
     return 0.0, "no limit"
 
