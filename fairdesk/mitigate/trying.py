@@ -274,8 +274,8 @@ class Repairing:
             model = widened(model, workshop.domain, pool.texts)
         return self.refit(model, Lesson(rows, targets, weights), phase)
 
-    def refit(self, model: FedModel, lesson: Lesson, phase: str) -> Trainer:
-        """Train a model on a lesson."""
+    def refit(self, model: FedModel, lesson: Lesson, phase: str, luck: int = 0) -> Trainer:
+        """Train a model on a lesson; by another seed with another ``luck``."""
         workshop, options, held_out = self.workshop, self.options, self.parts.validation
         epochs = refit(
             model,
@@ -284,7 +284,7 @@ class Repairing:
             Training(
                 options.start, options.optimiser, options.epochs, options.batch, options.patience
             ),
-            self._seed,
+            self._seed + luck,
         )
         try:
             while not workshop.ending:
@@ -305,6 +305,7 @@ class Repairing:
 
     def finish(self) -> Iterator[Event]:
         """Prove what can be proven, write the models worth having as files, and tell the end."""
+        yield from self._try_luck()
         self._remark()
         yield from self._prove()
         yield from self._save()
@@ -397,6 +398,50 @@ class Repairing:
             notes=tuple(self.notes),
         )
         return Measured(phase, (repair, *self.trials))
+
+    def _try_luck(self) -> Iterator[Event]:
+        """Train the model with nothing added once more, by another seed, and note how it differs.
+
+        Intervals know of people who were drawn, and not of the luck that training has: of a network
+        that may be more than what a portion brings.
+        """
+        if self.chosen < 0 or self.workshop.ending:
+            return
+        phase, train = "comparing", self.parts.train
+        lesson = Lesson(self.workshop.rows[train], self.workshop.target[train])
+        again = _Tried(Trial(len(self._tried), "retrained"))
+        yield self.progress(phase)
+        try:
+            again.model = yield from self.refit(self.workshop.model, lesson, phase, luck=1)
+            if not (yield from self._measure(again, phase)):
+                return
+        except (ModelError, MemoryError, ImportError):
+            # that it can be trained is known: this tells of nothing but luck
+            return
+        found = {
+            each.against: each
+            for each in again.trial.changes
+            if each.what == self.target and each.rows != "validation"
+        }
+        luck, measures = found.get(PLAIN), self._tried[PLAIN].trial.measures
+        if luck is None or luck.low is None or luck.high is None or luck.low <= 0 <= luck.high:
+            return
+        (before,) = (
+            each.estimate or 0.0
+            for each in measures
+            if (each.what, each.rows) == (luck.what, luck.rows)
+        )
+        what, unit = (
+            ("share of people discriminated against", "%")
+            if self.target == "share_domain"
+            else ("gap in and out of the rule set", "points")
+        )
+        apart = luck.difference or 0.0
+        self.notes.append(
+            f"Training has luck of its own: with nothing added and another seed the {what} is "
+            f"{100 * (before + apart):.1f} instead of {100 * before:.1f} {unit}. No interval knows "
+            "of that: repeat the repair with other seeds before you rely on a fall as small."
+        )
 
     def _remark(self) -> None:
         """Note what the trials do not say by themselves."""

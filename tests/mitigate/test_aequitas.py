@@ -8,6 +8,7 @@ from fairdesk.errors import ModelError, SpecError
 from fairdesk.events import Measured, Progress
 from fairdesk.mitigate.aequitas import portions
 from fairdesk.mitigate.options import AequitasOptions
+from fairdesk.trials import Change
 from tests.mitigate.scripted import TRAIN, Model, Script, play
 
 SAME = Model()
@@ -323,6 +324,20 @@ def test_what_retraining_alone_had_lost_is_no_gain(monkeypatch, workshop):
     told = play(monkeypatch, workshop, Script(models))
     assert told.repair.chosen == 2
     assert "retraining alone had lost" in told.repair.notes[-1]
+
+
+@pytest.mark.parametrize(("luck", "told"), [(0.3, True), (0.21, False)])
+def test_how_far_luck_alone_goes_is_told(monkeypatch, workshop, luck, told):
+    def changes(after, before, against):
+        apart = after.model.share - before.model.share
+        return (Change("share_domain", "", "domain", against, apart, apart - 0.02, apart + 0.02),)
+
+    monkeypatch.setattr("tests.mitigate.scripted.changes", changes)
+    made = play(monkeypatch, workshop, script(*[0.1] * 4, luck=Model(luck)))
+    notes = [each for each in made.repair.notes if each.startswith("Training has luck")]
+    assert bool(notes) == told
+    assert all("is 30.0 instead of 20.0 %" in each for each in notes)
+    assert len(made.trials) == 6
 
 
 def test_files_of_the_front_are_given(monkeypatch, workshop):
