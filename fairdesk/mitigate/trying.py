@@ -336,9 +336,10 @@ class Repairing:
                     tried.verdict = end.value
                     self._compare(tried)
                     return True
+        count = len(self._tried)
+        when = f"after {_counted(count, 'model')}" if count else "before any model was measured"
         self.ended = self.ended or (
-            "It was told to come to its end, or its budget was used up, after "
-            f"{_counted(len(self._tried), 'model')}."
+            f"It was told to come to its end, or its budget was used up, {when}."
         )
         return False
 
@@ -407,7 +408,7 @@ class Repairing:
         """
         if self.chosen < 0 or self.workshop.ending:
             return
-        phase, train = "comparing", self.parts.train
+        phase, train = "retraining", self.parts.train
         lesson = Lesson(self.workshop.rows[train], self.workshop.target[train])
         again = _Tried(Trial(len(self._tried), "retrained"))
         yield self.progress(phase)
