@@ -230,9 +230,10 @@ class ChartFrame(QWidget):
             max(self._table.sizeHintForColumn(column), header.sectionSizeHint(column)) + 1
             for column in columns
         )
-        # where all of it fits, nothing is cut that equal shares of the room would cut
-        fits = words and needed <= self._stack.width() - 2 * self._table.frameWidth()
-        header.setStretchLastSection(fits)
+        room = self._stack.width() - 2 * self._table.frameWidth()
+        # what is a little wider than the room is scrolled: a number that is cut is none
+        fits = words and needed <= 1.5 * room
+        header.setStretchLastSection(needed <= room)
         for column in columns:
             narrow = fits or (words and self._twin.counts(column))
             self._table.horizontalHeader().setSectionResizeMode(

@@ -20,7 +20,7 @@ from fairdesk.gui import theme
 from fairdesk.gui.workspace import repair_export
 from fairdesk.gui.workspace.again_dialog import AgainDialog
 from fairdesk.gui.workspace.overview_page import next_step
-from fairdesk.gui.workspace.repair_chart import Curve, _best_place, marks
+from fairdesk.gui.workspace.repair_chart import Curve, _best_place, _digits, marks
 from fairdesk.gui.workspace.repair_export import ExportDialog
 from fairdesk.gui.workspace.repair_form import RepairForm, offer_of, rules_of
 from fairdesk.gui.workspace.repair_page import since, step_text
@@ -278,6 +278,13 @@ def test_scales_have_round_numbers_within_their_ends(low, high):
     assert all(low - 1e-9 <= each <= high + 1e-9 for each in found)
     steps = np.diff(found)
     assert steps == pytest.approx(np.full(len(steps), steps[0]))
+
+
+@pytest.mark.parametrize("high", [0.3, 1.1, 5.5, 12.1, 20.5, 22.3])
+@pytest.mark.parametrize("about", [5, 11, 22])
+def test_each_mark_of_a_scale_says_where_it_stands(high, about):
+    values = marks(0.0, high, about)
+    assert [float(f"{each:.{_digits(values)}f}") for each in values] == pytest.approx(values)
 
 
 # -- asking for it ----------------------------------------------------------------------------

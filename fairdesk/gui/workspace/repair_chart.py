@@ -375,8 +375,9 @@ class _Canvas(Pointed):
         painter.setFont(small)
         metrics = QFontMetricsF(small)
         line, quiet = QPen(QColor(colours.line), 1), QColor(colours.quiet)
-        digits = _digits(*up)
-        for value in marks(*up, int(area.height() / 48)):
+        values = marks(*up, int(area.height() / 48))
+        digits = _digits(values)
+        for value in values:
             y = scale.at(along[0], value).y()
             painter.setPen(line)
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
@@ -385,8 +386,9 @@ class _Canvas(Pointed):
             wide = metrics.horizontalAdvance(text)
             middle = y + metrics.ascent() / 2 - 1
             painter.drawText(QPointF(area.left() - wide - theme.NEAR, middle), text)
-        digits = _digits(*along)
-        for value in marks(*along, int(area.width() / 90)):
+        values = marks(*along, int(area.width() / 90))
+        digits = _digits(values)
+        for value in values:
             x = scale.at(value, up[0]).x()
             painter.setPen(line)
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
@@ -527,14 +529,14 @@ def marks(low: float, high: float, about: int) -> list[float]:
     """Give round numbers between two ends, about so many."""
     raw = (high - low) / max(about, 2)
     power = 10.0 ** floor(log10(raw))
-    step = next(power * each for each in (1, 2, 2.5, 5, 10) if power * each >= raw * 0.999)
+    step = next(power * each for each in (1, 2, 5, 10) if power * each >= raw * 0.999)
     return [step * i for i in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 
-def _digits(low: float, high: float) -> int:
-    """Choose decimals by how far an axis reaches."""
-    wide = high - low
-    return 0 if wide > 12 else 1 if wide > 1 else 2
+def _digits(values: Sequence[float]) -> int:
+    """Choose decimals by how far apart an axis's marks are, so that each tells where it stands."""
+    step = values[1] - values[0] if len(values) > 1 else 0.01
+    return max(0, -floor(log10(step) + 1e-9))
 
 
 def _corners(at: QPointF, places: Sequence[tuple[float, float]]) -> QPolygonF:
