@@ -29,7 +29,7 @@ from fairdesk.report import about_repairs, figures, words
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Tried", "Rows sent", "Time")
 _NUMBERS = (3, 4, 5, 6, 7)
 #: Columns that are as wide as what they hold: it must be read whole.
-_WHOLE = (0, 1, 2, 4)
+_WHOLE = (0, 1, 2, 3, 4)
 
 
 class RunsTable(QTableWidget):
@@ -196,7 +196,8 @@ def _result(run: RunRecord) -> str:
     if method_of(run).answers in ABOUT_GROUPS:
         return _groups_result(run)
     if method_of(run).answers is Answers.REPAIR:
-        return about_repairs.standing(run.figures) or "–"
+        told = about_repairs.fall_text(run.figures) or about_repairs.effort_text(run.figures)
+        return told or "–"
     told = main_shares(shares(run))
     return short(told[0]) if told else "–"
 
