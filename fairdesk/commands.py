@@ -291,6 +291,7 @@ def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
         number = told.chosen
     options = msgspec.to_builtins(parse_options(run.spec.method, run.spec.options))
     return {
+        "run": run.id,
         "method": run.spec.method.removeprefix("repair-"),
         "labels": options["labels"] if told is None else about_repairs.source_of_labels(told),
         "seed": run.spec.seed,
