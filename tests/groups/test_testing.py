@@ -126,6 +126,7 @@ def test_samples_that_are_all_alike_leave_some_doubt(hits):
     assert scored.half[0] == side.half[0]
 
 
+@settings(max_examples=25)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.integers(0, 50))
 def test_the_correction_is_holms(p, left_out):
     from statsmodels.stats.multitest import multipletests
