@@ -246,6 +246,7 @@ def repair(
         cannot be written are told in `RepairOutcome.trouble`.
     """
     with Store.open(question.audit) as store:
+        store.settle()
         run = question.run
         check_run(run, store.spec)
         if question.rule is not None:

@@ -187,6 +187,16 @@ def test_where_nothing_helps_nothing_is_exported_but_by_name(audit, repair, tmp_
     assert len(pd.read_csv(told["files"]["augmented.csv"])) == 61
 
 
+def test_a_run_that_was_cut_off_does_not_go_on_for_ever(audit, repair):
+    path = audit()
+    with Store.open(path) as store:
+        cut = store.begin_run(RunSpec("steps", {"steps": 8}))
+    assert repair(path, *SHORT)[0] == 0
+    with Store.open(path) as store:
+        states = {run.id: run.state for run in store.runs()}
+    assert states[cut] == "failed"
+
+
 def test_a_trial_that_there_is_not_is_told_and_the_repair_kept(audit, repair):
     path = audit()
     code, out, err = repair(path, *SHORT, "--trial", "7", "--json")

@@ -196,8 +196,8 @@ def _result(run: RunRecord) -> str:
     if method_of(run).answers in ABOUT_GROUPS:
         return _groups_result(run)
     if method_of(run).answers is Answers.REPAIR:
-        told = about_repairs.fall_text(run.figures) or about_repairs.effort_text(run.figures)
-        return told or "–"
+        fall = about_repairs.fall_text(run.figures)
+        return fall or about_repairs.effort_text(run.figures) or "–"
     told = main_shares(shares(run))
     return short(told[0]) if told else "–"
 
