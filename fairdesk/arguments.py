@@ -39,10 +39,10 @@ why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C: what was 
 kept and written.
 """
 _REPAIR_EPILOG = """\
-The exit code is 0 also when nothing was shown to help: then that is said, and nothing is exported
-but with --trial. It is 1 when the repair failed (one line on standard error says why), 2 for a
-wrong command line, 130 when it was stopped with Ctrl-C: what was measured until then is kept and
-written.
+The exit code is 0 also when nothing was shown to help: then that is said, also in the files, which
+are those of the portion that left least to repair. It is 1 when the repair failed (one line on
+standard error says why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C: what was
+measured until then is kept and written.
 """
 _VERIFY_EPILOG = """\
 The exit code is 0 when nothing contradicts the certificate, 1 when something does, or it could not

@@ -421,8 +421,14 @@ def _repair_summary(outcome: RepairOutcome) -> str:
         lines += ["", *_table(heads, table)]
     if outcome.exported is None:
         if trials and not outcome.trouble:
-            lines += ["", "Nothing is exported; a trial is, whatever came of it, with --trial."]
+            lines += ["", "Nothing is exported: no trial that adds rows was measured."]
         return "\n".join(lines)
+    repair = about_repairs.repair_of(run.figures)
+    if repair is not None and repair.retrains and repair.chosen < 0:
+        lines.append(
+            f"\nNo trial was chosen. Trial {outcome.exported} is exported all the same, so that "
+            "nothing is lost: look at what it changes before anybody trains with it."
+        )
     compared = about_repairs.before_after(spec, run.figures, outcome.exported)
     if compared:
         lines += ["", *_table(about_repairs.BEFORE_AFTER, compared)]

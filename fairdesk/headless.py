@@ -29,7 +29,7 @@ from fairdesk.data.witness import check_admits
 from fairdesk.errors import FairDeskError, ModelError, ReportError, SpecError
 from fairdesk.files import sha256
 from fairdesk.report import inspected
-from fairdesk.report.about_repairs import repair_of, trial_of, trials_of
+from fairdesk.report.about_repairs import lowest_portion, repair_of, trial_of, trials_of
 from fairdesk.report.document import write_pdf
 from fairdesk.report.exports import (
     GROUP_FILES,
@@ -309,7 +309,8 @@ def _reopen(worker: Worker, spec: AuditSpec, question: RepairQuestion) -> None:
 def _to_export(run: RunRecord, wanted: int | None) -> int | None:
     """Say which trial of a repair is exported: what somebody wants, else the chosen one.
 
-    Of a model that cannot be retrained there is one trial, and rows to add all the same.
+    Where none was shown to help it is the portion that leaves least to repair, and is told to be
+    no more. Of a model that cannot be retrained there is one trial, and rows to add all the same.
 
     Raises
     ------
@@ -322,7 +323,8 @@ def _to_export(run: RunRecord, wanted: int | None) -> int | None:
     if wanted is None:
         if not told.retrains and told.rows:
             return 0
-        return told.chosen if told.chosen >= 0 else None
+        lowest = lowest_portion(run.figures)
+        return told.chosen if told.chosen >= 0 else None if lowest is None else lowest.number
     trial = trial_of(run.figures, wanted)
     if trial is None or trial.failed:
         there = ", ".join(str(each.number) for each in trials_of(run.figures) if not each.failed)

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from types import SimpleNamespace
 
 import msgspec
 import pandas as pd
@@ -19,9 +20,11 @@ from fairdesk.audit.worker import Worker
 from fairdesk.data.reading import read_table
 from fairdesk.events import Condition, Mined, RuleSet
 from fairdesk.files import sha256
+from fairdesk.report.about_repairs import measured, repair_of, trials_of
 from fairdesk.samples import samples
 from fairdesk.trials import Repair
 from tests.audit import fake_guest, making
+from tests.report.repairs import HELPLESS_FIGURES
 
 SMALL = ("--option", "people=1000", "certify=0", "compare=none", "most=4")
 #: Three models are “trained”, the last one is the best.
@@ -172,7 +175,7 @@ def test_where_nothing_helps_nothing_is_exported_but_by_name(audit, repair, tmp_
     assert not list((tmp_path / "repaired").iterdir())
     code, out, _ = repair(path, "--option", "batch=1")
     assert code == 0
-    assert "Nothing is exported; a trial is, whatever came of it, with --trial." in out
+    assert "Nothing is exported: no trial that adds rows was measured." in out
     # another one than the chosen
     code, out, err = repair(path, *SHORT, "--trial", "1", "--json")
     assert (code, err) == (0, "")
@@ -185,6 +188,19 @@ def test_where_nothing_helps_nothing_is_exported_but_by_name(audit, repair, tmp_
         f"Exported model 1 of the repair of run {told['run']} to {tmp_path / 'repaired'}."
     ]
     assert len(pd.read_csv(told["files"]["augmented.csv"])) == 61
+
+
+def test_where_no_portion_helps_the_lowest_is_exported_and_said_to_be_no_more():
+    told = repair_of(HELPLESS_FIGURES)
+    assert told.chosen == -1
+    number = headless._to_export(SimpleNamespace(figures=HELPLESS_FIGURES), None)
+    shares = {
+        each.number: measured(each, told.target, "validation").estimate
+        for each in trials_of(HELPLESS_FIGURES)
+        if each.kind == "portion" and each.measures
+    }
+    assert shares[number] == min(shares.values())
+    assert len(shares) > 1
 
 
 def test_a_run_that_was_cut_off_does_not_go_on_for_ever(audit, repair):

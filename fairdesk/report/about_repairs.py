@@ -640,6 +640,26 @@ def _proven(figures: Sequence[Figure], trial: Trial) -> str:
     )
 
 
+def lowest_portion(figures: Iterable[Figure]) -> Trial | None:
+    """Give the portion with which least is left to repair, by what is chosen by.
+
+    The lowest of several by the results would owe that to chance in part.
+    """
+    told = tuple(figures)
+    repair = repair_of(told)
+    if repair is None:
+        return None
+    return min(
+        (
+            each
+            for each in trials_of(told)
+            if each.kind == "portion" and _sought(each, repair) is not None
+        ),
+        key=lambda each: _sought(each, repair) or 0.0,
+        default=None,
+    )
+
+
 def _helpless(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str:
     """Say that nothing helped, and what was tried."""
     portions = [each for each in trials_of(figures) if each.kind == "portion"]
@@ -654,12 +674,7 @@ def _helpless(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str
     elif not repair.ended:
         told += " so far"
     counted = _counts(portions)
-    # the best of several by fresh people would owe that to chance in part
-    best = min(
-        (each for each in portions if _sought(each, repair) is not None),
-        key=lambda each: _sought(each, repair) or 0.0,
-        default=None,
-    )
+    best = lowest_portion(figures)
     change = None if best is None else _compared(figures, best, repair.target)[0]
     least = (
         ""

@@ -229,6 +229,12 @@ def _outcome(exported: Exported) -> str:
     if not repair.retrains or trial.number == repair.chosen:
         return plainly(about_repairs.headline(exported.spec, exported.run.figures))
     name = plainly(about_repairs.trial_name(trial))
+    if repair.chosen < 0:
+        return (
+            f"**No portion was shown to help.** What is exported is what the auditor picked, or "
+            f"else the one that left least to repair: {name}. Read before-after.csv before "
+            "anybody trains with it."
+        )
     return (
         f"This is not the model that FairDesk chose, but one that the auditor picked: {name}. How "
         "it fares is told in before-after.csv."

@@ -31,7 +31,7 @@ from fairdesk.report import repair_exports
 from fairdesk.report.repair_exports import write_repair
 from fairdesk.trials import Augmented, Change, Retrained
 from tests.report.building import spec_of
-from tests.report.repairs import FIGURES
+from tests.report.repairs import FIGURES, HELPLESS_FIGURES
 
 ROWS, ADDED, PORTION = 240, 60, 4
 RNG = np.random.default_rng(6)
@@ -442,6 +442,15 @@ def test_a_model_that_was_not_chosen_is_not_praised_for_the_one_that_was(tmp_pat
     assert "one that the auditor picked" in card
     assert "less, " not in card
     assert "model-card.md" not in files
+
+
+def test_the_card_of_a_repair_that_did_not_help_begins_with_that(tmp_path, worker):
+    with people_store(tmp_path, Written()) as store:
+        run = store.begin_run(RunSpec("repair-aequitas"))
+        store.keep_rows(run, added_to(store, 2_000))
+        store.measure(run, HELPLESS_FIGURES)
+        files = write_repair(store, worker, run, 2, tmp_path / "out")
+    assert "No portion was shown to help" in files["dataset-card.md"].read_text("utf-8")
 
 
 def test_what_a_repair_made_worse_stands_in_both_cards(tmp_path, worker):
