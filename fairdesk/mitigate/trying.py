@@ -404,9 +404,10 @@ class Repairing:
         """Train the model with nothing added once more, by another seed, and note how it differs.
 
         Intervals know of people who were drawn, and not of the luck that training has: of a network
-        that may be more than what a portion brings.
+        that may be more than what a portion brings, or seems to spoil.
         """
-        if self.chosen < 0 or self.workshop.ending:
+        judged = any(each.trial.verdict for each in self._tried)
+        if not judged or self.workshop.ending:
             return
         phase, train = "retraining", self.parts.train
         lesson = Lesson(self.workshop.rows[train], self.workshop.target[train])
@@ -441,7 +442,7 @@ class Repairing:
         self.notes.append(
             f"Training has luck of its own: with nothing added and another seed the {what} is "
             f"{100 * (before + apart):.1f} instead of {100 * before:.1f} {unit}. No interval knows "
-            "of that: repeat the repair with other seeds before you rely on a fall as small."
+            "of that: repeat the repair with other seeds before you rely on a difference as small."
         )
 
     def _remark(self) -> None:

@@ -327,18 +327,21 @@ def test_what_retraining_alone_had_lost_is_no_gain(monkeypatch, workshop):
     assert "retraining alone had lost" in told.repair.notes[-1]
 
 
-@pytest.mark.parametrize(("luck", "told"), [(0.3, True), (0.21, False)])
-def test_how_far_luck_alone_goes_is_told(monkeypatch, workshop, luck, told):
+@pytest.mark.parametrize(
+    ("luck", "told", "share"), [(0.3, True, 0.1), (0.21, False, 0.1), (0.3, True, 0.4)]
+)
+def test_how_far_luck_alone_goes_is_told(monkeypatch, workshop, luck, told, share):
+    # also where every portion seems to spoil it
     def changes(after, before, against):
         apart = after.model.share - before.model.share
         return (Change("share_domain", "", "domain", against, apart, apart - 0.02, apart + 0.02),)
 
     monkeypatch.setattr("tests.mitigate.scripted.changes", changes)
-    made = play(monkeypatch, workshop, script(*[0.1] * 4, luck=Model(luck)))
+    made = play(monkeypatch, workshop, script(*[share] * 8, luck=Model(luck)))
     notes = [each for each in made.repair.notes if each.startswith("Training has luck")]
     assert bool(notes) == told
     assert all("is 30.0 instead of 20.0 %" in each for each in notes)
-    assert len(made.trials) == 6
+    assert (made.repair.chosen < 0) == (share > 0.2)
 
 
 def test_files_of_the_front_are_given(monkeypatch, workshop):
