@@ -70,7 +70,7 @@ def search(
         "Search for more examples first, or make the greatest portion smaller.",
     )
     yield from repair.begin()
-    yield from _grow(repair, sizes)
+    yield from repair.grow(sizes, _Fruitless())
     yield from beside(repair)
     yield from repair.finish()
 
@@ -86,35 +86,24 @@ def portions(most: float, rng: np.random.Generator) -> list[float]:
     return drawn
 
 
-def _grow(repair: Repairing, sizes: list[int]) -> Iterator[Event]:
-    """Add greater and greater portions until no more is gained."""
-    best, added, in_row = PLAIN, 0, list[str]()
-    for place, size in enumerate(sizes, start=1):
-        if repair.ended or added == len(repair.pool.rows):
-            break
-        added = min(size, len(repair.pool.rows))
-        trial = yield from repair.portion(added, f"portion {place} of {len(sizes)}", best)
-        if trial is None:
-            break
-        if trial.verdict == "better":
-            best, in_row = trial.number, []
-        elif best != PLAIN and trial.verdict != "costly":
-            in_row.append(trial.verdict)
-        if enough := _enough(in_row):
-            repair.ended = (
-                f"{_adding(trial)} was the {enough} than {_adding(repair.trials[best]).lower()}."
-            )
-    if not repair.ended:
-        repair.tried_all(added, sizes[-1])
+class _Fruitless:
+    """Ends a repair once too many portions in a row have not helped, since one did."""
 
+    def __init__(self) -> None:
+        self._in_row: list[str] = []
 
-def _enough(in_row: list[str]) -> str:
-    """Say what is enough of the portions that did not help, since one did; empty to go on."""
-    if in_row[-MOST_WORSE:] == ["worse"] * MOST_WORSE:
-        return "second portion in a row that was shown to be worse"
-    if len(in_row) == MOST_FRUITLESS:
-        return "third portion in a row that was not shown to be better"
-    return ""
+    def __call__(self, trial: Trial, best: Trial) -> str:
+        """Say why no portion is tried after this one; empty to go on."""
+        if trial.number == best.number:
+            self._in_row.clear()
+        elif best.number != PLAIN and trial.verdict != "costly":
+            self._in_row.append(trial.verdict)
+        enough = ""
+        if self._in_row[-MOST_WORSE:] == ["worse"] * MOST_WORSE:
+            enough = "second portion in a row that was shown to be worse"
+        elif len(self._in_row) == MOST_FRUITLESS:
+            enough = "third portion in a row that was not shown to be better"
+        return enough and f"{_adding(trial)} was the {enough} than {_adding(best).lower()}."
 
 
 def _adding(trial: Trial) -> str:

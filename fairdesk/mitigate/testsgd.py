@@ -16,7 +16,7 @@ from fairdesk.events import Event, Rows
 from fairdesk.mitigate.options import TestSgdOptions
 from fairdesk.mitigate.others import beside
 from fairdesk.mitigate.pool import of_rule
-from fairdesk.mitigate.trying import PLAIN, Repairing
+from fairdesk.mitigate.trying import Repairing
 from fairdesk.mitigate.workshop import Workshop
 
 
@@ -60,7 +60,7 @@ def search(
         "Ask for fewer samples, or repair another rule set.",
     )
     yield from repair.begin()
-    yield from _try_all(repair, sizes)
+    yield from repair.grow(sizes)
     yield from beside(repair)
     yield from repair.finish()
 
@@ -71,22 +71,6 @@ def amounts(least: int, most: int) -> list[int]:
     while sizes[-1] < most:
         sizes.append(min(2 * sizes[-1], most))
     return sizes
-
-
-def _try_all(repair: Repairing, sizes: list[int]) -> Iterator[Event]:
-    """Add more and more samples."""
-    best, added = PLAIN, 0
-    for place, size in enumerate(sizes, start=1):
-        if repair.ended or added == len(repair.pool.rows):
-            break
-        added = min(size, len(repair.pool.rows))
-        trial = yield from repair.portion(added, f"portion {place} of {len(sizes)}", best)
-        if trial is None:
-            break
-        if trial.verdict == "better":
-            best = trial.number
-    if not repair.ended:
-        repair.tried_all(added, sizes[-1])
 
 
 __all__ = ["amounts", "search"]

@@ -184,7 +184,40 @@ class Repairing:
         if not self.ended and (failed := self._tried[PLAIN].trial.failed):
             self.ended = f"The model cannot be retrained, even with nothing added. {failed}"
 
-    def portion(self, added: int, phase: str, best: int) -> Generator[Event, None, Trial | None]:
+    def grow(
+        self, sizes: Sequence[int], stop: Callable[[Trial, Trial], str] | None = None
+    ) -> Iterator[Event]:
+        """Retrain with more and more of the pool, each time compared with the best before.
+
+        Parameters
+        ----------
+        sizes : sequence of int
+            How many rows each portion adds, ascending.
+        stop : callable, optional
+            Says of a portion and the best so far, in a sentence, why no other is tried; empty to
+            go on.
+        """
+        best, added, count = PLAIN, 0, len(self.pool.rows)
+        for place, size in enumerate(sizes, start=1):
+            if self.ended or added == count:
+                break
+            added = min(size, count)
+            trial = yield from self._portion(added, f"portion {place} of {len(sizes)}", best)
+            if trial is None:
+                break
+            best = trial.number if trial.verdict == "better" else best
+            if stop is not None:
+                self.ended = stop(trial, self.trials[best])
+        if not self.ended:
+            self.ended = (
+                f"All {count:,} rows that could be made were added, and the greatest portion would "
+                f"take {sizes[-1]:,}."
+                if added == count < sizes[-1]
+                else f"All portions were tried: the greatest added {self.percent(added):.1f} % of "
+                "the training rows."
+            )
+
+    def _portion(self, added: int, phase: str, best: int) -> Generator[Event, None, Trial | None]:
         """Retrain with the first so many rows of the pool, and compare with the best before.
 
         Returns
@@ -200,17 +233,6 @@ class Repairing:
         if not self.ended and all(last):
             self.ended = f"{MOST_FAILED} portions in a row could not be trained. {last[-1]}"
         return None if self.ended else self._tried[number].trial
-
-    def tried_all(self, added: int, greatest: int) -> None:
-        """Say that there is no further portion, after one of so many rows."""
-        count = len(self.pool.rows)
-        self.ended = (
-            f"All {count:,} rows that could be made were added, and the greatest portion would "
-            f"take {greatest:,}."
-            if added == count < greatest
-            else f"All portions were tried: the greatest added {self.percent(added):.1f} % of the "
-            "training rows."
-        )
 
     def other(
         self, name: str, train: Callable[[str], Trainer], *, whole: bool = True
