@@ -594,8 +594,9 @@ def test_the_table_of_runs_has_room_for_the_numbers_of_a_repair(qtbot, opened, p
     workspace.resize(1180, 800)
     runs = workspace.overview._runs
     qtbot.waitUntil(lambda: 900 < runs.width() < 1000)
-    assert all(
-        runs.columnWidth(each) >= runs.sizeHintForColumn(each) for each in range(runs.columnCount())
+    columns = range(runs.columnCount())
+    qtbot.waitUntil(
+        lambda: all(runs.columnWidth(each) >= runs.sizeHintForColumn(each) for each in columns)
     )
 
 

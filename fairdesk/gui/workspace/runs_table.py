@@ -29,7 +29,7 @@ from fairdesk.report import about_repairs, figures, words
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Tried", "Rows sent", "Time")
 _NUMBERS = (3, 4, 5, 6, 7)
 #: Columns that are as wide as what they hold: it must be read whole.
-_WHOLE = (0, 1, 2, 3, 4)
+_WHOLE = (0, 1, 2, 3, 4, 5, 6)
 
 
 class RunsTable(QTableWidget):
