@@ -28,10 +28,7 @@ def collector(qapp):
 
 
 def test_a_busy_thread_deletes_nothing_of_the_windows(qtbot, collector):
-    # what earlier windows leave is deleted now: meanwhile it would count against the garbage
-    qtbot.wait(50)
-    gc.collect()
-    gone, circles = [], 2_000
+    gone, circles, more = [], 2_000, []
 
     def work():
         for _ in range(circles):
@@ -41,5 +38,11 @@ def test_a_busy_thread_deletes_nothing_of_the_windows(qtbot, collector):
     thread.start()
     thread.join()
     assert not gone
-    qtbot.waitUntil(lambda: len(gone) == circles)
+
+    def collected():
+        # what earlier windows leave is deleted meanwhile, and counts against what is made
+        more.extend([] for _ in range(1_000))
+        return len(gone) == circles
+
+    qtbot.waitUntil(collected)
     assert set(gone) == {threading.get_ident()}
