@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -96,11 +97,48 @@ class ModelFile(msgspec.Struct, frozen=True):
     size: int
 
 
+#: What an entry of the log is about. ``"exported"``, ``"checked"`` and ``"told"`` change nothing in
+#: the audit: a report is the same before and after them.
+LogKind = Literal[
+    "begun",
+    "decided",
+    "marked",
+    "ran",
+    "learned",
+    "details",
+    "choice",
+    "final",
+    "draft",
+    "exported",
+    "checked",
+    "told",
+]
+#: Entries that leave the audit, and so its report, as they were.
+PASSING: tuple[LogKind, ...] = ("exported", "checked", "told")
+
+
 class LogEntry(msgspec.Struct, frozen=True):
-    """What happened in the audit, and when (UTC, ISO 8601)."""
+    """What happened in the audit.
+
+    Attributes
+    ----------
+    at : str
+        When: UTC, ISO 8601, to the second.
+    what : str
+        A sentence.
+    kind : str
+        One of `LogKind`.
+    told : str
+        The same for programs: JSON, or empty.
+    link : str
+        Its fingerprint, as `fairdesk.audit.chain` makes it.
+    """
 
     at: str
     what: str
+    kind: LogKind = "told"
+    told: str = ""
+    link: str = ""
 
 
 class PairQuery(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from fairdesk.audit import chain
 from fairdesk.audit.spec import AuditSpec, now
 from fairdesk.data.table import Table
 from fairdesk.errors import StoreError
@@ -48,6 +49,23 @@ _MADE = """
     )
     """
 
+#: What happened, each entry bound to the one before (`fairdesk.audit.chain`).
+_LOG = """
+    CREATE TABLE log (
+        number INTEGER PRIMARY KEY,
+        at TEXT NOT NULL,
+        what TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        told TEXT NOT NULL,
+        link TEXT NOT NULL
+    )
+    """
+
+#: What the auditor says of the report: a document for each kind.
+_KEPT = """
+    CREATE TABLE kept (name TEXT PRIMARY KEY, document TEXT NOT NULL)
+    """
+
 
 def _remember_figures(connection: sqlite3.Connection) -> None:
     """Make room for figures, for how plausible findings are, and for what is learned of them."""
@@ -72,13 +90,42 @@ def _remember_repairs(connection: sqlite3.Connection) -> None:
     connection.execute(_MADE)
 
 
+def _remember_evidence(connection: sqlite3.Connection) -> None:
+    """Chain the log, as it stands now, and make room for what the auditor says of the report."""
+    entries = connection.execute("SELECT at, what FROM log ORDER BY rowid").fetchall()
+    connection.execute("DROP TABLE log")
+    connection.execute(_LOG)
+    connection.execute(_KEPT)
+    for at, what in entries:
+        add_entry(connection, at, what, "told", "")
+    add_entry(
+        connection,
+        now(),
+        "The entries before were written by an earlier FairDesk, which did not chain them: they "
+        "are chained as they stood now.",
+        "told",
+        "",
+    )
+
+
+def add_entry(connection: sqlite3.Connection, at: str, what: str, kind: str, told: str) -> None:
+    """Append an entry to the log's chain. Call it inside a transaction that writes."""
+    last = connection.execute("SELECT link FROM log ORDER BY number DESC LIMIT 1").fetchone()
+    linked = chain.link(last[0] if last else chain.GENESIS, at, what, kind, told)
+    connection.execute(
+        "INSERT INTO log (at, what, kind, told, link) VALUES (?, ?, ?, ?, ?)",
+        (at, what, kind, told, linked),
+    )
+
+
 #: The version of the schema that this FairDesk writes.
-VERSION = 4
+VERSION = 5
 #: ``MIGRATIONS[n]`` brings a file of version ``n`` to ``n + 1``, inside a transaction.
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     1: _remember_figures,
     2: _remember_certificates,
     3: _remember_repairs,
+    4: _remember_evidence,
 }
 #: Seconds to wait while another thread or program writes.
 BUSY_SECONDS = 10.0
@@ -114,12 +161,11 @@ _TABLES = (
         queries INTEGER NOT NULL
     )
     """,
-    """
-    CREATE TABLE log (at TEXT NOT NULL, what TEXT NOT NULL)
-    """,
     _LEARNED,
     _CERTIFICATE,
     _MADE,
+    _LOG,
+    _KEPT,
 )
 
 
@@ -186,7 +232,7 @@ def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -
     by_column = np.asarray(table.codes, dtype="<f8").tobytes(order="F")
     question = msgspec.json.encode(spec).decode()
     connection.execute("INSERT INTO audit VALUES (?, ?)", (question, zlib.compress(by_column)))
-    connection.execute("INSERT INTO log VALUES (?, ?)", (now(), "The audit was begun."))
+    add_entry(connection, now(), "The audit was begun.", "begun", "")
 
 
 def check_file(path: Path) -> None:

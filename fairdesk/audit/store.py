@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import sqlite3
 import zlib
@@ -15,9 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.adding import why_wrong
-from fairdesk.audit.records import LogEntry, ModelFile, Pair, PairQuery, RunRecord, RunState
+from fairdesk.audit.details import Choice, Details
+from fairdesk.audit.records import (
+    LogEntry,
+    LogKind,
+    ModelFile,
+    Pair,
+    PairQuery,
+    RunRecord,
+    RunState,
+)
 from fairdesk.audit.schema import (
     BUSY_SECONDS,
+    add_entry,
     beside,
     check_file,
     connect,
@@ -351,11 +362,12 @@ class Store:
                 return
         message = "FairDesk was closed or ended while it ran."
         with self._writing():
-            self._connection.execute(
-                "INSERT INTO log SELECT ?, 'Run ' || id || ' was cut off: ' || ? FROM run"
-                " WHERE state = 'running' ORDER BY id",
-                (now(), message),
+            cut_off = self._connection.execute(
+                "SELECT id FROM run WHERE state = 'running' ORDER BY id"
             )
+            for (run_id,) in cut_off.fetchall():
+                said = f"Run {run_id} was cut off: {message}"
+                add_entry(self._connection, now(), said, "ran", "")
             self._connection.execute(
                 "UPDATE run SET state = 'failed', message = ?, ended ="
                 " strftime('%Y-%m-%dT%H:%M:%S+00:00', started, elapsed || ' seconds')"
@@ -576,14 +588,76 @@ class Store:
         with self._writing():
             self._connection.execute("UPDATE finding SET note = ? WHERE id = ?", (text, pair_id))
 
-    def log(self, what: str) -> None:
-        """Write down what happened, with the time."""
+    def log(self, what: str, kind: LogKind = "told", told: object = None) -> None:
+        """Write down what happened, with the time, at the end of the log's chain.
+
+        Parameters
+        ----------
+        what : str
+            A sentence.
+        kind : str
+            What it is about.
+        told : object, optional
+            The same for programs; anything that msgspec writes as JSON.
+        """
         with self._writing():
-            self._connection.execute("INSERT INTO log VALUES (?, ?)", (now(), what))
+            self._write_log(what, kind, told)
 
     def log_entries(self) -> list[LogEntry]:
         """Give what was written down, in order."""
-        return [LogEntry(at, what) for at, what in self._all("SELECT * FROM log ORDER BY rowid")]
+        rows = self._all("SELECT at, what, kind, told, link FROM log ORDER BY number")
+        return [LogEntry(*row) for row in rows]
+
+    def details(self) -> Details:
+        """Give what the auditor has filled in for the report."""
+        return self._kept("details", Details) or Details()
+
+    def write_details(self, details: Details) -> None:
+        """Keep what the auditor filled in; what changed is written in the log."""
+        before = self.details()
+        if details == before:
+            return
+        changed = [
+            *(
+                key
+                for key in sorted({*before.texts, *details.texts})
+                if before.texts.get(key, "") != details.texts.get(key, "")
+            ),
+            *(
+                name
+                for name in ("signers", "categories", "logo")
+                if getattr(before, name) != getattr(details, name)
+            ),
+        ]
+        told = {name: _told_of(details, name) for name in changed}
+        with self._writing():
+            self._put("details", details)
+            what = f"The report’s details were changed: {', '.join(changed)}."
+            self._write_log(what, "details", told)
+
+    def choice(self) -> Choice:
+        """Give how the auditor wants the report."""
+        return self._kept("choice", Choice) or Choice()
+
+    def write_choice(self, choice: Choice) -> None:
+        """Keep how the auditor wants the report; it is written in the log."""
+        if choice == self.choice():
+            return
+        with self._writing():
+            self._put("choice", choice)
+            self._write_log("The report’s contents or form were changed.", "choice", choice)
+
+    def _kept(self, name: str, kind: type[T]) -> T | None:
+        rows = self._all("SELECT document FROM kept WHERE name = ?", name)
+        return self._decoded(rows[0][0], kind) if rows else None
+
+    def _put(self, name: str, document: msgspec.Struct) -> None:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO kept VALUES (?, ?)", (name, _json(document))
+        )
+
+    def _write_log(self, what: str, kind: LogKind, told: object) -> None:
+        add_entry(self._connection, now(), what, kind, "" if told is None else _json(told))
 
     @property
     def _pair_columns(self) -> str:
@@ -737,6 +811,13 @@ class Store:
             return msgspec.json.decode(text, type=kind)
         except msgspec.MsgspecError as error:
             raise damaged(self.path) from error
+
+
+def _told_of(details: Details, name: str) -> object:
+    """Give what was filled in, for the log; of a picture its fingerprint."""
+    if name == "logo":
+        return hashlib.sha256(details.logo).hexdigest() if details.logo else ""
+    return getattr(details, name) if name in ("signers", "categories") else details.texts.get(name)
 
 
 def _json(value: object) -> str:

@@ -5,7 +5,13 @@ Everything in a block is plain data. No text is read as markup.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
+
+#: What a statement rests on, told by word and by mark throughout: an example that a search gives;
+#: rows of the data; random samples; a certificate.
+Evidence = Literal["", "example", "observed", "estimated", "proven"]
 
 
 class Text(msgspec.Struct, frozen=True, tag="text"):
@@ -22,11 +28,16 @@ class Heading(msgspec.Struct, frozen=True, tag="heading"):
 
 
 class Statement(msgspec.Struct, frozen=True, tag="statement"):
-    """One finding: its number large, the sentence that goes on from it, more lines small."""
+    """One finding: its number large, the sentence that goes on from it, more lines small.
+
+    ``evidence`` is what it rests on, ``place`` the key of the section that tells more.
+    """
 
     number: str
     sentence: str
     details: tuple[str, ...] = ()
+    evidence: Evidence = ""
+    place: str = ""
 
 
 class Callout(msgspec.Struct, frozen=True, tag="callout"):
@@ -65,6 +76,13 @@ class Grid(msgspec.Struct, frozen=True, tag="grid"):
         The columns of numbers, set flush right.
     caption : str
         What the table shows.
+    key : str
+        Its name within its section, by which it is dropped or added; see
+        `fairdesk.report.choosing`.
+    optional : bool
+        Whether it is shown only when it is asked for.
+    evidence : str
+        What it rests on.
     """
 
     header: tuple[str, ...]
@@ -72,14 +90,20 @@ class Grid(msgspec.Struct, frozen=True, tag="grid"):
     widths: tuple[float, ...]
     right: tuple[int, ...] = ()
     caption: str = ""
+    key: str = ""
+    optional: bool = False
+    evidence: Evidence = ""
 
 
 class Chart(msgspec.Struct, frozen=True, tag="chart"):
-    """A drawing (SVG), the same in words, and what it shows."""
+    """A drawing (SVG), the same in words, and what it shows; the rest as in `Grid`."""
 
     svg: str
     alt: str
     caption: str
+    key: str = ""
+    optional: bool = False
+    evidence: Evidence = ""
 
 
 class PairRow(msgspec.Struct, frozen=True):
@@ -130,15 +154,50 @@ class Code(msgspec.Struct, frozen=True, tag="code"):
     text: str
 
 
-Block = Text | Heading | Statement | Callout | Facts | Grid | Chart | PairCard | Formula | Code
+class Note(msgspec.Struct, frozen=True, tag="note"):
+    """What a rule or a standard says: its name, when it was read, the statement, and its source."""
+
+    title: str
+    dated: str
+    text: str
+    source: str
+    url: str
+
+
+class SignatureLine(msgspec.Struct, frozen=True, tag="signature"):
+    """A line to sign on, with the name, role and date of who signs."""
+
+    name: str
+    role: str
+    date: str
+
+
+Block = (
+    Text
+    | Heading
+    | Statement
+    | Callout
+    | Facts
+    | Grid
+    | Chart
+    | PairCard
+    | Formula
+    | Code
+    | Note
+    | SignatureLine
+)
 
 
 class Section(msgspec.Struct, frozen=True):
-    """A numbered part of the report. Starts on a new page when ``fresh``."""
+    """A numbered part of the report. Starts on a new page when ``fresh``.
+
+    ``key`` is its chapter's, filled in by `fairdesk.report.sections`.
+    """
 
     title: str
     blocks: tuple[Block, ...]
     fresh: bool = False
+    key: str = ""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -151,7 +210,7 @@ class Report(msgspec.Struct, frozen=True):
     kind : str
         What the document is.
     status : str
-        ``"Draft"`` until it is signed off.
+        ``"Draft"`` or ``"Final"``; a draft says so on every page.
     identity : str
         The audit's id, on every page.
     cover : tuple[Fact, ...]
@@ -162,6 +221,18 @@ class Report(msgspec.Struct, frozen=True):
         The rest.
     manifest : str
         JSON, attached to the document.
+    template, language, paper : str
+        As in `fairdesk.audit.details.Choice`.
+    moment : str
+        The time that it bears: of the newest thing that changed the audit; UTC, ISO 8601.
+    author : str
+        Who made the audit, for the document's information; empty when that is not told.
+    redacted : str
+        What was left out of single people, a sentence; empty for nothing.
+    left_out : tuple[str, ...]
+        What the auditor left out, by name.
+    logo : str
+        A picture for the cover, as a data URI; empty for none.
     """
 
     title: str
@@ -173,3 +244,11 @@ class Report(msgspec.Struct, frozen=True):
     promise: str
     sections: tuple[Section, ...]
     manifest: str
+    template: str = "plain"
+    language: str = "en"
+    paper: str = "a4"
+    moment: str = ""
+    author: str = ""
+    redacted: str = ""
+    left_out: tuple[str, ...] = ()
+    logo: str = ""

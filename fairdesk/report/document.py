@@ -7,32 +7,24 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import msgspec
-
+from fairdesk.audit.details import Choice
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord, Store
-from fairdesk.report import about_repairs, evidence, words
+from fairdesk.report import about_repairs, evidence, pages, words
 from fairdesk.report.blocks import Fact, Report
 from fairdesk.report.gathering import gather
+from fairdesk.report.language import using
 from fairdesk.report.material import Made, Material, about_groups
 from fairdesk.report.sections import sections
+from fairdesk.report.status import status
 from fairdesk.report.writing import replacing
 
-if TYPE_CHECKING:
-    from typst import PDFStandard
-
-_TEMPLATE = Path(__file__).with_name("template.typ")
-#: Accessible (PDF/UA-1), to be kept (PDF/A-3a, which allows the manifest to be attached).
-_STANDARDS: list[PDFStandard] = ["ua-1", "a-3a"]
-#: Characters that no font draws and no SVG may hold.
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
 #: A title longer than this is cut in the running header, never on the cover.
 _HEADER = 80
 
 
-def write_pdf(store: Store, path: Path) -> None:
+def write_pdf(store: Store, path: Path, choice: Choice | None = None) -> None:
     """Write the whole report.
 
     The same audit file gives the same bytes: all times come from the audit. Set in typst's own
@@ -44,65 +36,57 @@ def write_pdf(store: Store, path: Path) -> None:
     ReportError
         When the file cannot be written.
     """
-    document = make_pdf(store)
+    document = make_pdf(store, choice)
     with replacing(path) as draft:
         draft.write_bytes(document)
 
 
-def make_pdf(store: Store) -> bytes:
+def make_pdf(store: Store, choice: Choice | None = None) -> bytes:
     """Make the report's PDF in memory; see `write_pdf`."""
-    import typst  # noqa: PLC0415 - 80 MB that only a report needs
-
-    report, moment = make_report(store)
-    data = {"report": msgspec.json.encode(printable(msgspec.to_builtins(report))).decode()}
-    attempts: tuple[tuple[bool, list[PDFStandard]], ...] = (
-        (True, _STANDARDS),
-        (False, _STANDARDS),
-        (False, []),
-    )
-    for own_fonts_only, standards in attempts:
-        try:
-            return typst.compile(
-                _TEMPLATE,
-                root=_TEMPLATE.parent,
-                ignore_system_fonts=own_fonts_only,
-                sys_inputs=data,
-                pdf_standards=standards,
-                timestamp=moment,
-            )
-        except typst.TypstError as error:
-            # the standards ask for a glyph for every character
-            if not standards or "could not be displayed" not in error.message:
-                raise
-    raise AssertionError("the last attempt returns or raises")
+    choice = choice or store.choice()
+    return pages.pdf(make_report(store, choice), choice.standard)
 
 
-def make_report(store: Store) -> tuple[Report, datetime]:
-    """Make the report's content, and the time that it bears: that of the newest result."""
-    spec, runs = store.spec, store.runs()
+def make_report(store: Store, choice: Choice | None = None) -> Report:
+    """Make the report's content, as the auditor wants it, or as is told here."""
+    choice = choice or store.choice()
+    with using(choice.language):
+        return _made_report(store, choice)
+
+
+def _made_report(store: Store, choice: Choice) -> Report:
+    spec, runs, log = store.spec, store.runs(), store.log_entries()
+    details = store.details()
     material = Material(
         spec=spec,
         table=store.table(),
         runs=runs,
         progress={run.id: store.progress(run.id) for run in runs},
         gathered=gather(store),
-        log=store.log_entries(),
+        log=log,
         made={run.id: tuple(_made(store, run)) for run in runs},
+        details=details,
+        choice=choice,
     )
     moment = evidence.last_moment(spec, runs)
     title = spec.title.strip() or "Untitled audit"
-    report = Report(
+    standing = status(log, choice.template).word
+    return Report(
         title=title,
         header=title if len(title) <= _HEADER else title[: _HEADER - 1].rstrip() + "…",
         kind=_kind(material),
-        status="Draft",
+        status=standing,
         identity=evidence.identity(spec),
-        cover=_cover(spec, moment),
+        cover=_cover(spec, moment, standing),
         promise=_promise(material),
         sections=sections(material),
         manifest=evidence.manifest(material),
+        template=choice.template,
+        language=choice.language,
+        paper=choice.paper,
+        moment=moment.isoformat(),
+        author=material.told("auditor"),
     )
-    return report, moment
 
 
 def _made(store: Store, run: RunRecord) -> Iterator[Made]:
@@ -131,18 +115,7 @@ def _promise(material: Material) -> str:
     return words.ESTIMATED_GROUPS if material.subtle else words.OBSERVED
 
 
-def printable(value: object) -> object:
-    """Replace characters that cannot be printed, in all texts of plain data, by a sign for them."""
-    if isinstance(value, str):
-        return _UNPRINTABLE.sub("\ufffd", value)
-    if isinstance(value, list | tuple):
-        return [printable(one) for one in value]
-    if isinstance(value, dict):
-        return {key: printable(one) for key, one in value.items()}
-    return value
-
-
-def _cover(spec: AuditSpec, moment: datetime) -> tuple[Fact, ...]:
+def _cover(spec: AuditSpec, moment: datetime, standing: str) -> tuple[Fact, ...]:
     model, source = (re.split(r"[/\\]", path)[-1] for path in (spec.model.path, spec.data.path))
     return (
         Fact("Decisions", f"the column {words.quoted(spec.predictions)}; no model was asked")
@@ -151,7 +124,7 @@ def _cover(spec: AuditSpec, moment: datetime) -> tuple[Fact, ...]:
         Fact("Data", f"{source}, {words.counted(spec.data.rows, spec.person)}"),
         Fact("Compared by", _compared_by(spec)),
         Fact("Date", evidence.date_text(moment)),
-        Fact("Status", "Draft: not signed off"),
+        Fact("Status", standing),
         Fact("Audit", evidence.identity(spec)),
         Fact("Made with", f"FairDesk {spec.versions.get('FairDesk', '')}".strip()),
     )

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.audit.details import Choice, Details
 from fairdesk.audit.methods import ABOUT_GROUPS, METHODS, Answers
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import LogEntry, RunRecord
@@ -16,6 +17,7 @@ from fairdesk.data.table import Table
 from fairdesk.events import GroupTable
 from fairdesk.report import words
 from fairdesk.report.gathering import Gathered
+from fairdesk.report.templates import TEMPLATES
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,10 @@ class Material:
         The auditor's decisions.
     made : dict[int, tuple[Made, ...]]
         Per repair the files of the models that it trained.
+    details : Details
+        What the auditor filled in.
+    choice : Choice
+        How the report is wanted.
     """
 
     spec: AuditSpec
@@ -58,6 +64,12 @@ class Material:
     gathered: Gathered
     log: list[LogEntry]
     made: dict[int, tuple[Made, ...]] = field(default_factory=dict)
+    details: Details = field(default_factory=Details)
+    choice: Choice = field(default_factory=Choice)
+
+    def told(self, key: str) -> str:
+        """Give what the auditor filled in under a key; empty when nothing was."""
+        return self.details.texts.get(key, "").strip()
 
     @property
     def people(self) -> str:
@@ -117,11 +129,15 @@ class Material:
             "pairs": one_by_one,
             "mitigation": bool(self.repairs),
         }
-        return tuple(key for key in CHAPTERS if there.get(key, True))
+        return tuple(
+            key
+            for key in TEMPLATES[self.choice.template].chapters
+            if there.get(key, True) and key not in self.choice.left_out
+        )
 
     def number(self, chapter: str) -> int:
-        """Give the number of a section."""
-        return self.chapters.index(chapter) + 1
+        """Give the number of a section; 0 where the report does not have it."""
+        return self.chapters.index(chapter) + 1 if chapter in self.chapters else 0
 
     def run_name(self, run: RunRecord) -> str:
         """Name a run by its method; numbered where there are several runs."""
@@ -142,14 +158,6 @@ class Material:
 
     def _answering(self, answers: Answers) -> list[RunRecord]:
         return [run for run in self.runs if METHODS[run.spec.method].answers is answers]
-
-
-#: All sections that a report can have, in their order.
-CHAPTERS = (
-    *("summary", "data", "model", "decisions", "compared", "method"),
-    *("outcomes", "errors", "results", "subtle", "certification", "pairs"),
-    *("mitigation", "limits", "formulas", "evidence"),
-)
 
 
 def proves(run: RunRecord) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from fairdesk.report import (
     background,
     certification,
@@ -12,12 +14,14 @@ from fairdesk.report import (
     outcomes,
     question,
     subtle,
+    system,
 )
 from fairdesk.report.blocks import Section
 from fairdesk.report.material import Material
 
 _MAKERS: dict[str, Callable[[Material], Section]] = {
     "summary": findings.summary,
+    "system": system.system,
     "data": question.data,
     "model": question.model,
     "decisions": question.decisions,
@@ -33,9 +37,13 @@ _MAKERS: dict[str, Callable[[Material], Section]] = {
     "limits": background.limits,
     "formulas": background.formulas,
     "evidence": background.appendix,
+    "sign-off": system.sign_off,
 }
 
 
 def sections(material: Material) -> tuple[Section, ...]:
-    """Make the whole report's sections: those of which there is anything to say."""
-    return tuple(_MAKERS[chapter](material) for chapter in material.chapters)
+    """Make the sections of a report, in the order of its template."""
+    return tuple(
+        msgspec.structs.replace(_MAKERS[chapter](material), key=chapter)
+        for chapter in material.chapters
+    )

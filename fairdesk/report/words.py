@@ -15,6 +15,7 @@ from fairdesk.data.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.models.decision import told_text
 from fairdesk.models.model import How, Input
+from fairdesk.report.language import localised
 
 #: What a search can show, and what not. Stands wherever findings are counted.
 EXAMPLES = (
@@ -106,7 +107,7 @@ class Counted(Protocol):
 
 def number(value: float, digits: int = 0) -> str:
     """Write a number with commas between thousands: ``1,305``."""
-    return f"{value:,.{digits}f}"
+    return localised(f"{value:,.{digits}f}")
 
 
 def percent(part: float, whole: float, digits: int = 1) -> str:

@@ -575,7 +575,7 @@ def test_an_audit_from_before_repairs_gets_room_for_them(filled):
             store.keep_rows(1, augmented())
             assert len(store.added_rows(1).rows) == 6
             (version,) = store._connection.execute("PRAGMA user_version").fetchone()
-            assert version == schema.VERSION == 4
+            assert version == schema.VERSION == 5
 
 
 @pytest.mark.parametrize("step", [1, 7])

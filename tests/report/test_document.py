@@ -15,8 +15,9 @@ from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.reading import read_table
 from fairdesk.errors import ReportError
 from fairdesk.report import evidence, words
-from fairdesk.report.document import make_pdf, printable, write_pdf
+from fairdesk.report.document import make_pdf, write_pdf
 from fairdesk.report.gathering import SHOWN, gather
+from fairdesk.report.pages import printable
 from tests.report.building import people_store, run_into, spec_of, write_people
 
 UNFAIR = [[1], [2], [1], [1], [1]]

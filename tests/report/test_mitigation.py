@@ -51,7 +51,7 @@ def whole(tmp_path_factory):
         )
         repaired(store, RunSpec("repair-aequitas", flagged=True), repairs.HELPLESS_FIGURES)
         repaired(store, RunSpec("repair-aequitas"), repairs.ROWS_ONLY_FIGURES)
-        return make_report(store)[0], text_of(make_pdf(store))
+        return make_report(store), text_of(make_pdf(store))
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def test_what_it_does_not_show_and_its_formulas_are_told(whole, chapter):
 def test_without_repairs_there_is_no_chapter(tmp_path):
     with people_store(tmp_path) as store:
         run_into(store, options={"global_num": 20, "local_num": 10})
-        titles = [each.title for each in make_report(store)[0].sections]
+        titles = [each.title for each in make_report(store).sections]
         assert "Mitigation trial" not in titles
         assert "McNemar" not in text_of(make_pdf(store))
 
