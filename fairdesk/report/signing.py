@@ -14,6 +14,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -32,6 +33,8 @@ log = logging.getLogger(__name__)
 
 _DIGEST = "sha256"
 _FIELD = "Signature"
+#: A key with its certificates takes some kilobytes.
+_MOST_BYTES = 1_000_000
 #: The ending of a manifest's signature, which stands beside it.
 SUFFIX = ".p7s"
 
@@ -135,6 +138,30 @@ class Key:
             )
         )
         return bytes(signed.dump())
+
+
+def read_key(path: Path) -> bytes:
+    """Read a key's file.
+
+    Raises
+    ------
+    ReportError
+        When it cannot be read, or is far too large for a key.
+    """
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ReportError(
+                "The key could not be opened.",
+                why=f"“{path.name}” is too large for a key.",
+                remedy="Choose the file that ends in .p12 or .pfx.",
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise ReportError(
+            "The key could not be opened.",
+            why=f"“{path.name}” cannot be read: {error.strerror or error}.",
+            remedy="Choose the file that ends in .p12 or .pfx.",
+        ) from error
 
 
 def open_key(archive: bytes, passphrase: str) -> Key:

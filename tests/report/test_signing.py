@@ -166,3 +166,12 @@ def test_what_is_no_pdf_is_neither_signed_nor_checked(key, broken):
 def test_a_broken_root_is_told(signed):
     with pytest.raises(ReportError, match=r"no X\.509 certificate"):
         signing.check_pdf(signed, [b"no certificate"])
+
+
+def test_a_key_file_is_read_or_the_trouble_told(pair, tmp_path):
+    (tmp_path / "ada.p12").write_bytes(pair[0])
+    assert signing.read_key(tmp_path / "ada.p12") == pair[0]
+    (tmp_path / "film.p12").write_bytes(bytes(1_000_001))
+    for name, why in (("film.p12", "too large"), ("none.p12", "No such file"), (".", "directory")):
+        with pytest.raises(ReportError, match=why):
+            signing.read_key(tmp_path / name)
