@@ -1,69 +1,28 @@
-"""What only people can tell of a report, as the form asks for it; and what is still missing."""
+"""What only people can tell of a report: the fields, what is missing of them, a file of them."""
 
 from __future__ import annotations
 
-from typing import Literal
+import difflib
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
-from fairdesk.audit.details import Details, TemplateKey
+from fairdesk.audit.details import Categories, Details, Signer, TemplateKey
+from fairdesk.errors import ReportError
+from fairdesk.report.form import FORM, HISTORICAL, Condition, Field, Kind
 
-Kind = Literal["line", "text", "date", "choice"]
-
-
-class Field(msgspec.Struct, frozen=True):
-    """A question to the auditor.
-
-    Attributes
-    ----------
-    key : str
-        Its name in `fairdesk.audit.details.Details.texts`.
-    label : str
-        What the form calls it.
-    help : str
-        What belongs there, a sentence or two.
-    group : str
-        The heading below which the form and the completeness list show it.
-    kind : str
-        A ``"line"``, a ``"text"`` of several, a ``"date"`` (ISO), or a ``"choice"``.
-    choices : tuple[str, ...]
-        What can be chosen.
-    used_by, required_by : tuple[TemplateKey, ...]
-        The templates that print it, and those that cannot be final without it.
-    example : str
-        Shown while it is empty.
-    """
-
-    key: str
-    label: str
-    help: str
-    group: str
-    kind: Kind = "line"
-    choices: tuple[str, ...] = ()
-    used_by: tuple[TemplateKey, ...] = ("plain", "ll144", "annex-iv", "model-card")
-    required_by: tuple[TemplateKey, ...] = ()
-    example: str = ""
-
-
-_FIELDS = (
-    Field(
-        "system",
-        "Audited system",
-        "The name under which the system is known, with its version.",
-        "Cover",
-        required_by=("plain", "ll144", "annex-iv", "model-card"),
-        example="CreditCheck 4.2",
-    ),
-    Field(
-        "auditor",
-        "Auditor",
-        "Who made the audit.",
-        "Cover",
-        required_by=("plain", "ll144", "annex-iv", "model-card"),
-    ),
-)
+T = TypeVar("T")
 #: By their keys, in the order of the form.
-FIELDS: dict[str, Field] = {field.key: field for field in _FIELDS}
+FIELDS: dict[str, Field] = {field.key: field for field in FORM}
+#: The templates that cannot be final before somebody is named to sign.
+SIGNED: tuple[TemplateKey, ...] = ("annex-iv",)
+#: What a file of details can hold beside the fields.
+_BESIDE = ("signers", "categories", "logo")
+#: A file of details, and a picture, are refused beyond so many bytes.
+_LARGEST, _LARGEST_LOGO = 4_000_000, 2_000_000
 
 
 def fields_of(template: TemplateKey) -> tuple[Field, ...]:
@@ -71,10 +30,230 @@ def fields_of(template: TemplateKey) -> tuple[Field, ...]:
     return tuple(field for field in FIELDS.values() if template in field.used_by)
 
 
+def asked(field: Field, details: Details) -> bool:
+    """Whether a field is asked for at all, after what the others say."""
+    when = field.when
+    return when is None or details.texts.get(when.key, "").strip() in when.among
+
+
 def missing(template: TemplateKey, details: Details) -> tuple[Field, ...]:
     """Give the fields that are empty and without which a template's report cannot be final."""
     return tuple(
         field
         for field in fields_of(template)
-        if template in field.required_by and not details.texts.get(field.key, "").strip()
+        if template in field.required_by
+        and asked(field, details)
+        and not details.texts.get(field.key, "").strip()
     )
+
+
+def unsigned(template: TemplateKey, details: Details) -> bool:
+    """Whether a template asks for somebody to sign, and nobody is named."""
+    return template in SIGNED and not any(signer.name.strip() for signer in details.signers)
+
+
+def fault(field: Field, text: str) -> str:
+    """Say what is wrong with a text for a field, a sentence; empty when nothing is.
+
+    An empty text is no fault: see `missing`.
+    """
+    said = text.strip()
+    if not said:
+        return ""
+    if field.kind == "date" and not _is_date(said):
+        return f"“{said}” is no date: write year, month and day as in {field.example}."
+    if field.kind == "choice" and said not in field.choices:
+        known = ", ".join(f"“{choice}”" for choice in field.choices)
+        return f"“{said}” is none of the choices: {known}."
+    return ""
+
+
+def _is_date(text: str) -> bool:
+    try:
+        # the standard library also takes 20261120 and 2026-W47-5
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def read_details(path: Path) -> Details:
+    """Read a JSON file of what the auditor fills in.
+
+    An object with the keys of `FIELDS`, each a text, and, where wanted, ``signers`` (objects with
+    ``name``, ``role``, ``date``), ``categories`` (as in `fairdesk.audit.details.Categories`) and
+    ``logo`` (the path of a picture, as seen from the file).
+
+    Raises
+    ------
+    ReportError
+        When it cannot be read, has a key that nobody knows, or a value that cannot be.
+    """
+    held = _object(path)
+    _refuse_unknown(path, held)
+    texts = {key: _text(path, FIELDS[key], held[key]) for key in FIELDS if key in held}
+    logo = _converted(path, "logo", held.get("logo", ""), str)
+    return Details(
+        texts={key: text for key, text in texts.items() if text},
+        signers=_converted(path, "signers", held.get("signers", []), tuple[Signer, ...]),
+        categories=_converted(path, "categories", held.get("categories", {}), Categories),
+        logo=read_logo(path.parent / logo) if logo else b"",
+    )
+
+
+def _object(path: Path) -> dict[str, Any]:
+    content = _content(path, _LARGEST)
+    try:
+        return msgspec.json.decode(content, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ReportError(
+            f"“{path.name}” is no file of details for a report.",
+            why=f"It is not a JSON object: {error}",
+            remedy='Write it as {"system": "...", "auditor": "..."}, with text in quotes.',
+        ) from error
+
+
+def _content(path: Path, largest: int) -> bytes:
+    try:
+        if path.stat().st_size > largest:
+            raise ReportError(
+                f"“{path.name}” is too large.",
+                why=f"It has more than {largest // 1_000_000} million bytes.",
+                remedy="Choose a smaller file.",
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise ReportError(
+            f"“{path}” cannot be read.",
+            why=f"The system says: {error.strerror}.",
+            remedy="Check the path, and that the file may be read.",
+        ) from error
+
+
+def _refuse_unknown(path: Path, held: dict[str, Any]) -> None:
+    known = (*FIELDS, *_BESIDE)
+    strange = [key for key in held if key not in known]
+    if not strange:
+        return
+    near = dict.fromkeys(
+        name for key in strange for name in difflib.get_close_matches(key, known, n=2)
+    )
+    remedy = f"Did you mean {_quoted(list(near), 'or')}? " if near else ""
+    raise ReportError(
+        f"“{path.name}” has {_quoted(strange, 'and')}, which no report asks for.",
+        why="A misspelt name would be lost without a word, so nothing was read.",
+        remedy=f"{remedy}The names are: {', '.join(known)}.",
+    )
+
+
+def _quoted(names: Sequence[str], last: str) -> str:
+    told = [f"“{name}”" for name in names]
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} {last} {told[-1]}"
+
+
+def _text(path: Path, field: Field, value: object) -> str:
+    wrong = fault(field, value) if isinstance(value, str) else "It is not a text."
+    if wrong:
+        raise ReportError(
+            f"“{field.key}” in “{path.name}” cannot be used.",
+            why=wrong,
+            remedy=f"{field.label}: {field.help}",
+        )
+    return str(value).strip()
+
+
+def _converted(path: Path, key: str, value: object, kind: type[T]) -> T:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise ReportError(
+            f"“{key}” in “{path.name}” cannot be used.",
+            why=f"{error}.",
+            remedy=_SHAPES[key],
+        ) from error
+
+
+_SHAPES = {
+    "signers": 'Write a list like [{"name": "...", "role": "...", "date": "..."}].',
+    "categories": 'Write an object like {"sex": "column", "race": "column", "names": {}}.',
+    "logo": "Write the path of an SVG, PNG or JPEG picture.",
+}
+
+
+def read_logo(path: Path) -> bytes:
+    """Read a picture for the cover, and try it: an SVG, PNG or JPEG that can be drawn.
+
+    Raises
+    ------
+    ReportError
+        When it cannot be read, or is no such picture.
+    """
+    content = _content(path, _LARGEST_LOGO)
+    if not picture_type(content) or not _drawn(path):
+        raise ReportError(
+            f"“{path.name}” cannot be the logo.",
+            why="It is no picture that can be drawn: no SVG, PNG or JPEG, or a broken one.",
+            remedy="Choose another picture, or leave the cover without one.",
+        )
+    return content
+
+
+def picture_type(content: bytes) -> str:
+    """Tell a picture's media type from its first bytes; empty for none that a cover can show."""
+    if content.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if content.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    return "image/svg+xml" if b"<svg" in content[:4_096] else ""
+
+
+def _drawn(picture: Path) -> bool:
+    """Whether typst, which will set the cover, can draw a picture."""
+    import typst  # noqa: PLC0415 - 80 MB that only a report needs
+
+    page = b'#image("/" + sys.inputs.name)'
+    # typst's stubs want both to be of one type
+    folder: Any = picture.parent
+    try:
+        typst.compile(page, root=folder, sys_inputs={"name": picture.name})
+    except typst.TypstError:
+        return False
+    return True
+
+
+def example_details(template: TemplateKey, **texts: str) -> Details:
+    """Give details with which a template's report can be final: the fields' own examples.
+
+    Parameters
+    ----------
+    template : TemplateKey
+        Of which kind of report.
+    texts : str
+        Fields that say something else.
+    """
+    told = {"data_kind": HISTORICAL, **texts}
+    asked_for = Details(texts=told)
+    examples = {
+        field.key: field.example for field in fields_of(template) if asked(field, asked_for)
+    }
+    return Details(
+        texts={**examples, **told},
+        signers=(Signer("A. Example", "Auditor", "20 November 2026"),),
+    )
+
+
+__all__ = [
+    "FIELDS",
+    "SIGNED",
+    "Condition",
+    "Field",
+    "Kind",
+    "asked",
+    "example_details",
+    "fault",
+    "fields_of",
+    "missing",
+    "picture_type",
+    "read_details",
+    "read_logo",
+    "unsigned",
+]
