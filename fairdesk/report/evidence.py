@@ -21,14 +21,11 @@ from fairdesk.models import mapping_file
 from fairdesk.models.decision import VALUES
 from fairdesk.models.mapping import propose
 from fairdesk.report.decisions import good_answers
+from fairdesk.report.language import moment_text
 from fairdesk.report.material import Material
 from fairdesk.report.words import grouping_names
 
 #: In English whatever the system's language is.
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 
 
 def identity(spec: AuditSpec) -> str:
@@ -54,8 +51,8 @@ def last_moment(spec: AuditSpec, runs: Sequence[RunRecord]) -> datetime:
 
 
 def date_text(when: datetime) -> str:
-    """Write a time: ``21 November 2026, 01:32 UTC``."""
-    return f"{when.day} {_MONTHS[when.month - 1]} {when.year}, {when:%H:%M} UTC"
+    """Write a time: ``21 November 2026, 01:32 UTC``; as the report's language does."""
+    return moment_text(when)
 
 
 def domain_file(spec: AuditSpec) -> str:

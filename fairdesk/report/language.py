@@ -1,22 +1,60 @@
 """The language of a report: how its numbers and dates look, and its texts by a catalogue.
 
-Sentences are written in English where they are made. A report in another language is made inside
-`using`; until then, and everywhere else, everything is English.
+Everything is written in English where it is made. A report in another language is made inside
+`using`: numbers and dates then look as the Unicode CLDR says, and messages come from the language's
+`catalogue` where it has them, else they stay English. Outside everything is English.
+
+A sentence with values is said with `say`, one with a count with `say_many`. A fixed text needs
+nothing where it is a block's own, for `translated` finds it; where it is made part of other texts,
+or of a cell, `say` says it. `fixed` marks texts that are kept in a constant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import datetime
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from fairdesk.audit.details import LanguageKey
+from fairdesk.report.blocks import Block, Fact, Facts, PairCard, Report
+from fairdesk.report.catalogue import EMPTY, Catalogue, catalogue
+
+_Told = TypeVar("_Told")
+
+
+def fixed(texts: _Told) -> _Told:
+    """Mark all texts in here for ``packaging/messages``, but the keys of dictionaries."""
+    return texts
+
+
+#: What stands around the sections, on pages and in HTML; see `frame`.
+FRAME: dict[str, str] = fixed(
+    {
+        "contents": "Contents",
+        "page": "{page} of {pages}",
+        "attribute": "Attribute",
+        "note": "Auditor’s note:",
+        "Draft": "Draft",
+        "Final": "Final",
+        "example": "example",
+        "observed": "observed",
+        "estimated": "estimated",
+        "proven": "proven",
+    }
+)
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+    *("October", "November", "December"),
+)
 
 
 class Language(msgspec.Struct, frozen=True):
-    """How numbers look.
+    """How numbers and times look.
 
     Attributes
     ----------
@@ -24,40 +62,186 @@ class Language(msgspec.Struct, frozen=True):
         ISO 639-1.
     decimal, group : str
         The signs before decimals and between thousands.
+    percent : str
+        What follows a share, with its space.
+    moment : str
+        How a date and a time stand together.
     """
 
     key: LanguageKey
-    decimal: str
-    group: str
+    decimal: str = "."
+    group: str = ","
+    percent: str = "\u00a0%"
+    moment: str = "{date}, {time}"
+
+    @property
+    def signs(self) -> dict[int, str]:
+        """What stands for each sign of a number as Python writes it."""
+        return {ord(","): self.group, ord("."): self.decimal}
 
 
-LANGUAGES: dict[LanguageKey, Language] = {
-    "en": Language("en", ".", ","),
-    "de": Language("de", ",", "."),
-    "fr": Language("fr", ",", "\u202f"),
-}
-_current: ContextVar[Language] = ContextVar("language", default=LANGUAGES["en"])
+class _Speech(NamedTuple):
+    language: Language
+    signs: dict[int, str]
+    catalogue: Catalogue
+
+
+_ENGLISH = _Speech(Language("en"), {}, EMPTY)
+_current: ContextVar[_Speech] = ContextVar("language", default=_ENGLISH)
 
 
 @contextmanager
 def using(key: LanguageKey) -> Iterator[None]:
     """Write everything inside in a language; in this thread only."""
-    token = _current.set(LANGUAGES[key])
+    speech = _ENGLISH if key == "en" else _Speech(*_looks(key), catalogue(key))
+    token = _current.set(speech)
     try:
         yield
     finally:
         _current.reset(token)
 
 
+@lru_cache
+def _looks(key: LanguageKey) -> tuple[Language, dict[int, str]]:
+    from babel import Locale  # noqa: PLC0415 - English needs none
+
+    locale = Locale.parse(key)
+    signs = locale.number_symbols.get("latn", locale.number_symbols)
+    language = Language(
+        key,
+        signs["decimal"],
+        signs["group"],
+        locale.percent_formats[None].suffix[0],
+        "{date} à {time}" if key == "fr" else "{date}, {time}",
+    )
+    return language, language.signs
+
+
+def language() -> Language:
+    """Give how numbers and times look now."""
+    return _current.get().language
+
+
 def localised(text: str) -> str:
     """Give a number that Python wrote (``1,234.5``) the signs of the current language."""
-    language = _current.get()
-    if language.key == "en":
-        return text
-    swapped = {",": language.group, ".": language.decimal}
-    return "".join(swapped.get(sign, sign) for sign in text)
+    signs = _current.get().signs
+    return text.translate(signs) if signs else text
 
 
-def say(message: str, /, **values: object) -> str:
-    """Say a sentence in the current language: ``say("{n} of {people}", n=..., people=...)``."""
-    return message.format(**values)
+def date_text(when: datetime) -> str:
+    """Write a date: ``21 November 2026``, ``21. November 2026``, ``21 novembre 2026``."""
+    if (key := language().key) == "en":
+        return f"{when.day} {_MONTHS[when.month - 1]} {when.year}"
+    from babel.dates import format_date  # noqa: PLC0415 - English needs none
+
+    return format_date(when, "long", locale=key)
+
+
+def moment_text(when: datetime) -> str:
+    """Write a moment, which is in UTC: ``21 November 2026, 01:32 UTC``."""
+    return language().moment.format(date=date_text(when), time=f"{when:%H:%M} UTC")
+
+
+def say(message: str, /, **values: str) -> str:
+    """Say a sentence in the current language: ``say("{n} of {people}", n=..., people=...)``.
+
+    Values are texts, numbers as `fairdesk.report.words` writes them.
+    """
+    told = _current.get().catalogue.texts.get(message, message)
+    return told.format(**values) if values else told
+
+
+def say_many(count: int, one: str, many: str, /, **values: str) -> str:
+    """Say a sentence with a count, ``{n}``: as of one or as of many, as the language has it.
+
+    Examples
+    --------
+    >>> say_many(1, "{n} pair", "{n} pairs"), say_many(1200, "{n} pair", "{n} pairs")
+    ('1 pair', '1,200 pairs')
+    """
+    known = _current.get().catalogue
+    told = known.plurals.get((one, many))
+    message = (
+        (one if count == 1 else many)
+        if told is None
+        else told[min(known.form(count), len(told) - 1)]
+    )
+    return message.format(n=localised(f"{count:,}"), **values)
+
+
+def frame(key: LanguageKey) -> dict[str, str]:
+    """Give what stands around the sections, in a language, and ``language``: that of the texts.
+
+    A report of which no text is translated is an English one, whatever its numbers look like: so
+    say its pages to whoever has them read aloud.
+    """
+    with using(key):
+        told = {name: say(text) for name, text in FRAME.items()}
+        return told | {"language": key if _current.get().catalogue.texts else "en"}
+
+
+#: Which texts of a block may be fixed ones. Cells, values, and what a person wrote, are not.
+TEXTS: dict[str, tuple[str, ...]] = {
+    "text": ("lead", "text"),
+    "heading": ("text",),
+    "statement": ("number", "sentence", "details"),
+    "callout": ("word", "text"),
+    "grid": ("header", "caption"),
+    "chart": ("alt", "caption"),
+    "pair": ("title", "detail", "first", "second"),
+    "formula": ("name", "alt", "text"),
+    "note": ("title", "text"),
+}
+
+
+def translated(report: Report, kept: Collection[str] = ()) -> Report:
+    """Give a report with its fixed texts in the current language.
+
+    Parameters
+    ----------
+    report : Report
+        As it was made; its sentences with values are said in the language already.
+    kept : collection of str
+        Texts of the data and of the auditor: what looks just like one is left alone.
+    """
+    texts = _current.get().catalogue.texts
+    if not texts:
+        return report
+
+    def told(text: str) -> str:
+        return text if text in kept else texts.get(text, text)
+
+    return msgspec.structs.replace(
+        report,
+        kind=told(report.kind),
+        promise=told(report.promise),
+        redacted=told(report.redacted),
+        cover=tuple(_fact(fact, told) for fact in report.cover),
+        sections=tuple(
+            msgspec.structs.replace(
+                section,
+                title=told(section.title),
+                blocks=tuple(_block(block, told) for block in section.blocks),
+            )
+            for section in report.sections
+        ),
+    )
+
+
+def _fact(fact: Fact, told: Callable[[str], str]) -> Fact:
+    return Fact(told(fact.name), fact.value, fact.exact)
+
+
+def _block(block: Block, told: Callable[[str], str]) -> Block:
+    changes: dict[str, object] = {}
+    for name in TEXTS.get(str(block.__struct_config__.tag), ()):
+        held = getattr(block, name)
+        changes[name] = told(held) if isinstance(held, str) else tuple(map(told, held))
+    match block:
+        case Facts():
+            changes["facts"] = tuple(_fact(fact, told) for fact in block.facts)
+        case PairCard():
+            changes["outcome"] = tuple(
+                msgspec.structs.replace(row, name=told(row.name)) for row in block.outcome
+            )
+    return msgspec.structs.replace(block, **changes)

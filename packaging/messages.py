@@ -1,0 +1,175 @@
+"""Make the template of a report's translations, `fairdesk/report/locales/report.pot`.
+
+It is made by reading the source: what `say` and `say_many` say, what `fixed` marks, and the fixed
+texts of blocks; beside it what the methods, templates and fields are called. Nothing is run but
+the modules that hold those.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, get_type_hints
+
+import msgspec
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import write_po
+
+from fairdesk.audit.methods import METHODS
+from fairdesk.report import blocks, language
+from fairdesk.report.fields import FIELDS
+from fairdesk.report.templates import TEMPLATES
+
+SOURCE = Path(__file__).resolve().parents[1] / "fairdesk"
+#: Without a date: the same source gives the same file.
+_HEADER = b"""\
+# The texts of FairDesk's reports. Translated, it is de.po or fr.po; see CONTRIBUTING.md.
+msgid ""
+msgstr ""
+"MIME-Version: 1.0\\n"
+"Content-Type: text/plain; charset=UTF-8\\n"
+"Content-Transfer-Encoding: 8bit\\n"
+
+"""
+TEMPLATE = SOURCE / "report" / "locales" / "report.pot"
+
+
+class Told(NamedTuple):
+    """A message: its text, or those of one and of many, and where it stands."""
+
+    text: str | tuple[str, str]
+    place: str
+
+
+def main() -> None:
+    """Write the template; with ``--check`` only say, by the exit code, whether it is up to date."""
+    made = template()
+    if "--check" in sys.argv[1:]:
+        sys.exit(0 if TEMPLATE.exists() and TEMPLATE.read_bytes() == made else 1)
+    TEMPLATE.parent.mkdir(exist_ok=True)
+    TEMPLATE.write_bytes(made)
+
+
+def template() -> bytes:
+    """Give the template: every message once, in the order of the places that it comes from."""
+    made = Catalog()
+    for text, place in messages():
+        flags = {"python-brace-format"} if "{" in "".join(text) else set()
+        made.add(text, locations=[(place, 1)], flags=flags)
+    held = io.BytesIO(_HEADER)
+    held.seek(0, io.SEEK_END)
+    write_po(held, made, width=100, omit_header=True, include_lineno=False)
+    return held.getvalue()
+
+
+def messages() -> Iterator[Told]:
+    """Give every message; some more than once."""
+    for path in sorted((SOURCE / "report").rglob("*.py")):
+        place = path.relative_to(SOURCE.parent).as_posix()
+        for text in _of_module(ast.parse(path.read_text("utf-8"))):
+            yield Told(text, place)
+    for name, texts in (
+        ("fairdesk/report/templates/__init__.py", _of_templates()),
+        ("fairdesk/report/fields.py", _of_fields()),
+        ("fairdesk/audit/methods.py", _of_methods()),
+    ):
+        yield from (Told(text, name) for text in texts if text)
+
+
+def _of_module(module: ast.Module) -> Iterator[str | tuple[str, str]]:
+    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda each: (each.lineno, each.col_offset)):
+        match _name(call):
+            case "say" if call.args:
+                yield from _whole(call.args[0])
+            case "say_many":
+                yield from zip(_whole(call.args[1]), _whole(call.args[2]), strict=True)
+            case "fixed":
+                yield from _any(call.args[0])
+            case name if name in _BLOCKS:
+                for field, value in _bound(call, _BLOCKS[name]):
+                    if field in _texts_of(name):
+                        yield from _whole(value)
+
+
+def _name(call: ast.Call) -> str:
+    return getattr(call.func, "id", getattr(call.func, "attr", ""))
+
+
+def _whole(node: ast.expr) -> Iterator[str]:
+    """Give the texts that an expression may be; not those that it is put together from."""
+    match node:
+        case ast.Constant(value=str(text)) if any(map(str.isalpha, text)):
+            yield text
+        case ast.IfExp():
+            yield from _whole(node.body)
+            yield from _whole(node.orelse)
+        case ast.BoolOp():
+            for each in node.values:
+                yield from _whole(each)
+        case ast.Tuple() | ast.List():
+            for each in node.elts:
+                yield from _whole(each)
+        case ast.Starred():
+            yield from _whole(node.value)
+
+
+def _any(node: ast.expr) -> Iterator[str]:
+    """Give all texts of a constant, but the keys of dictionaries."""
+    if isinstance(node, ast.Dict):
+        for value in node.values:
+            yield from _any(value)
+    elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+        for value in node.elts:
+            yield from _any(value)
+    elif isinstance(node, ast.Starred):
+        yield from _any(node.value)
+    else:
+        yield from _whole(node)
+
+
+def _bound(call: ast.Call, fields: tuple[str, ...]) -> Iterable[tuple[str, ast.expr]]:
+    yield from zip(fields, call.args, strict=False)
+    yield from ((word.arg, word.value) for word in call.keywords if word.arg)
+
+
+_BLOCKS = {
+    name: one.__struct_fields__
+    for name, one in vars(blocks).items()
+    if isinstance(one, type) and issubclass(one, msgspec.Struct) and one is not msgspec.Struct
+}
+
+
+def _texts_of(name: str) -> tuple[str, ...]:
+    extra = {"Fact": ("name",), "Section": ("title",), "Report": ("kind", "promise", "redacted")}
+    tag = getattr(blocks, name).__struct_config__.tag
+    return extra.get(name) or language.TEXTS.get(str(tag), ())
+
+
+def _of_templates() -> Iterator[str]:
+    for each in TEMPLATES.values():
+        yield from (each.title, each.holds)
+
+
+def _of_fields() -> Iterator[str]:
+    for each in FIELDS.values():
+        yield from (each.label, each.group, *each.choices)
+
+
+def _of_methods() -> Iterator[str]:
+    for method in METHODS.values():
+        yield from (method.title, method.sentence, method.tells, method.cannot)
+        hints = get_type_hints(method.options, include_extras=True)
+        for hint in hints.values():
+            yield from (
+                str(meta.title)
+                for meta in getattr(hint, "__metadata__", ())
+                if isinstance(meta, msgspec.Meta) and meta.title
+            )
+
+
+if __name__ == "__main__":
+    main()
