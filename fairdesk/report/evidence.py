@@ -25,8 +25,6 @@ from fairdesk.report.language import moment_text
 from fairdesk.report.material import Material
 from fairdesk.report.words import grouping_names
 
-#: In English whatever the system's language is.
-
 
 def identity(spec: AuditSpec) -> str:
     """Give the audit's id: the same for the same question, another one for any other."""
