@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.store import Pair, RunRecord
-from fairdesk.data.domain import Attribute
 from fairdesk.data.nearest import nearest
 from fairdesk.events import Rows
 from fairdesk.models.decision import score_name
@@ -120,11 +119,10 @@ def _what_it_shows(material: Material) -> list[Block]:
 def _widest_sentence(material: Material, pair: Pair) -> str:
     spec = material.spec
     changes = [
-        f"{words.quoted(attribute.name)} from {attribute.text(pair.row[i])} "
-        f"to {attribute.text(pair.partner[i])}"
+        f"{words.quoted(spec.domain.names[i])} from {material.shown.value(i, pair.row[i])} "
+        f"to {material.shown.value(i, pair.partner[i])}"
         for i in spec.domain.protected.tolist()
         if pair.row[i] != pair.partner[i]
-        for attribute in (spec.domain.attributes[i],)
     ]
     return (
         f"The widest difference among the pairs shown is finding {words.number(pair.id)}: changing "
@@ -222,7 +220,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         )
     counters = material.gathered.changes.get(run.id, [])
     blocks += [
-        _changes_grid(spec.domain.attributes[i], counter)
+        _changes_grid(material, i, counter)
         for i, counter in zip(spec.domain.protected.tolist(), counters, strict=False)
         if counter
     ]
@@ -261,19 +259,22 @@ def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str) ->
     return Chart(picture.svg, picture.alt, caption)
 
 
-def _changes_grid(attribute: Attribute, counter: Counter[tuple[float, float]]) -> Grid:
+def _changes_grid(
+    material: Material, position: int, counted: Counter[tuple[float, float]]
+) -> Grid:
     """Count the findings by the values of the one who fares better and of the one who does not."""
-    total = sum(counter.values())
+    total = sum(counted.values())
+    counter: Counter[tuple[str, str]] = Counter()
+    # values that are shown alike are one
+    for (better, worse), count in sorted(counted.items()):
+        shown = (material.shown.value(position, each) for each in (better, worse))
+        counter[next(shown), next(shown)] += count
     rows = [
-        (
-            attribute.text(better),
-            attribute.text(worse),
-            words.number(count),
-            words.percent(count, total),
-        )
-        for (better, worse), count in sorted(counter.items(), key=lambda item: (-item[1], item[0]))
+        (better, worse, words.number(count), words.percent(count, total))
+        for (better, worse), count in counter.most_common()
     ]
-    caption = f"Which values of {attribute.name} were paired, in findings where it differs"
+    name = material.spec.domain.names[position]
+    caption = f"Which values of {name} were paired, in findings where it differs"
     if len(rows) > _CHANGES_SHOWN:
         rest = sum(sorted(counter.values(), reverse=True)[_CHANGES_SHOWN:])
         other = f"{words.number(len(rows) - _CHANGES_SHOWN)} other pairings"
@@ -312,11 +313,12 @@ def pairs(material: Material) -> Section:
 
 def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
     spec = material.spec
+    shown = material.shown
     decisions = class_texts(spec, material.table)
     rows = tuple(
-        PairRow(attribute.name, attribute.text(first), attribute.text(second), first != second)
-        for attribute, first, second in zip(
-            spec.domain.attributes, pair.row.tolist(), pair.partner.tolist(), strict=True
+        PairRow(name, shown.value(i, first), shown.value(i, second), first != second)
+        for i, (name, first, second) in enumerate(
+            zip(spec.domain.names, pair.row.tolist(), pair.partner.tolist(), strict=True)
         )
     )
     outcome = (
@@ -337,11 +339,17 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
     detail = [material.run_name(run)]
     if len(run.seconds) > 1:
         detail.append(f"{pair.phase} search")
-    if len(people):
+    if len(people) and shown.whole:
         _, distance = nearest(spec.domain, people, pair.row)
         detail.append(f"distance to the nearest real {spec.person} {distance:.3f}")
     title = f"Finding {words.number(pair.id)}" + (", flagged" if pair.mark == "flagged" else "")
     person = spec.person[:1].upper() + spec.person[1:]
     return PairCard(
-        title, "; ".join(detail), pair.note, f"{person} A", f"{person} B", rows, outcome
+        title,
+        "; ".join(detail),
+        pair.note if shown.whole else "",
+        f"{person} A",
+        f"{person} B",
+        rows,
+        outcome,
     )

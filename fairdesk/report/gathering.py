@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 
 from fairdesk.audit.store import Pair, PairQuery, Store
 from fairdesk.data.domain import Domain
+from fairdesk.report.redaction import Shown
 
 #: So many pairs are shown in full, besides the flagged ones.
 SHOWN = 10
 #: And never more than so many flagged ones.
 MOST_FLAGGED = 40
+#: So many more are listed where the auditor asks for it, in a line each.
+MORE = 50
 #: From so many with the widest difference those to show are picked.
 _POOL = 500
 
@@ -30,12 +33,15 @@ class Gathered:
         The findings by the auditor's mark.
     shown : list[Pair]
         The pairs to show: flagged ones, then those with the greatest difference of scores, near
-        copies of one shown before only when there are no others; none that was dismissed.
+        copies of one shown before only when there are no others; none that was dismissed, or that
+        the report is not to show.
     """
 
     changes: dict[int, list[Counter[tuple[float, float]]]] = field(default_factory=dict)
     marks: Counter[str] = field(default_factory=Counter)
     shown: list[Pair] = field(default_factory=list)
+    more: list[Pair] = field(default_factory=list)
+    hidden: int = 0
 
 
 def difference(pair: Pair) -> float:
@@ -43,8 +49,16 @@ def difference(pair: Pair) -> float:
     return abs(pair.row_score - pair.partner_score)
 
 
-def gather(store: Store) -> Gathered:
-    """Walk over all findings once, in memory that does not grow with their number."""
+def gather(store: Store, shown: Shown | None = None) -> Gathered:
+    """Walk over all findings once, in memory that does not grow with their number.
+
+    Parameters
+    ----------
+    store : Store
+        The audit.
+    shown : Shown, optional
+        What may be told of single people; everything, where it is left out.
+    """
     domain = store.spec.domain
     favourable = store.spec.mapping.favourable_class
     positions = domain.protected.tolist()
@@ -60,16 +74,24 @@ def gather(store: Store) -> Gathered:
         for counter, position in zip(counters, positions, strict=True):
             if better[position] != worse[position]:
                 counter[better[position], worse[position]] += 1
-        if pair.mark == "flagged":
+        if pair.mark == "dismissed":
+            continue
+        entry = (difference(pair), -pair.id, pair)
+        if pair.mark != "flagged" and len(widest) >= _POOL and entry < widest[0]:
+            continue
+        if shown is not None and shown.hides(pair):
+            found.hidden += 1
+        elif pair.mark == "flagged":
             flagged.append(pair)
-        elif pair.mark != "dismissed":
-            entry = (difference(pair), -pair.id, pair)
-            if len(widest) < _POOL:
-                heapq.heappush(widest, entry)
-            else:
-                heapq.heappushpop(widest, entry)
+        elif len(widest) < _POOL:
+            heapq.heappush(widest, entry)
+        else:
+            heapq.heappushpop(widest, entry)
     found.shown = sorted(flagged, key=difference, reverse=True)[:MOST_FLAGGED]
-    _fill(found.shown, [pair for _, _, pair in sorted(widest, reverse=True)], domain)
+    pool = [pair for _, _, pair in sorted(widest, reverse=True)]
+    _fill(found.shown, pool, domain)
+    told = {pair.id for pair in found.shown}
+    found.more = [pair for pair in pool if pair.id not in told][:MORE]
     return found
 
 

@@ -1,0 +1,359 @@
+"""What a report that goes to strangers leaves out of single people, and how it says so.
+
+Two ways. *synthetic*: only invented people are shown, none of whom is like a row of the data. In
+*bands*: numbers are shown as bands of the data's values, and nobody whose bands only a few rows
+have. Both quote no text that somebody wrote, no name that only a few rows have, no group of a few
+people, and none of the auditor's notes: they may quote any of it.
+
+This keeps a reader from finding a row in the report. It is no proof of anonymity: who knows the
+model, or sets several tables beside each other, may still learn something about somebody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.audit.details import Redaction
+from fairdesk.audit.records import LogEntry, LogKind, Pair, RunRecord
+from fairdesk.audit.spec import AuditSpec
+from fairdesk.data.table import Column, Kind, Table
+from fairdesk.events import Figure, GroupTable, Rows, TermRate
+
+#: What fewer rows than this have in common is not told.
+FEWEST = 5
+#: Into so many bands a number is divided at most.
+BANDS = 5
+OTHER = "other (few rows)"
+TEXT = "a text, left out"
+WHOLE = "any value"
+LEFT_OUT = "Something about a single pair; it stands in the audit file."
+
+#: What is about single pairs in the log.
+_OF_PAIRS: tuple[LogKind, ...] = ("marked", "learned")
+#: How entries about single pairs begin in logs without kinds.
+_PAIR = re.compile(r"Pairs? \d")
+_BOTH = (
+    f"texts that people wrote, names that fewer than {FEWEST} rows have, and groups of 1 to "
+    f"{FEWEST - 1} people are left out; so are the auditor’s notes on pairs, and what the log says "
+    "of single pairs. Several tables together, or the model itself, may still tell something of "
+    "somebody."
+)
+#: What in a manifest is JSON once more.
+_FILES = ("domain_file", "map_file")
+#: What is said of each way.
+SENTENCES: dict[Redaction, str] = {
+    "none": "",
+    "synthetic": "Only invented people are shown, each of whom differs from every row of the data "
+    f"also in something that is not protected; {_BOTH}",
+    "bands": "Numbers of people are shown in bands, which rows of the data fill about equally, and "
+    f"nobody is shown whose bands and names together 1 to {FEWEST - 1} rows have; {_BOTH}",
+}
+#: The same in a few words.
+SHORT: dict[Redaction, str] = {
+    "none": "",
+    "synthetic": "only invented ones are shown; see Limits",
+    "bands": "shown in bands; see Limits",
+}
+
+
+class Shown:
+    """What may be told of the people of an audit.
+
+    Parameters
+    ----------
+    kind : str
+        As in `fairdesk.audit.details.Choice`.
+    spec : AuditSpec
+        The question.
+    table : Table
+        The audited data.
+    """
+
+    def __init__(self, kind: Redaction, spec: AuditSpec, table: Table) -> None:
+        self.kind = kind
+        self._domain = spec.domain
+        self._table = table
+        self._counted: dict[str, Counter[str]] = {}
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self.kind == "none"
+
+    @property
+    def sentence(self) -> str:
+        """What is left out; empty for nothing."""
+        return SENTENCES[self.kind]
+
+    def hides(self, pair: Pair) -> bool:
+        """Whether a pair is not to be shown: because it is a real person, or nearly one."""
+        match self.kind:
+            case "none":
+                return False
+            case "synthetic":
+                return self._key(self._alike(pair.row)) in self._real
+            case "bands":
+                counts = (
+                    self._banded[part][self._key(self._places(person)[columns])]
+                    for part, columns in enumerate(self._parts)
+                    for person in (pair.row, pair.partner)
+                )
+                return any(0 < count < FEWEST for count in counts)
+
+    def value(self, position: int, code: float) -> str:
+        """Write a person's value of the domain's attribute at a position."""
+        attribute = self._domain.attributes[position]
+        if self.whole:
+            return attribute.text(code)
+        if attribute.kind is Kind.TEXT:
+            return TEXT
+        if attribute.values:
+            return OTHER if attribute.text(code) in self._rare[position] else attribute.text(code)
+        if self.kind == "bands":
+            return band_text(self._edges[position], code, integral=attribute.integral)
+        return attribute.text(code)
+
+    def values(self, column: Column) -> tuple[str, ...]:
+        """Give the values of a column, or of an attribute, that may be named."""
+        if self.whole:
+            return column.values
+        if column.kind in (Kind.TEXT, Kind.IGNORED):
+            return ()
+        return tuple(name for name in column.values if self._counts(column.name)[name] >= FEWEST)
+
+    def runs(self, runs: Iterable[RunRecord]) -> list[RunRecord]:
+        """Give runs without what their figures quote of single people."""
+        return [
+            msgspec.structs.replace(run, figures=tuple(map(self._figure, run.figures)))
+            for run in runs
+        ]
+
+    def _figure(self, figure: Figure) -> Figure:
+        if isinstance(figure, GroupTable):
+            return self.table(figure)
+        if isinstance(figure, TermRate) and not self.whole:
+            return msgspec.structs.replace(figure, examples=())
+        return figure
+
+    def table(self, table: GroupTable) -> GroupTable:
+        """Give a table of groups without those of a few people.
+
+        Where it is one group alone, whose figures are what the others leave of the whole, the next
+        smallest goes as well.
+        """
+        keep = None if self.whole else _kept([line.people for line in table.lines])
+        if keep is None:
+            return table
+        reference = keep.index(table.reference) if table.reference in keep else -1
+        return msgspec.structs.replace(
+            table, lines=tuple(table.lines[i] for i in keep), reference=reference
+        )
+
+    def log(self, entries: Sequence[LogEntry]) -> list[LogEntry]:
+        """Give the log with nothing in entries about single pairs but when they were made.
+
+        Their fingerprints stay, so that the chain's head is still that of the audit file; what they
+        are of can be checked with that file alone.
+        """
+        return [
+            msgspec.structs.replace(entry, what=LEFT_OUT, told="")
+            if not self.whole and (entry.kind in _OF_PAIRS or _PAIR.match(entry.what))
+            else entry
+            for entry in entries
+        ]
+
+    def manifest(self, text: str) -> str:
+        """Leave out of a manifest's JSON what the report leaves out, and say so in it.
+
+        Wherever they stand: the values of columns and attributes, examples of texts, groups of a
+        few people, entries about single pairs.
+        """
+        if self.whole:
+            return text
+        document = self._without(msgspec.json.decode(text))
+        document["redacted"] = self.sentence
+        return msgspec.json.format(
+            msgspec.json.encode(document, order="deterministic"), indent=1
+        ).decode()
+
+    def _without(self, node: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Walk through JSON, and leave out what is known by its members."""
+        if isinstance(node, list):
+            return [self._without(each) for each in node]
+        if not isinstance(node, dict):
+            return node
+        if {"at", "what", "kind"} <= node.keys():
+            return self._entry(node)
+        node = {
+            name: self._parsed(each) if name in _FILES and each else self._without(each)
+            for name, each in node.items()
+        }
+        match node.get("type"):
+            case "TermRate":
+                node["examples"] = []
+            case "GroupTable":
+                node = _told_table(node)
+        if {"name", "kind", "values"} <= node.keys() and node["name"] in self._table.names:
+            node = self._column(node)
+        return node
+
+    def _parsed(self, text: str) -> str:
+        return msgspec.json.encode(self._without(msgspec.json.decode(text))).decode()
+
+    def _entry(self, node: dict[str, Any]) -> dict[str, Any]:
+        (told,) = self.log([LogEntry(str(node["at"]), str(node["what"]), node["kind"])])
+        return {**node, "what": told.what, "told": ""} if told.what != node["what"] else node
+
+    def _column(self, node: dict[str, Any]) -> dict[str, Any]:
+        """Empty what a column's values tell of single rows."""
+        column = Column(str(node["name"]), Kind(node["kind"]), tuple(map(str, node["values"])))
+        if column.kind in (Kind.TEXT, Kind.IGNORED):
+            return {**node, "values": [], "low": 0.0, "high": 0.0}
+        # the last value of some attributes stands for a missing cell, and is no name
+        told = {*self.values(column), *(column.values[-1:] if node.get("unknown") else ())}
+        return {**node, "values": [name if name in told else OTHER for name in column.values]}
+
+    @property
+    def _parts(self) -> tuple[NDArray[np.intp], ...]:
+        """What of a person is looked for in the data: everything, and what is not protected."""
+        everything = np.arange(len(self._domain.attributes))
+        return (everything, self._domain.others) if len(self._domain.others) else (everything,)
+
+    def _alike(self, row: Rows) -> Rows:
+        return row[..., self._parts[-1]]
+
+    @staticmethod
+    def _key(row: NDArray[np.generic]) -> bytes:
+        # nought has two signs, which are equal and have other bytes
+        return (row + 0).tobytes()
+
+    @cached_property
+    def _rows(self) -> Rows:
+        return self._domain.encode(self._table)
+
+    @cached_property
+    def _real(self) -> frozenset[bytes]:
+        return frozenset(self._key(row) for row in self._alike(self._rows))
+
+    @cached_property
+    def _edges(self) -> tuple[tuple[float, ...], ...]:
+        """Per attribute where its bands begin; those of names are empty."""
+        return tuple(
+            () if attribute.values else band_edges(self._rows[:, i], integral=attribute.integral)
+            for i, attribute in enumerate(self._domain.attributes)
+        )
+
+    def _places(self, rows: Rows) -> NDArray[np.float64]:
+        """Bring people to what is shown of them: the number of a band, the code of a name."""
+        places = np.array(rows, dtype=np.float64)
+        for i, (attribute, edges) in enumerate(
+            zip(self._domain.attributes, self._edges, strict=True)
+        ):
+            if not attribute.values:
+                places[..., i] = np.searchsorted(edges, rows[..., i], side="right")
+                continue
+            rare = [code for code, name in enumerate(attribute.values) if name in self._rare[i]]
+            places[..., i][np.isin(rows[..., i], rare)] = -1
+            if attribute.kind is Kind.TEXT:
+                places[..., i] = -1
+        return places
+
+    @cached_property
+    def _banded(self) -> tuple[Counter[bytes], ...]:
+        """How many rows have the same bands and names: in everything, and in all but protected."""
+        places = self._places(self._rows)
+        return tuple(
+            Counter(self._key(row) for row in places[:, columns]) for columns in self._parts
+        )
+
+    def _counts(self, name: str) -> Counter[str]:
+        """Count the rows that have each value of a column."""
+        if name not in self._counted:
+            self._counted[name] = Counter(self._table.counts(name))
+        return self._counted[name]
+
+    @cached_property
+    def _rare(self) -> tuple[frozenset[str], ...]:
+        """Per attribute the names that only a few rows have; what stands for no value is none."""
+        return tuple(
+            frozenset(attribute.values[: -1 if attribute.unknown else None])
+            - frozenset(
+                name for name, count in self._counts(attribute.name).items() if count >= FEWEST
+            )
+            for attribute in self._domain.attributes
+        )
+
+
+def band_edges(values: Rows, *, integral: bool) -> tuple[float, ...]:
+    """Divide numbers into bands: give where each but the first begins.
+
+    The borders are quantiles of the distinct values, rounded to a hundredth of the range at least,
+    so that none is somebody's own number. Every band has at least `FEWEST` rows; the ends are open.
+
+    Parameters
+    ----------
+    values : Rows
+        ``(n,)``; NaN is not known.
+    integral : bool
+        Whether they are whole numbers.
+    """
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return ()
+    distinct = np.unique(known)
+    step = 10.0 ** np.floor(np.log10(max(float(distinct[-1] - distinct[0]), 1e-12) / 20))
+    step = max(step, 1.0) if integral else step
+    wanted = np.quantile(distinct, np.arange(1, BANDS) / BANDS)
+    edges: list[float] = []
+    before = -np.inf
+    for edge in dict.fromkeys((np.round(wanted / step) * step).tolist()):
+        inside = int(((known >= before) & (known < edge)).sum())
+        if inside >= FEWEST and int((known >= edge).sum()) >= FEWEST:
+            # what rounding leaves behind the last decimal of a step is no part of the border
+            edges.append(float(f"{edge:.12g}"))
+            before = edge
+    return tuple(edges)
+
+
+def band_text(edges: Sequence[float], value: float, *, integral: bool) -> str:
+    """Write the band that a number is in: ``under 30``, ``30 to 44``, ``60 or more``."""
+    if not edges:
+        return WHOLE
+    place = int(np.searchsorted(edges, value, side="right"))
+    if place == 0:
+        return f"under {edges[0]:,.10g}"
+    if place == len(edges):
+        return f"{edges[-1]:,.10g} or more"
+    low, high = edges[place - 1], edges[place]
+    if integral:
+        return f"{low:,.10g} to {high - 1:,.10g}" if high - 1 > low else f"{low:,.10g}"
+    return f"{low:,.10g} to under {high:,.10g}"
+
+
+def _kept(people: Sequence[int]) -> list[int] | None:
+    """Give the places of the groups that are shown; ``None`` for all."""
+    few = {i for i, count in enumerate(people) if 0 < count < FEWEST}
+    if not few:
+        return None
+    rest = [i for i in range(len(people)) if i not in few and people[i]]
+    if len(few) == 1 and rest:
+        few.add(min(rest, key=lambda i: people[i]))
+    return [i for i in range(len(people)) if i not in few]
+
+
+def _told_table(node: dict[str, Any]) -> dict[str, Any]:
+    """Leave the groups of a few people out of a table's JSON."""
+    lines, reference = node.get("lines", []), node.get("reference", -1)
+    keep = _kept([line.get("people", 0) for line in lines])
+    if keep is None:
+        return node
+    kept = keep.index(reference) if reference in keep else -1
+    return {**node, "lines": [lines[i] for i in keep], "reference": kept}
