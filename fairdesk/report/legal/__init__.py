@@ -1,0 +1,104 @@
+"""What rules and standards ask for: dated notes in JSON files beside this module, one for each.
+
+A note says what a rule was read to say, when, and where; never whether anything keeps it. Whoever
+changes what a note says gives it a new ``id`` (its file's name, with its date or edition) and says
+when it was read, so that an older report can still be understood.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from fairdesk.audit.details import TemplateKey
+from fairdesk.report.blocks import Note
+from fairdesk.report.language import date_text, fixed, say
+from fairdesk.report.templates import TEMPLATES
+
+_HERE = Path(__file__).parent
+#: What a note rests on: a copy of the rule's own text, or what others write about it.
+Status = Literal["text", "secondary"]
+_STATUS: dict[Status, str] = fixed(
+    {
+        "text": "Wording checked against a copy of the text.",
+        "secondary": "Stated from secondary sources, not checked against the text itself.",
+    }
+)
+#: What stands below the notes, always.
+NO_ADVICE = fixed(
+    "These are notes, no legal advice. Whether a rule applies, and whether it is kept, this report "
+    "does not say."
+)
+
+
+class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where it can be read."""
+
+    title: str
+    url: str
+
+
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a rule or a standard asks for.
+
+    Attributes
+    ----------
+    id : str
+        The name of its file, with its date or edition.
+    title : str
+        What it is called.
+    where : str
+        Where it holds, and since when.
+    read : str
+        The month in which it was read: ``2026-11``.
+    status : str
+        What the note rests on.
+    source : Source
+        Where it can be read.
+    statements : tuple[str, ...]
+        What it asks for, whole sentences.
+    """
+
+    id: str
+    title: str
+    where: str
+    read: str
+    status: Status
+    source: Source
+    statements: tuple[str, ...]
+
+
+@cache
+def rules() -> dict[str, Rule]:
+    """Give all of them, by their ids."""
+    read = [
+        msgspec.json.decode(path.read_bytes(), type=Rule) for path in sorted(_HERE.glob("*.json"))
+    ]
+    return {rule.id: rule for rule in read}
+
+
+def notes(template: TemplateKey) -> tuple[Note, ...]:
+    """Give the notes that a template prints, in its order."""
+    return tuple(note(key) for key in TEMPLATES[template].notes)
+
+
+def note(key: str) -> Note:
+    """Give one note, as a report shows it."""
+    rule = rules()[key]
+    return Note(
+        title=rule.title,
+        dated=say("{where}; as read in {month}", where=rule.where, month=_month(rule.read)),
+        text=" ".join((*rule.statements, say(_STATUS[rule.status]))),
+        source=rule.source.title,
+        url=rule.source.url,
+    )
+
+
+def _month(read: str) -> str:
+    """Write a month: ``November 2026``."""
+    _, _, month = date_text(datetime.fromisoformat(f"{read}-01")).partition(" ")
+    return month
