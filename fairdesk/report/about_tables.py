@@ -7,8 +7,24 @@ import re
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import GroupLine, GroupTable
 from fairdesk.report import words
-from fairdesk.report.words import NBSP, UNDEFINED, p_text, signed
+from fairdesk.report.language import fixed, say, say_many
+from fairdesk.report.words import UNDEFINED, p_text, signed
 
+#: How a ratio stands to the screening line: by whether it is below, and whether one person more
+#: or fewer would change that.
+_LINES = fixed(
+    {
+        (True, False): "That is below the four-fifths screening line; the line is no verdict.",
+        (False, False): "That is not below the four-fifths screening line; the line is no verdict.",
+        (
+            True,
+            True,
+        ): "That is below the four-fifths screening line; one person more or fewer would "
+        "change that; the line is no verdict.",
+        (False, True): "That is not below the four-fifths screening line; one person more or fewer "
+        "would change that; the line is no verdict.",
+    }
+)
 #: A group of numbers, as it is named.
 _RANGE = re.compile(r"^up to | to | and over$")
 
@@ -20,15 +36,16 @@ def outcome_of(spec: AuditSpec, table: GroupTable) -> str:
 
 def table_title(spec: AuditSpec, table: GroupTable) -> str:
     """Say what a table counts, and by which groups."""
-    by = words.listed(table.attributes)
+    values = {"by": words.listed(table.attributes), "outcome": outcome_of(spec, table)}
     match table.of:
         case "label":
-            return f"Label “{outcome_of(spec, table)}”, by {by}"
+            return say("Label “{outcome}”, by {by}", **values)
+        case "decisions" if spec.predictions:
+            return say("Decision “{outcome}”, by {by}", **values)
         case "decisions":
-            whose = "Decision" if spec.predictions else "Model’s decision"
-            return f"{whose} “{outcome_of(spec, table)}”, by {by}"
+            return say("Model’s decision “{outcome}”, by {by}", **values)
         case "scores":
-            return f"Scores for “{outcome_of(spec, table)}” above the median, by {by}"
+            return say("Scores for “{outcome}” above the median, by {by}", **values)
 
 
 def table_sentences(spec: AuditSpec, table: GroupTable) -> tuple[str, ...]:
@@ -68,47 +85,61 @@ def reference_of(table: GroupTable) -> GroupLine | None:
 def worst_sentence(spec: AuditSpec, table: GroupTable) -> str:
     """Say the lowest impact ratio, and whose it is."""
     worst, best = worst_of(table), reference_of(table)
+    values = {"by": words.listed(table.attributes), "what": _counted_as(spec, table)}
     if worst is None or best is None or worst.impact_ratio is None:
-        return (
-            f"No two groups by {words.listed(table.attributes)} can be compared by "
-            f"{_counted_as(spec, table)}: {_why_none(table)}."
+        return say(
+            "No two groups by {by} can be compared by {what}: {why}.",
+            why=_why_none(table),
+            **values,
         )
     if worst.impact_ratio == 1:
-        return (
-            f"1.00 is the impact ratio of all groups by {words.listed(table.attributes)} in "
-            f"{_counted_as(spec, table)} (observed): {rate_of(table, best)} in each."
+        return say(
+            "{ratio} is the impact ratio of all groups by {by} in {what} (observed): {rate} in "
+            "each.",
+            ratio=words.number(1, 2),
+            rate=rate_of(table, best),
+            **values,
         )
-    line = "below" if worst.below else "not below"
-    chance = "" if worst.holm is None else f"; corrected p {p_text(worst.holm)}"
-    flips = "; one person more or fewer would change that" if worst.flips else ""
-    return (
-        f"{worst.impact_ratio:.2f} is the lowest impact ratio by {words.listed(table.attributes)} "
-        f"in {_counted_as(spec, table)} (observed): {rate_of(table, worst)} of "
-        f"{words.counted(worst.people, spec.person)} with {group_text(table, worst)} against "
-        f"{rate_of(table, best)} of {words.number(best.people)} with "
-        f"{group_text(table, best)}{chance}. That is {line} the four-fifths screening line{flips}; "
-        "the line is no verdict."
+    chance = say("; corrected p {p}", p=p_text(worst.holm)) if worst.holm is not None else ""
+    told = say_many(
+        worst.people,
+        "{ratio} is the lowest impact ratio by {by} in {what} (observed): {rate} of {n} {person} "
+        "with {group} against {best_rate} of {best_people} with {best}{chance}.",
+        "{ratio} is the lowest impact ratio by {by} in {what} (observed): {rate} of {n} {people} "
+        "with {group} against {best_rate} of {best_people} with {best}{chance}.",
+        ratio=words.number(worst.impact_ratio, 2),
+        rate=rate_of(table, worst),
+        group=group_text(table, worst),
+        best_rate=rate_of(table, best),
+        best_people=words.number(best.people),
+        best=group_text(table, best),
+        chance=chance,
+        **values,
+        **words.whom(spec.person),
     )
+    return f"{told} {say(_LINES[bool(worst.below), bool(worst.flips)])}"
 
 
 def _why_none(table: GroupTable) -> str:
     lines = [line for line in table.lines if line.known and line.people]
     if len(lines) < 2:
-        return "fewer than two have people in them"
+        return say("fewer than two have people in them")
     if sum(not line.excluded for line in lines) < 2:
-        return "fewer than two have enough people"
-    return "nobody has the favourable outcome"
+        return say("fewer than two have enough people")
+    return say("nobody has the favourable outcome")
 
 
 def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
+    outcome = outcome_of(spec, table)
     match table.of:
         case "label":
-            return f"the label “{outcome_of(spec, table)}”"
+            return say("the label “{outcome}”", outcome=outcome)
+        case "decisions" if spec.predictions:
+            return say("the decision “{outcome}”", outcome=outcome)
         case "decisions":
-            whose = "the decision" if spec.predictions else "the model’s decision"
-            return f"{whose} “{outcome_of(spec, table)}”"
+            return say("the model’s decision “{outcome}”", outcome=outcome)
         case "scores":
-            return "scores above the median"
+            return say("scores above the median")
 
 
 def rate_of(table: GroupTable, line: GroupLine) -> str:
@@ -124,22 +155,28 @@ def _below_line(table: GroupTable) -> str:
     below = sum(bool(line.below) for line in compared)
     if below < 2:
         return ""
-    return (
-        f"{words.number(below)} of {words.number(len(compared))} groups are below the screening "
-        "line."
+    return say(
+        "{n} of {groups} groups are below the screening line.",
+        n=words.number(below),
+        groups=words.number(len(compared)),
     )
 
 
 def _median(table: GroupTable) -> str:
     if table.of != "scores" or table.median is None:
         return ""
-    ties = (
-        f" {words.percent(table.ties, 1.0)} of the people stand right at it, and do not count as "
-        "above it."
-        if table.ties
-        else ""
+    told = say(
+        "{median} is the median score of all {n}.",
+        median=words.short(table.median, 4),
+        n=words.number(table.people),
     )
-    return f"{table.median:.4g} is the median score of all {words.number(table.people)}.{ties}"
+    if not table.ties:
+        return told
+    ties = say(
+        "{share} of the people stand right at it, and do not count as above it.",
+        share=words.percent(table.ties, 1.0),
+    )
+    return f"{told} {ties}"
 
 
 def _errors(table: GroupTable) -> str:
@@ -149,47 +186,56 @@ def _errors(table: GroupTable) -> str:
     if not apart or best is None:
         return ""
     widest = max(apart, key=lambda line: abs(line.equal_opportunity or 0.0))
-    return (
-        f"{points_of(widest.equal_opportunity)} is the widest difference of true positive rates: "
-        f"{_fraction(widest.true_positives, widest.positives)} of those with "
-        f"{group_text(table, widest)} and the favourable label are decided favourably, "
-        f"{_fraction(best.true_positives, best.positives)} of those with "
-        f"{group_text(table, best)}."
+    return say(
+        "{points} is the widest difference of true positive rates: {rate} of those with {group} "
+        "and the favourable label are decided favourably, {best_rate} of those with {best}.",
+        points=points_of(widest.equal_opportunity),
+        rate=_fraction(widest.true_positives, widest.positives),
+        group=group_text(table, widest),
+        best_rate=_fraction(best.true_positives, best.positives),
+        best=group_text(table, best),
     )
 
 
 def _left_out(spec: AuditSpec, table: GroupTable) -> str:
-    told = [
-        f"{words.counted(count, spec.person)} {why}"
-        for count, why in (
-            (table.unknown, "of unknown group"),
-            (table.without, "without an outcome"),
+    unknown, without = (
+        words.counted(count, spec.person) for count in (table.unknown, table.without)
+    )
+    if table.unknown and table.without:
+        return say(
+            "{unknown} of unknown group and {without} without an outcome are left out.",
+            unknown=unknown,
+            without=without,
         )
-        if count
-    ]
-    if not told:
-        return ""
-    return f"{words.joined(told)} are left out."
+    if table.unknown:
+        return say("{unknown} of unknown group are left out.", unknown=unknown)
+    if table.without:
+        return say("{without} without an outcome are left out.", without=without)
+    return ""
 
 
 def _small(table: GroupTable) -> str:
-    small = [line for line in table.lines if line.excluded]
+    small = sum(line.excluded for line in table.lines)
     if not small:
         return ""
-    groups, are = ("group", "is") if len(small) == 1 else ("groups", "are")
-    return (
-        f"{words.number(len(small))} {groups} of too small a share of the people (under "
-        f"2{NBSP}% unless the run’s settings say otherwise; 6 RCNY 5-301) {are} counted, but left "
-        "out of the impact ratios."
+    return say_many(
+        small,
+        "{n} group of too small a share of the people (under {least} unless the run’s settings say "
+        "otherwise; 6 RCNY 5-301) is counted, but left out of the impact ratios.",
+        "{n} groups of too small a share of the people (under {least} unless the run’s settings "
+        "say otherwise; 6 RCNY 5-301) are counted, but left out of the impact ratios.",
+        least=words.percent_of("2"),
     )
 
 
 def points_of(value: float | None) -> str:
     """Write a difference of rates in percentage points."""
-    return UNDEFINED if value is None else f"{signed(100 * value, 1)} points"
+    if value is None:
+        return say(UNDEFINED)
+    return say("{n} points", n=signed(100 * value, 1))
 
 
 def _fraction(part: int | None, whole: int | None) -> str:
     if not whole:
-        return UNDEFINED
+        return say(UNDEFINED)
     return words.percent(part or 0, whole)

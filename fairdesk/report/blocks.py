@@ -9,6 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from fairdesk.audit.details import LanguageKey, Paper, TemplateKey
+
 #: What a statement rests on, told by word and by mark throughout: an example that a search gives;
 #: rows of the data; random samples; a certificate.
 Evidence = Literal["", "example", "observed", "estimated", "proven"]
@@ -128,6 +130,8 @@ class PairCard(msgspec.Struct, frozen=True, tag="pair"):
         Their attributes.
     outcome : tuple[PairRow, ...]
         What the model answered, set below.
+    key : str
+        Its name within its section, by which a preview finds it.
     """
 
     title: str
@@ -137,6 +141,7 @@ class PairCard(msgspec.Struct, frozen=True, tag="pair"):
     second: str
     rows: tuple[PairRow, ...]
     outcome: tuple[PairRow, ...]
+    key: str = ""
 
 
 class Formula(msgspec.Struct, frozen=True, tag="formula"):
@@ -244,9 +249,9 @@ class Report(msgspec.Struct, frozen=True):
     promise: str
     sections: tuple[Section, ...]
     manifest: str
-    template: str = "plain"
-    language: str = "en"
-    paper: str = "a4"
+    template: TemplateKey = "plain"
+    language: LanguageKey = "en"
+    paper: Paper = "a4"
     moment: str = ""
     author: str = ""
     redacted: str = ""

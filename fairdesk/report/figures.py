@@ -25,18 +25,26 @@ from fairdesk.events import (
 )
 from fairdesk.report import about_groups, about_repairs, words
 from fairdesk.report.about_groups import gap_sentence
+from fairdesk.report.language import fixed, say, say_many
 from fairdesk.report.rules import combination_text, rule_text
 from fairdesk.report.words import digits_of, interval, plural, shown_percent
 
 #: Decimals of a proven percentage: at least, and at most so many.
 _LEAST_DIGITS, _MOST_DIGITS = 2, 6
 #: What a phase of a search for groups counts, where that is neither rule sets nor people.
-_STEPS = {
-    "data": "rows asked about",
-    "rules": "rule sets frequent",
-    "fitting": "subgroups looked for",
-    "reading": "texts read",
-}
+_STEPS = fixed(
+    {
+        "data": "{done} of {total} rows asked about",
+        "rules": "{done} of {total} rule sets frequent",
+        "fitting": "{done} of {total} subgroups looked for",
+        "reading": "{done} of {total} texts read",
+        "": "{done} of {total} asked about",
+        "sets": "{done} of {total} rule sets",
+    }
+)
+#: What is compared of two ways to find a direction.
+_LIKE = fixed(("gradients", "directions", "odds"))
+_AS_COMMON = fixed("{people} among whom every value is as common as in the data")
 #: So many regions of each kind are told in sentences.
 MOST_REGIONS = 3
 
@@ -57,26 +65,33 @@ def proven_of(
 
 def share_sentence(spec: AuditSpec, share: Share) -> str:
     """Say how common discrimination is, the number first, with the fixed interval."""
-    people, when = plural(spec.person), words.when_change(share.attributes)
+    values = {"whom": _whom(share, plural(spec.person)), **words.whom(spec.person)}
+    values["when"] = words.when_change(share.attributes)
     if not share.people:
-        return f"Nobody was asked about, so nothing is known of {_whom(share, people)}."
+        return say("Nobody was asked about, so nothing is known of {whom}.", **values)
+    values["n"] = words.number(share.people)
     digits = digits_of(share.low, share.high)
     if share.exhaustive:
-        exact = words.percent(share.hits, share.people, 2)
-        return (
-            f"{exact} of {_whom(share, people)} ({words.number(share.hits)} of "
-            f"{words.number(share.people)}) get another decision {when}: every one was checked."
+        return say(
+            "{share} of {whom} ({hits} of {n}) get another decision {when}: every one was checked.",
+            share=words.percent(share.hits, share.people, 2),
+            hits=words.number(share.hits),
+            **values,
         )
     if not share.hits:
-        most = f"at most {shown_percent(share.high, digits)} of {_whom(share, people)} do"
-        return (
-            f"0 of {words.number(share.people)} {people} drawn at random get another decision "
-            f"{when}: {most} ({words.percent(share.confidence, 1.0, 0)} confidence)."
+        return say(
+            "0 of {n} {people} drawn at random get another decision {when}: at most {most} of "
+            "{whom} do ({confidence} confidence).",
+            most=shown_percent(share.high, digits),
+            confidence=words.percent(share.confidence, 1.0, 0),
+            **values,
         )
-    return (
-        f"{shown_percent(share.estimate, digits)} "
-        f"({interval(share.low, share.high, share.confidence, digits)}) of {_whom(share, people)} "
-        f"get another decision {when}: estimated from {words.number(share.people)} drawn at random."
+    return say(
+        "{share} ({interval}) of {whom} get another decision {when}: estimated from {n} drawn at "
+        "random.",
+        share=shown_percent(share.estimate, digits),
+        interval=interval(share.low, share.high, share.confidence, digits),
+        **values,
     )
 
 
@@ -86,55 +101,72 @@ def anytime_sentence(share: Share) -> str:
         return ""
     digits = digits_of(share.anytime_low, share.anytime_high)
     held = interval(share.anytime_low, share.anytime_high, share.confidence, digits)
-    return f"For whoever watches and stops when they like, the interval is {held}."
+    return say(
+        "For whoever watches and stops when they like, the interval is {interval}.", interval=held
+    )
 
 
 def likeness_sentence(likeness: Likeness) -> str:
     """Say how well one perturbation size serves."""
-    found = (
-        f"a short search found {words.number(likeness.found)} among "
-        f"{words.number(likeness.tried)} tried"
-    )
+    values = {
+        "size": words.short(likeness.size, 2),
+        "found": words.number(likeness.found),
+        "tried": words.number(likeness.tried),
+    }
     if likeness.gradients is None:
-        return f"Size {likeness.size:.2g}: {found}."
+        return say("Size {size}: a short search found {found} among {tried} tried.", **values)
     cosines = [
-        f"{what} {value:.2f}"
-        for what, value in (
-            ("gradients", likeness.gradients),
-            ("directions", likeness.directions),
-            ("odds", likeness.probabilities),
+        f"{say(what)} {words.number(value, 2)}"
+        for what, value in zip(
+            _LIKE,
+            (likeness.gradients, likeness.directions, likeness.probabilities),
+            strict=True,
         )
         if value is not None
     ]
-    return f"Size {likeness.size:.2g}: cosine similarity of {words.joined(cosines)}; {found}."
+    return say(
+        "Size {size}: cosine similarity of {cosines}; a short search found {found} among {tried} "
+        "tried.",
+        cosines=words.joined(cosines),
+        **values,
+    )
 
 
 def proven_sentence(spec: AuditSpec, proven: Proven) -> str:
     """Say what is proven and what is left, the number first; what is proven is rounded down."""
     people, whatever = _possible(spec, proven), _whatever(proven.attributes)
     if proven.exact:
-        return _exact_sentence(proven, people, whatever)
+        return _exact_sentence(spec, proven)
     alike, unlike, left = proven_fractions(proven)
+    values = {"people": people, "whatever": whatever}
     if not alike and not unlike:
-        return (
-            f"Nothing is proven of how {people} are treated, {whatever}: all of them are undecided."
+        return say(
+            "Nothing is proven of how {people} are treated, {whatever}: all of them are undecided.",
+            **values,
         )
     digits = digits_of_proof(alike, unlike, left)
-    rest = f"{percent_up(left, digits)} is undecided."
+    values["left"] = percent_up(left, digits)
     first, second = _at_least(alike, digits), _at_least(unlike, digits)
     if not unlike:
-        return (
-            f"{_capital(first)} of {people} are treated alike, {whatever}: proven; of nobody is "
-            f"it proven that they are not. {rest}"
+        return say(
+            "{Share} of {people} are treated alike, {whatever}: proven; of nobody is it proven "
+            "that they are not. {left} is undecided.",
+            Share=_capital(first),
+            **values,
         )
     if not alike:
-        return (
-            f"{_capital(second)} of {people} are not treated alike, {whatever}: proven; of nobody "
-            f"is it proven that they are. {rest}"
+        return say(
+            "{Share} of {people} are not treated alike, {whatever}: proven; of nobody is it "
+            "proven that they are. {left} is undecided.",
+            Share=_capital(second),
+            **values,
         )
-    return (
-        f"{_capital(first)} of {people} are treated alike, {whatever}: proven; {second} are not: "
-        f"proven. {rest}"
+    return say(
+        "{Share} of {people} are treated alike, {whatever}: proven; {unlike} are not: proven. "
+        "{left} is undecided.",
+        Share=_capital(first),
+        unlike=second,
+        **values,
     )
 
 
@@ -144,47 +176,64 @@ def estimated_sentence(spec: AuditSpec, proven: Proven) -> str:
     alike, unlike, left = proven_fractions(proven)
     if estimated is None or not estimated.people or not left:
         return ""
-    whom = (
-        f"Of {_possible(spec, proven)}"
-        if not alike and not unlike
-        else f"Of the remaining {percent_up(left, digits_of_proof(alike, unlike, left))}"
-    )
+    if not alike and not unlike:
+        whom = say("Of {people}", people=_possible(spec, proven))
+    else:
+        digits = digits_of_proof(alike, unlike, left)
+        whom = say("Of the remaining {share}", share=percent_up(left, digits))
     digits = digits_of(estimated.low, estimated.high)
     if not estimated.unlike:
-        most = percent_up(Fraction(str(estimated.high)), digits)
-        return (
-            f"{whom}, at most {most} ({words.percent(estimated.confidence, 1.0, 0)} confidence) "
-            f"are treated unlike: 0 of {words.number(estimated.people)} drawn at random are. This "
-            "is statistical, not certified."
+        return say(
+            "{Of_whom}, at most {most} ({confidence} confidence) are treated unlike: 0 of {n} "
+            "drawn at random are. This is statistical, not certified.",
+            Of_whom=whom,
+            most=percent_up(Fraction(str(estimated.high)), digits),
+            confidence=words.percent(estimated.confidence, 1.0, 0),
+            n=words.number(estimated.people),
         )
-    share = shown_percent(estimated.estimate, digits)
-    held = interval(estimated.low, estimated.high, estimated.confidence, digits)
-    return f"{whom}, an estimated {share} ({held}) are treated unlike: statistical, not certified."
+    return say(
+        "{Of_whom}, an estimated {share} ({interval}) are treated unlike: statistical, not "
+        "certified.",
+        Of_whom=whom,
+        share=shown_percent(estimated.estimate, digits),
+        interval=interval(estimated.low, estimated.high, estimated.confidence, digits),
+    )
 
 
 def about_percent(value: float) -> str:
     """Write a share that is not proven: ``about 0.02 %``, or ``below 0.01 %``."""
     told = shown_percent(value, 2)
-    return told if told.startswith("below") else f"about {told}"
+    # nought and whole are told as bounds already
+    bound = 0 < value < 1 and round(100 * value, 2) in (0, 100)
+    return told if bound else say("about {share}", share=told)
 
 
 def region_sentence(spec: AuditSpec, region: Region) -> str:
     """Say what is proven of everybody in a box, how many that are first."""
     whatever = _whatever(words.protected_names(spec.domain))
+    alike = region.verdict == "alike"
     treated = (
-        f"treated alike, {whatever}"
-        if region.verdict == "alike"
-        else f"treated unlike {words.when_changes(spec.domain)}"
+        say("treated alike, {whatever}", whatever=whatever)
+        if alike
+        else say("treated unlike {when}", when=words.when_changes(spec.domain))
     )
-    count = int(region.people)
-    people = f"possible {spec.person if count == 1 else plural(spec.person)}"
-    share = _at_least(Fraction(str(region.share)), _digits_for(Fraction(str(region.share))))
-    rule = rule_text(spec, region.conditions)
-    where = f" with {rule}" if region.conditions else ""
-    every, verb = ("One", "is") if count == 1 else (f"All {count:,}", "are")
-    return (
-        f"{every} {people}{where} {verb} {treated}: proven. That is {share} of all, and "
-        f"{about_percent(region.population)} where every value is as common as in the data."
+    share = Fraction(str(region.share))
+    who = words.whom(spec.person)
+    if region.conditions:
+        rule = rule_text(spec, region.conditions)
+        who = {
+            name: say("{people} with {rule}", people=each, rule=rule) for name, each in who.items()
+        }
+    return say_many(
+        int(region.people),
+        "One possible {person} is {treated}: proven. That is {share} of all, and {common} where "
+        "every value is as common as in the data.",
+        "All {n} possible {people} are {treated}: proven. That is {share} of all, and {common} "
+        "where every value is as common as in the data.",
+        treated=treated,
+        share=_at_least(share, _digits_for(share)),
+        common=about_percent(region.population),
+        **who,
     )
 
 
@@ -194,15 +243,21 @@ def pair_sentence(spec: AuditSpec, pair: PairShare) -> str:
     first, second = (
         combination_text(spec, pair.attributes, codes) for codes in (pair.first, pair.second)
     )
-    people = f"all possible {plural(spec.person)}"
-    between = f"between {first} and {second}"
+    values = {"people": plural(spec.person), "first": first, "second": second}
     if pair.exact:
-        share = shown_percent(pair.falsified, _digits_for(unlike))
-        return f"{share} of {people} get another decision {between}: every one is decided."
+        return say(
+            "{share} of all possible {people} get another decision between {first} and {second}: "
+            "every one is decided.",
+            share=shown_percent(pair.falsified, _digits_for(unlike)),
+            **values,
+        )
     digits = digits_of_proof(alike, unlike, 1 - alike - unlike)
-    return (
-        f"{_capital(_at_least(unlike, digits))} of {people} get another decision {between}: "
-        f"proven; {_at_least(alike, digits)} get the same: proven."
+    return say(
+        "{Share} of all possible {people} get another decision between {first} and {second}: "
+        "proven; {alike} get the same: proven.",
+        Share=_capital(_at_least(unlike, digits)),
+        alike=_at_least(alike, digits),
+        **values,
     )
 
 
@@ -292,9 +347,11 @@ def near_sentence(spec: AuditSpec, run: RunRecord | RunState) -> str:
     near = run.spec.near if isinstance(run, RunRecord) else None
     if near is None:
         return ""
-    return (
-        f"Only {plural(spec.person)} at most {near:g} from a real one (0 is alike, 1 unlike in "
-        "everything) were asked about: all that is said here is of those alone."
+    return say(
+        "Only {people} at most {distance} from a real one (0 is alike, 1 unlike in everything) "
+        "were asked about: all that is said here is of those alone.",
+        people=plural(spec.person),
+        distance=words.short(near),
     )
 
 
@@ -302,8 +359,12 @@ def uncertified(share: Share) -> str:
     """Say that a share was estimated where it was to be proven, and why; empty if it is exact."""
     if share.exhaustive:
         return ""
-    why = f" ({share.opaque})" if share.opaque else ""
-    return f"This is statistical, not certified: the model cannot be looked into{why}."
+    if not share.opaque:
+        return say("This is statistical, not certified: the model cannot be looked into.")
+    return say(
+        "This is statistical, not certified: the model cannot be looked into ({why}).",
+        why=share.opaque,
+    )
 
 
 def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
@@ -319,10 +380,10 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
     ending = words.ending(run)
     match method_named(method).answers:
         case Answers.SHARE:
-            said = "Nothing is measured yet." if share is None else share_sentence(spec, share)
+            said = say("Nothing is measured yet.") if share is None else share_sentence(spec, share)
         case Answers.PROOF:
             proven = proven_of(run.figures)
-            said = "Nothing is proven yet."
+            said = say("Nothing is proven yet.")
             if share is not None:
                 said = f"{share_sentence(spec, share)} {uncertified(share)}".strip()
             if proven is not None:
@@ -330,7 +391,7 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
                 said = " ".join(filter(None, both))
         case Answers.DIAGNOSIS:
             told = sentences(spec, run.figures)
-            said = told[0] if told else "Nothing is measured yet."
+            said = told[0] if told else say("Nothing is measured yet.")
         case Answers.GROUPS | Answers.RATES:
             said = about_groups.headline(spec, run.figures)
         case Answers.REPAIR:
@@ -345,16 +406,23 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
 def effort(run: RunRecord | RunState) -> str:
     """Say what a run spent: what it looked at, rows sent, time."""
     proven = proven_of(run.figures)
-    spent = f"{words.number(run.queries)} rows sent to the model, {words.duration(run.elapsed)}"
+    spent = say(
+        "{rows} rows sent to the model, {time}",
+        rows=words.number(run.queries),
+        time=words.duration(run.elapsed),
+    )
+    looked = ""
     if proven is not None:
-        boxes = "1 box" if proven.boxes == 1 else f"{words.number(proven.boxes)} boxes"
-        return f"{boxes} of people looked at, {spent}"
-    if _about_groups(run):
-        looked = about_groups.looked_at(run.figures)
-        return f"{looked or f'{words.number(run.tried)} asked about'}, {spent}"
-    if _repairs(run):
-        return ", ".join(filter(None, (about_repairs.effort_text(run.figures), spent)))
-    return words.effort(run)
+        looked = say_many(
+            proven.boxes, "{n} box of people looked at", "{n} boxes of people looked at"
+        )
+    elif _about_groups(run):
+        looked = about_groups.looked_at(run.figures) or _asked_about(run)
+    elif _repairs(run):
+        looked = about_repairs.effort_text(run.figures)
+    else:
+        return words.effort(run)
+    return ", ".join(filter(None, (looked, spent)))
 
 
 def standing(run: RunRecord | RunState) -> str:
@@ -365,8 +433,12 @@ def standing(run: RunRecord | RunState) -> str:
     if _about_groups(run):
         return _standing_of_groups(run)
     if _repairs(run):
-        return about_repairs.standing(run.figures) or "nothing measured yet"
-    return f"{words.number(run.found)} found in {words.number(run.tried)} tried"
+        return about_repairs.standing(run.figures) or say("nothing measured yet")
+    return say(
+        "{found} found in {tried} tried",
+        found=words.number(run.found),
+        tried=words.number(run.tried),
+    )
 
 
 def _about_groups(run: RunRecord | RunState) -> bool:
@@ -380,41 +452,46 @@ def _repairs(run: RunRecord | RunState) -> bool:
 
 
 def _steps(run: RunState) -> str:
-    """Name what a running search for groups counts."""
-    if run.phase in _STEPS:
-        return _STEPS[run.phase]
-    reads = method_named(run.method).reads
-    return "rule sets" if reads else "asked about"
+    """Say how far a running search for groups is."""
+    phase = run.phase
+    if phase not in _STEPS:
+        phase = "sets" if method_named(run.method).reads else ""
+    return say(_STEPS[phase], done=words.number(run.done), total=words.number(run.total))
+
+
+def _asked_about(run: RunRecord | RunState) -> str:
+    return say("{tried} asked about", tried=words.number(run.tried))
 
 
 def _standing_of_groups(run: RunRecord | RunState) -> str:
     """Say how many rule sets were examined, or people asked, and how far the widest are apart."""
     looked = about_groups.looked_at(run.figures)
     if isinstance(run, RunState) and run.state in ("running", "paused") and run.total:
-        looked = f"{words.number(run.done)} of {words.number(run.total)} {_steps(run)}"
+        looked = _steps(run)
     best = about_groups.best_so_far(run.figures)
-    looked = looked or f"{words.number(run.tried)} asked about"
-    return ", ".join(filter(None, (looked, best)))
+    return ", ".join(filter(None, (looked or _asked_about(run), best)))
 
 
 def standing_of(proven: Proven) -> str:
     """Say in a few words what is proven, and what is left."""
     alike, unlike, left = proven_fractions(proven)
     digits = digits_of_proof(alike, unlike, left)
-    return (
-        f"{percent_down(alike, digits)} certified, {percent_down(unlike, digits)} falsified, "
-        f"{percent_up(left, digits)} undecided"
+    return say(
+        "{alike} certified, {unlike} falsified, {left} undecided",
+        alike=percent_down(alike, digits),
+        unlike=percent_down(unlike, digits),
+        left=percent_up(left, digits),
     )
 
 
 def _whom(share: Share, people: str) -> str:
     match share.whom:
         case "domain":
-            return f"all possible {people}"
+            return say("all possible {people}", people=people)
         case "data":
-            return f"the {people} in the data"
+            return say("the {people} in the data", people=people)
         case "perturbed":
-            return f"{people} a little unlike those in the data"
+            return say("{people} a little unlike those in the data", people=people)
 
 
 def _possible(spec: AuditSpec, proven: Proven) -> str:
@@ -422,39 +499,44 @@ def _possible(spec: AuditSpec, proven: Proven) -> str:
     people = plural(spec.person)
     match proven.of:
         case "domain":
-            return f"all possible {people}"
+            return say("all possible {people}", people=people)
         case "population":
-            return f"{people} among whom every value is as common as in the data"
+            return say(_AS_COMMON, people=people)
 
 
 def _whatever(names: Sequence[str]) -> str:
-    return f"whatever their {words.listed(names)}"
+    return say("whatever their {names}", names=words.listed(names))
 
 
-def _exact_sentence(proven: Proven, people: str, whatever: str) -> str:
+def _exact_sentence(spec: AuditSpec, proven: Proven) -> str:
+    """Say what is proven where everybody is decided, or certified without looking at anybody."""
     _, unlike, _ = proven_fractions(proven)
-    how = (
-        "certified at once, for nobody had to be looked at"
+    values = {
+        "whatever": _whatever(proven.attributes),
+        "when": words.when_change(proven.attributes),
+        "how": say("certified at once, for nobody had to be looked at")
         if not unlike and not proven.boxes
-        else "every one is decided"
-    )
+        else say("every one is decided"),
+    }
     if not proven.total:
-        share = shown_percent(proven.falsified, _digits_for(unlike))
-        return f"Exactly {share} of {people} are treated unlike {_however(proven)}: {how}."
-    count = int(proven.falsified_people)
-    whole, people = f"{int(proven.total):,}", people.removeprefix("all ")
+        return say(
+            "Exactly {share} of {people} are treated unlike {when}: {how}.",
+            share=shown_percent(proven.falsified, _digits_for(unlike)),
+            people=_possible(spec, proven),
+            **values,
+        )
+    count, people = int(proven.falsified_people), plural(spec.person)
+    possible = say("possible {people}" if proven.of == "domain" else _AS_COMMON, people=people)
+    values |= {"people": possible, "whole": words.number(int(proven.total))}
     if not count:
-        return f"All {whole} {people} are treated alike, {whatever}: {how}."
-    verb = "is" if count == 1 else "are"
-    share = words.percent(count, int(proven.total), _digits_for(unlike))
-    return (
-        f"Exactly {count:,} of {whole} {people} ({share}) {verb} treated unlike "
-        f"{_however(proven)}: {how}."
+        return say("All {whole} {people} are treated alike, {whatever}: {how}.", **values)
+    return say_many(
+        count,
+        "Exactly {n} of {whole} {people} ({share}) is treated unlike {when}: {how}.",
+        "Exactly {n} of {whole} {people} ({share}) are treated unlike {when}: {how}.",
+        share=words.percent(count, int(proven.total), _digits_for(unlike)),
+        **values,
     )
-
-
-def _however(proven: Proven) -> str:
-    return words.when_change(proven.attributes)
 
 
 def _digits_for(share: Fraction) -> int:
@@ -466,16 +548,16 @@ def _digits_for(share: Fraction) -> int:
 def _at_least(share: Fraction, digits: int) -> str:
     """Say a proven share: rounded down, and never nought for more."""
     if share == 1:
-        return f"all 100{words.NBSP}%"
+        return say("all {share}", share=words.percent_of("100"))
     if share and not share * 100 * 10**digits // 1:
-        return f"more than 0{words.NBSP}%"
-    return f"at least {percent_down(share, digits)}"
+        return say("more than {share}", share=words.percent_of("0"))
+    return say("at least {share}", share=percent_down(share, digits))
 
 
 def _decimal(number: int, digits: int) -> str:
     """Write a whole number of so many decimals of a percent."""
     whole, rest = divmod(int(number), 10**digits)
-    return f"{whole}.{rest:0{digits}d}{words.NBSP}%" if digits else f"{whole}{words.NBSP}%"
+    return words.percent_of(f"{whole}.{rest:0{digits}d}" if digits else f"{whole}")
 
 
 def _capital(text: str) -> str:

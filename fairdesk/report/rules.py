@@ -8,6 +8,7 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.attributes import Attribute
 from fairdesk.events import Condition
 from fairdesk.report import words
+from fairdesk.report.language import say
 
 #: Names that a rule lists, before it only counts the others.
 _LISTED = 8
@@ -15,7 +16,13 @@ _LISTED = 8
 
 def rule_text(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
     """Write a box of people with signs: ``“duration” ≥ 25 and “savings” = none``."""
-    return " and ".join(_each(spec, conditions, signs=True)) or "everybody"
+    told = _each(spec, conditions, signs=True)
+    if not told:
+        return say("everybody")
+    first, *rest = told
+    for each in rest:
+        first = say("{first} and {last}", first=first, last=each)
+    return first
 
 
 def rule_phrase(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
@@ -24,7 +31,7 @@ def rule_phrase(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
     Of a rule about texts the terms by their categories: ``gender: gay, religion: taoist``.
     ``everybody`` where there is no condition.
     """
-    return ", ".join(_each(spec, conditions, signs=False)) or "everybody"
+    return ", ".join(_each(spec, conditions, signs=False)) or say("everybody")
 
 
 def combination_text(spec: AuditSpec, names: Sequence[str], codes: Sequence[float]) -> str:
@@ -53,12 +60,12 @@ def _attributes(spec: AuditSpec) -> dict[str, Attribute]:
 
 
 def _condition(attribute: Attribute, condition: Condition, *, signs: bool) -> str:
-    name = f"“{attribute.name}”" if signs else words.quoted(attribute.name)
+    name = words.in_quotes(attribute.name) if signs else words.quoted(attribute.name)
     low, high = condition.low, condition.high
     if condition.codes:
         return f"{name} {_names(attribute, condition.codes)}"
     if low is None and high is None:
-        return f"{name} is anything"
+        return say("{name} is anything", name=name)
     if low == high and low is not None:
         return f"{name} = {attribute.text(low)}"
     least = "" if low is None else attribute.text(low)
@@ -77,10 +84,14 @@ def _with_signs(name: str, least: str, most: str, sign: str) -> str:
 def _in_words(attribute: Attribute, least: str, most: str, *, below: bool) -> str:
     whole = attribute.integral
     if least and most:
-        return f"{least} to {'below ' if below else ''}{most}"
+        if below:
+            return say("{low} to below {high}", low=least, high=most)
+        return words.ends(least, most)
     if least:
-        return f"{least} {'and over' if whole else 'or more'}"
-    return f"below {most}" if below else f"{most} {'and under' if whole else 'or less'}"
+        return say("{low} and over" if whole else "{low} or more", low=least)
+    if below:
+        return say("below {high}", high=most)
+    return say("{high} and under" if whole else "{high} or less", high=most)
 
 
 def _names(attribute: Attribute, codes: Sequence[float]) -> str:
@@ -90,7 +101,8 @@ def _names(attribute: Attribute, codes: Sequence[float]) -> str:
     outside = [text for code, text in enumerate(attribute.values) if code not in meant]
     if not 0 < len(outside) < len(inside):
         return f"= {_alternatives(inside)}"
-    return f"{'≠' if len(outside) == 1 else 'is not'} {_alternatives(outside)}"
+    others = _alternatives(outside)
+    return f"≠ {others}" if len(outside) == 1 else say("is not {values}", values=others)
 
 
 def _alternatives(names: Sequence[str]) -> str:

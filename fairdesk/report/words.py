@@ -122,7 +122,9 @@ class Counted(Protocol):
 
 def number(value: float, digits: int = 0) -> str:
     """Write a number with commas between thousands: ``1,305``."""
-    return localised(f"{value:,.{digits}f}")
+    # of whole numbers every digit counts: those of a proof are beyond a float
+    whole = isinstance(value, int) and not digits
+    return localised(f"{value:,}" if whole else f"{value:,.{digits}f}")
 
 
 def percent(part: float, whole: float, digits: int = 1) -> str:
@@ -264,6 +266,11 @@ def quoted(name: str) -> str:
     """Give a column's name as a sentence can carry it: in quotes unless it is one plain word."""
     if name.replace("_", "").replace("-", "").isalnum():
         return name
+    return in_quotes(name)
+
+
+def in_quotes(name: str) -> str:
+    """Put a name from a file in quotes."""
     return say("“{name}”", name=name)
 
 

@@ -99,7 +99,7 @@ def test_a_sentence_comes_from_the_users_catalogue(translate) -> None:
         "Von {people} {n:99999999}",
         "Von {people} {n",
         "<b>{n}</b> {people}",
-        "{n} {people}\\a",
+        "{n} {people}\x07",
     ],
 )
 def test_an_unfit_translation_stays_english_and_is_logged(
