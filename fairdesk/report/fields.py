@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +12,9 @@ import msgspec
 
 from fairdesk.audit.details import Categories, Details, Signer, TemplateKey
 from fairdesk.errors import ReportError
+from fairdesk.report.blocks import Fact
 from fairdesk.report.form import FORM, HISTORICAL, Condition, Field, Kind
+from fairdesk.report.language import date_text, say
 
 T = TypeVar("T")
 #: By their keys, in the order of the form.
@@ -74,6 +76,41 @@ def _is_date(text: str) -> bool:
         return date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
+
+
+def written(field: Field, details: Details) -> str:
+    """Give what was filled in, as a report shows it; empty when nothing was, or it is not asked."""
+    text = details.texts.get(field.key, "").strip()
+    if not text or not asked(field, details):
+        return ""
+    if field.kind == "date" and _is_date(text):
+        return date_text(datetime.fromisoformat(text))
+    return say(text) if field.kind == "choice" and text in field.choices else text
+
+
+def facts(
+    fields: Iterable[Field], template: TemplateKey, details: Details, *, final: bool
+) -> tuple[Fact, ...]:
+    """Give what was filled in, for a report.
+
+    What is empty stands in a draft with what belongs there, so that a draft is its own list of
+    what is to be done, and not at all in a final report.
+    """
+    told = []
+    for field in fields:
+        text = written(field, details)
+        if not text and not final and asked(field, details):
+            text = to_do(field, template)
+        if text:
+            told.append(Fact(field.label, text))
+    return tuple(told)
+
+
+def to_do(field: Field, template: TemplateKey) -> str:
+    """Say in the place of an empty field that it is empty, and what belongs there."""
+    if template in field.required_by:
+        return f"{say('Not filled in yet; the report cannot be final without it.')} {field.help}"
+    return f"{say('Not filled in yet.')} {field.help}"
 
 
 def read_details(path: Path) -> Details:
@@ -249,11 +286,14 @@ __all__ = [
     "Kind",
     "asked",
     "example_details",
+    "facts",
     "fault",
     "fields_of",
     "missing",
     "picture_type",
     "read_details",
     "read_logo",
+    "to_do",
     "unsigned",
+    "written",
 ]

@@ -7,11 +7,11 @@ from typing import Literal
 
 import msgspec
 
-from fairdesk.audit.details import TemplateKey
+from fairdesk.audit.details import Choice, Details, TemplateKey
 from fairdesk.audit.records import PASSING, LogEntry
 from fairdesk.audit.store import Store
 from fairdesk.errors import ReportError
-from fairdesk.report.fields import missing
+from fairdesk.report.fields import fault, fields_of, missing, unsigned
 from fairdesk.report.templates import TEMPLATES
 
 
@@ -38,15 +38,51 @@ class _Of(msgspec.Struct, frozen=True):
 
 
 def status(log: Sequence[LogEntry], template: TemplateKey) -> Status:
-    """Tell how a template's report stands: final until anything changes the audit after that."""
+    """Tell how a template's report stands: final until anything changes it after that.
+
+    What is decided about another template changes nothing. Whatever cannot be understood does.
+    """
     at = changed = ""
+    form = marked = Choice(template)
     for entry in log:
-        if entry.kind in ("final", "draft"):
-            if msgspec.json.decode(entry.told, type=_Of).template == template:
+        if entry.kind in ("final", "draft") and (of := _of(entry)) is not None:
+            if of == template:
                 at, changed = (entry.at if entry.kind == "final" else ""), ""
+                marked = form
+        elif entry.kind == "choice" and (choice := _choice(entry)) is not None:
+            if choice.template == template:
+                form = choice
+            if at and form != marked:
+                changed = changed or entry.what
         elif at and entry.kind not in PASSING:
             changed = changed or entry.what
     return Status("Final" if at and not changed else "Draft", at, changed)
+
+
+def _of(entry: LogEntry) -> TemplateKey | None:
+    """Give which template an entry is about; ``None`` where somebody has spoilt it."""
+    try:
+        return msgspec.json.decode(entry.told, type=_Of).template
+    except msgspec.MsgspecError:
+        return None
+
+
+def _choice(entry: LogEntry) -> Choice | None:
+    try:
+        return msgspec.json.decode(entry.told, type=Choice)
+    except msgspec.MsgspecError:
+        return None
+
+
+def obstacles(template: TemplateKey, details: Details) -> tuple[str, ...]:
+    """Say what keeps a template's report from being final, a few words each; none: it can be."""
+    empty = [field.label for field in missing(template, details)]
+    wrong = [
+        f"{field.label}: {said}"
+        for field in fields_of(template)
+        if (said := fault(field, details.texts.get(field.key, "")))
+    ]
+    return (*empty, *wrong, *(["somebody who signs"] if unsigned(template, details) else []))
 
 
 def mark_final(store: Store, template: TemplateKey) -> None:
@@ -55,14 +91,14 @@ def mark_final(store: Store, template: TemplateKey) -> None:
     Raises
     ------
     ReportError
-        While a required field is empty.
+        While something that it needs is empty, or cannot be.
     """
-    empty = missing(template, store.details())
-    if empty:
+    left = obstacles(template, store.details())
+    if left:
         raise ReportError(
             "The report cannot be marked as final yet.",
-            why=f"Still empty: {', '.join(field.label for field in empty)}.",
-            remedy="Fill them in on the Report page, or with “fairdesk report --details FILE”.",
+            why=f"Still missing: {'; '.join(left)}.".replace("..", "."),
+            remedy="Fill it in on the Report page, or with “fairdesk report --details FILE”.",
         )
     said = f"The report “{TEMPLATES[template].title}” was marked as final."
     store.log(said, "final", _Of(template))

@@ -2,31 +2,91 @@
 
 from __future__ import annotations
 
-from fairdesk.audit.details import Signer
-from fairdesk.report.blocks import Block, Fact, Facts, Section, SignatureLine, Text
-from fairdesk.report.fields import fields_of
+from collections.abc import Sequence
+
+from fairdesk.report.blocks import Block, Callout, Fact, Facts, Section, SignatureLine, Text
+from fairdesk.report.fields import FIELDS, Field, facts, fields_of, unsigned, written
+from fairdesk.report.language import fixed, say
 from fairdesk.report.material import Material
 
-_SYSTEM = "System and use"
+_SYSTEM = fixed("System and use")
+_WHO = fixed("Who made this audit")
+#: An independence statement that is longer than this stands in its section alone.
+_COVER = 260
+_TOLD = fixed(
+    "What stands here was told by people. This audit has not measured it, and none of its figures "
+    "rests on it."
+)
+_SIGNED = fixed(
+    "Who signs here stands by what this report says of the system, its use and its data, and by "
+    "the decisions in its log. The figures can be checked without them, by the evidence above."
+)
+
+
+def filled(material: Material, fields: Sequence[Field]) -> tuple[Fact, ...]:
+    """Give what was filled in of some fields; in a draft also what is still to be."""
+    return facts(fields, material.choice.template, material.details, final=material.final)
+
+
+def told(material: Material, *keys: str) -> tuple[Fact, ...]:
+    """Give what was filled in under some keys, in their order; in a draft also what is to be."""
+    template = material.choice.template
+    return filled(material, [FIELDS[key] for key in keys if template in FIELDS[key].used_by])
+
+
+def cover_facts(material: Material) -> tuple[Fact, ...]:
+    """Give what stands on the cover of what people told: what was audited, by whom, and when."""
+    template = material.choice.template
+    known = {field.key: written(field, material.details) for field in fields_of(template)}
+
+    def either(*keys: str) -> str:
+        said = [known[key] for key in keys if known.get(key)]
+        if said:
+            return ", ".join(said)
+        needed = any(template in FIELDS[key].required_by for key in keys)
+        return "" if material.final or not needed else say("Not filled in yet.")
+
+    independence = either("independence")
+    if len(independence) > _COVER:
+        number = material.number("system") or material.number("sign-off")
+        independence = say("See section {number}.", number=str(number)) if number else ""
+    found = (
+        Fact(say("Audited system"), either("system", "system_version")),
+        Fact(say("Auditor"), either("auditor", "organisation")),
+        Fact(say("Commissioned by"), either("commissioner")),
+        Fact(say("Date of the audit"), either("audit_date")),
+        Fact(say("Independence"), independence),
+    )
+    return tuple(fact for fact in found if fact.value)
 
 
 def system(material: Material) -> Section:
-    """Tell what the system is for, as the auditor has filled it in."""
-    told = tuple(
-        Fact(field.label, material.told(field.key))
-        for field in fields_of(material.choice.template)
-        if field.group == _SYSTEM and material.told(field.key)
-    )
-    block: Block = Facts(told) if told else Text("Nothing was filled in here.")
-    return Section(_SYSTEM, (block,))
+    """Tell what the system is for, who made the audit, and what limits people know of."""
+    template = material.choice.template
+    fields = [field for field in fields_of(template) if field.group == _SYSTEM]
+    blocks: list[Block] = [Text(_TOLD), *_facts(filled(material, fields))]
+    about = told(material, "auditor", "organisation", "commissioner", "independence")
+    if about:
+        blocks += [Text("", lead=f"{say(_WHO)}."), Facts(about)]
+    return Section(_SYSTEM, tuple(blocks))
+
+
+def _facts(known: tuple[Fact, ...]) -> list[Block]:
+    return [Facts(known)] if known else [Text("Nothing was filled in here.")]
 
 
 def sign_off(material: Material) -> Section:
     """Give the lines to sign on."""
-    signers = material.details.signers
-    lines: tuple[Block, ...] = tuple(SignatureLine(*_told(each)) for each in signers)
-    return Section("Sign-off", lines or (Text("Nobody was named to sign."),))
-
-
-def _told(signer: Signer) -> tuple[str, str, str]:
-    return signer.name, signer.role, signer.date
+    named = [signer for signer in material.details.signers if signer.name.strip()]
+    blocks: list[Block] = [Text(_SIGNED)]
+    if unsigned(material.choice.template, material.details):
+        blocks.append(
+            Callout(
+                "Nobody is named yet.",
+                "This kind of report cannot be final before somebody is named to sign it.",
+            )
+        )
+    elif not named:
+        blocks.append(Text("Nobody was named to sign."))
+    lines = [SignatureLine(each.name, each.role, each.date) for each in named]
+    return Section("Sign-off", (*blocks, *lines))
