@@ -89,6 +89,8 @@ def _of_module(module: ast.Module) -> Iterator[str | tuple[str, str]]:
                 yield from zip(_whole(call.args[1]), _whole(call.args[2]), strict=True)
             case "fixed":
                 yield from _any(call.args[0])
+            case "Column":
+                yield from _whole(dict(_bound(call, ("key", "head"))).get("head", _NONE))
             case name if name in _BLOCKS:
                 for field, value in _bound(call, _BLOCKS[name]):
                     if field in _texts_of(name):
@@ -136,6 +138,7 @@ def _bound(call: ast.Call, fields: tuple[str, ...]) -> Iterable[tuple[str, ast.e
     yield from ((word.arg, word.value) for word in call.keywords if word.arg)
 
 
+_NONE = ast.Constant(None)
 _BLOCKS = {
     name: one.__struct_fields__
     for name, one in vars(blocks).items()

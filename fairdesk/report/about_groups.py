@@ -52,6 +52,7 @@ from fairdesk.report.group_columns import (
     formula,
     heads,
 )
+from fairdesk.report.language import fixed, say, say_many
 from fairdesk.report.rules import (
     rule_phrase,
 )
@@ -63,7 +64,7 @@ from fairdesk.report.words import (
 
 #: So many rule sets are told in sentences.
 MOST_TOLD = 5
-_NOTHING = "Nothing is known of groups yet."
+_NOTHING = fixed("Nothing is known of groups yet.")
 
 
 def headline(spec: AuditSpec, figures: Iterable[Figure]) -> str:
@@ -88,8 +89,12 @@ def headline(spec: AuditSpec, figures: Iterable[Figure]) -> str:
             ),
         )
         if not widest.score:
-            why = f" {mined.notes[0]}" if mined.notes else ""
-            return f"0 of {count_text(mined.rule_sets)} fare otherwise than all others.{why}"
+            none = say_many(
+                mined.rule_sets,
+                "0 of {n} rule set fare otherwise than all others.",
+                "0 of {n} rule sets fare otherwise than all others.",
+            )
+            return " ".join((none, *mined.notes[:1]))
         return widest_sentence(spec, mined, widest)
     tables = [figure for figure in figures if isinstance(figure, GroupTable)]
     if tables:
@@ -97,7 +102,7 @@ def headline(spec: AuditSpec, figures: Iterable[Figure]) -> str:
     gaps = [figure for figure in figures if isinstance(figure, GroupGap)]
     if gaps:
         return gap_sentence(spec, max(gaps, key=lambda gap: gap.gap))
-    return next(iter(sentences(spec, figures)), _NOTHING)
+    return next(iter(sentences(spec, figures)), say(_NOTHING))
 
 
 def sentences(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[str, ...]:
@@ -132,13 +137,14 @@ def looked_at(figures: Iterable[Figure]) -> str:
     mined = [each for each in figures if isinstance(each, Mined)]
     if mined:
         # every outcome has the same rule sets
-        return f"{count_text(max(each.rule_sets for each in mined))} examined"
+        most = max(each.rule_sets for each in mined)
+        return say_many(most, "{n} rule set examined", "{n} rule sets examined")
     tables = sum(isinstance(each, GroupTable) for each in figures)
     if tables:
-        return f"{words.number(tables)} {'table' if tables == 1 else 'tables'} of groups counted"
+        return say_many(tables, "{n} table of groups counted", "{n} tables of groups counted")
     gaps = sum(isinstance(each, GroupGap) for each in figures)
     if gaps:
-        return f"{words.number(gaps)} {'set' if gaps == 1 else 'sets'} of attributes compared"
+        return say_many(gaps, "{n} set of attributes compared", "{n} sets of attributes compared")
     return ""
 
 
@@ -150,7 +156,9 @@ def best_so_far(figures: Iterable[Figure]) -> str:
     scored += [(each.score, True) for each in figures if isinstance(each, LinearGroup)]
     if scored:
         score, of_rates = max(scored)
-        return f"widest {100 * score:.1f} points" if of_rates else f"widest {score:.3f} of score"
+        if of_rates:
+            return say("widest {n} points", n=words.number(100 * score, 1))
+        return say("widest {n} of score", n=words.number(score, 3))
     ratios = [
         line.impact_ratio
         for each in figures
@@ -158,7 +166,9 @@ def best_so_far(figures: Iterable[Figure]) -> str:
         for line in each.lines
         if line.impact_ratio is not None
     ]
-    return f"lowest impact ratio {min(ratios):.2f}" if ratios else ""
+    if not ratios:
+        return ""
+    return say("lowest impact ratio {ratio}", ratio=words.number(min(ratios), 2))
 
 
 def _of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTable]:

@@ -11,8 +11,9 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import Figure, Flip, GroupGap, LinearGroup, Mined, RuleSet, TermRate
 from fairdesk.groups.telling import MOST_TOLD, MOST_VARIANTS
 from fairdesk.report import words
+from fairdesk.report.language import fixed, say, say_many
 from fairdesk.report.rules import combination_text, rule_phrase
-from fairdesk.report.words import NBSP, UNDEFINED, digits_of, p_text, plural, signed
+from fairdesk.report.words import UNDEFINED, digits_of, p_text, plural, signed
 
 #: A difference that chance makes more often than this is told as one that it may have made.
 CHANCE = 0.05
@@ -20,6 +21,14 @@ CHANCE = 0.05
 _LONGEST = 240
 #: Weights of a linear subgroup that are written out.
 _WEIGHTS = 5
+#: What the rows as they are show of a difference.
+_ON_DATA = fixed(
+    {
+        None: "the untouched rows cannot tell ({inside} against {outside})",
+        True: "the untouched rows show it too ({inside} against {outside})",
+        False: "the untouched rows do not show it ({inside} against {outside})",
+    }
+)
 
 
 def rule_set_sentence(spec: AuditSpec, rule_set: RuleSet) -> str:
@@ -34,11 +43,13 @@ def rule_set_sentence(spec: AuditSpec, rule_set: RuleSet) -> str:
 
 def rates(spec: AuditSpec, rule_set: RuleSet) -> str:
     """Write both rates: ``20.7 % against 83.1 %``, with the decision where not the favourable."""
-    inside, outside = (_rate(rule_set, each) for each in (rule_set.phi_in, rule_set.phi_out))
+    inside, outside = both_rates(rule_set)
+    values = {"inside": inside, "outside": outside}
     if not rule_set.outcome:
-        return f"mean score {inside} against {outside}"
-    named = "" if rule_set.outcome == favourable(spec) else f"“{rule_set.outcome}” for "
-    return f"{named}{inside} against {outside}"
+        return say("mean score {inside} against {outside}", **values)
+    if rule_set.outcome == favourable(spec):
+        return say("{inside} against {outside}", **values)
+    return say("“{outcome}” for {inside} against {outside}", outcome=rule_set.outcome, **values)
 
 
 def evidence_sentence(spec: AuditSpec, rule_set: RuleSet, mined: Mined | None = None) -> str:
@@ -53,46 +64,76 @@ def evidence_sentence(spec: AuditSpec, rule_set: RuleSet, mined: Mined | None = 
     mined : Mined, optional
         What was examined with it: then the sentence says how many that were.
     """
-    together = "all rule sets" if mined is None else f"all {count_text(mined.rule_sets)}"
-    whose = "" if mined is not None and mined.rule_sets == 1 else f" for {together} together"
-    return (
-        f"{_difference(rule_set)} ({_ends(rule_set)}{whose}, 95{NBSP}%); "
-        f"{_who(spec, rule_set)}, {words.percent(rule_set.support, 1.0)} of {_whole(rule_set)}; "
-        f"corrected p {p_text(rule_set.p)}; {_untouched(rule_set)}."
+    values = {
+        "difference": _difference(rule_set),
+        "ends": _ends(rule_set),
+        "confidence": words.percent_of("95"),
+        "who": _who(spec, rule_set),
+        "share": words.percent(rule_set.support, 1.0),
+        "whole": _whole(rule_set),
+        "p": p_text(rule_set.p),
+        "untouched": _untouched(rule_set),
+    }
+    if mined is None:
+        return say(
+            "{difference} ({ends} for all rule sets together, {confidence}); {who}, {share} of "
+            "{whole}; corrected p {p}; {untouched}.",
+            **values,
+        )
+    return say_many(
+        mined.rule_sets,
+        "{difference} ({ends}, {confidence}); {who}, {share} of {whole}; corrected p {p}; "
+        "{untouched}.",
+        "{difference} ({ends} for all {n} rule sets together, {confidence}); {who}, {share} of "
+        "{whole}; corrected p {p}; {untouched}.",
+        **values,
     )
 
 
 def margin_sentence(rule_set: RuleSet) -> str:
     """Say the paper's own margin and confidence, and what they do not cover."""
-    return (
-        f"The paper’s own margin is {_points(rule_set, rule_set.margin)} with "
-        f"{_confidence(rule_set.confidence)} confidence (the product of that of both rates): of "
-        "this rule set alone, as if it had been the only one looked at."
+    return say(
+        "The paper’s own margin is {margin} with {confidence} confidence (the product of that of "
+        "both rates): of this rule set alone, as if it had been the only one looked at.",
+        margin=_points(rule_set, rule_set.margin),
+        confidence=_confidence(rule_set.confidence),
     )
 
 
 def mined_sentence(spec: AuditSpec, mined: Mined) -> str:
     """Say what was examined, the number of rule sets first."""
     about = words.listed(mined.attributes) if not mined.texts else _terms_of(mined.attributes)
-    # a share that was asked for, written as it was
-    least = f"{100 * mined.theta:g}{NBSP}%"
-    data = "the texts that name anybody" if mined.texts else "the data"
+    values = {
+        "about": about,
+        # a share that was asked for, written as it was
+        "least": words.percent_of(f"{100 * mined.theta:g}"),
+        "data": say("the texts that name anybody") if mined.texts else say("the data"),
+        "counted": words.number(mined.candidates),
+    }
     if not mined.rule_sets:
-        return (
-            f"0 rule sets about {about} describe at least {least} of {data}: of "
-            f"{words.number(mined.candidates)} counted, none does. A smaller least support may "
-            "find some."
+        return say(
+            "0 rule sets about {about} describe at least {least} of {data}: of {counted} counted, "
+            "none does. A smaller least support may find some.",
+            **values,
         )
-    asked = words.counted(mined.samples, "text" if mined.texts else spec.person)
-    named = f" ({words.number(mined.texts)} texts)" if mined.texts else ""
+    if mined.texts:
+        texts = say_many(mined.texts, "{n} text", "{n} texts")
+        values["data"] = say("{data} ({texts})", data=values["data"], texts=texts)
+        asked = say_many(mined.samples, "{n} text", "{n} texts")
+    else:
+        asked = words.counted(mined.samples, spec.person)
     score = not mined.outcome
-    widest = f"{mined.margin:.3f}" if score else f"{100 * mined.margin:.1f} percentage points"
-    verb = "describes" if mined.rule_sets == 1 else "describe"
-    return (
-        f"{count_text(mined.rule_sets)} about {about} {verb} at least {least} of {data}{named} "
-        f"and {'was' if mined.rule_sets == 1 else 'were'} examined, of "
-        f"{words.number(mined.candidates)} counted{_counting(spec, mined.outcome)}: {asked} asked "
-        f"about, the widest margin {widest}, {words.duration(mined.seconds)}."
+    return say_many(
+        mined.rule_sets,
+        "{n} rule set about {about} describes at least {least} of {data} and was examined, of "
+        "{counted} counted{by}: {asked} asked about, the widest margin {margin}, {time}.",
+        "{n} rule sets about {about} describe at least {least} of {data} and were examined, of "
+        "{counted} counted{by}: {asked} asked about, the widest margin {margin}, {time}.",
+        by=_counting(spec, mined.outcome),
+        asked=asked,
+        margin=words.number(mined.margin, 3) if score else _percentage_points(mined.margin),
+        time=words.duration(mined.seconds),
+        **values,
     )
 
 
@@ -132,8 +173,10 @@ def variants(rule_sets: Sequence[RuleSet], leader: RuleSet) -> tuple[RuleSet, ..
 
 def variants_text(mined: Mined, count: int) -> str:
     """Write how many variants there are; of very many rule sets not all are told."""
-    more = count >= MOST_VARIANTS and mined.rule_sets > MOST_TOLD
-    return f"{words.number(count)}{' or more' if more else ''}"
+    told = words.number(count)
+    if count >= MOST_VARIANTS and mined.rule_sets > MOST_TOLD:
+        return say("{n} or more", n=told)
+    return told
 
 
 def both_rates(rule_set: RuleSet) -> tuple[str, str]:
@@ -147,14 +190,14 @@ def difference_texts(rule_set: RuleSet) -> tuple[str, str]:
         _apart(rule_set, each)
         for each in (rule_set.phi_in - rule_set.phi_out, rule_set.low, rule_set.high)
     )
-    return apart, f"{low} to {high}"
+    return apart, words.ends(low, high)
 
 
 def untouched_text(rule_set: RuleSet) -> str:
     """Write the difference among the untouched rows, with a dagger where they do not show it."""
     inside, outside = rule_set.data_in, rule_set.data_out
     if inside is None or outside is None:
-        return UNDEFINED
+        return say(UNDEFINED)
     return f"{_apart(rule_set, inside - outside)}{'' if rule_set.holds_on_data else '†'}"
 
 
@@ -164,76 +207,100 @@ def _apart(rule_set: RuleSet, value: float) -> str:
 
 def widest_sentence(spec: AuditSpec, mined: Mined, rule_set: RuleSet) -> str:
     """Say of the rule set with the highest score, the difference first."""
-    chance = (
-        ""
-        if rule_set.p <= CHANCE
-        else " After correction for how many were examined, chance alone may have made it."
+    if mined.rule_sets == 1:
+        widest, whose = say("the only rule set"), ""
+    else:
+        widest = say("the widest difference of all {sets}", sets=count_text(mined.rule_sets))
+        whose = say(" for all of them together")
+    told = say(
+        "{points} lie between the {what} of {group} ({inside}) and of {others} ({outside}): "
+        "{widest} examined, estimated from samples; {ends}{together}, {confidence}; corrected p "
+        "{p}; {who}, {share} of {whole}; {untouched}."
+        if rule_set.outcome
+        else "{points} lies between the {what} of {group} ({inside}) and of {others} ({outside}): "
+        "{widest} examined, estimated from samples; {ends}{together}, {confidence}; corrected p "
+        "{p}; {who}, {share} of {whole}; {untouched}.",
+        points=_points(rule_set, rule_set.score),
+        what=_what(spec, rule_set),
+        group=rule_phrase(spec, rule_set.conditions),
+        inside=_rate(rule_set, rule_set.phi_in),
+        others=_others(rule_set),
+        outside=_rate(rule_set, rule_set.phi_out),
+        widest=widest,
+        ends=_ends(rule_set),
+        together=whose,
+        confidence=words.percent_of("95"),
+        p=p_text(rule_set.p),
+        who=_who(spec, rule_set),
+        share=words.percent(rule_set.support, 1.0),
+        whole=_whole(rule_set),
+        untouched=_untouched(rule_set),
     )
-    one = mined.rule_sets == 1
-    lie = "lie" if rule_set.outcome else "lies"
-    widest = (
-        "the only rule set"
-        if one
-        else f"the widest difference of all {count_text(mined.rule_sets)}"
-    )
-    return (
-        f"{_points(rule_set, rule_set.score)} {lie} between the {_what(spec, rule_set)} of "
-        f"{rule_phrase(spec, rule_set.conditions)} ({_rate(rule_set, rule_set.phi_in)}) and of "
-        f"{_others(rule_set)} ({_rate(rule_set, rule_set.phi_out)}): {widest} examined, "
-        f"estimated from samples; {_ends(rule_set)}{'' if one else ' for all of them together'}, "
-        f"95{NBSP}%; corrected p {p_text(rule_set.p)}; {_who(spec, rule_set)}, "
-        f"{words.percent(rule_set.support, 1.0)} of {_whole(rule_set)}; "
-        f"{_untouched(rule_set)}.{chance}"
-    )
+    if rule_set.p <= CHANCE:
+        return told
+    chance = say("After correction for how many were examined, chance alone may have made it.")
+    return f"{told} {chance}"
 
 
 def _others(rule_set: RuleSet) -> str:
-    return "the same texts with other terms" if _about_texts(rule_set) else "everybody else"
+    texts = _about_texts(rule_set)
+    return say("the same texts with other terms" if texts else "everybody else")
 
 
 def _whole(rule_set: RuleSet) -> str:
-    return "the texts that name anybody" if _about_texts(rule_set) else "the data"
+    return say("the texts that name anybody" if _about_texts(rule_set) else "the data")
 
 
 def _what(spec: AuditSpec, rule_set: RuleSet) -> str:
     if not rule_set.outcome:
-        return "mean scores of the favourable decision"
+        return say("mean scores of the favourable decision")
     if rule_set.outcome == favourable(spec):
-        return "favourable rates"
-    return f"rates of “{rule_set.outcome}”"
+        return say("favourable rates")
+    return say("rates of “{outcome}”", outcome=rule_set.outcome)
 
 
 def _counting(spec: AuditSpec, outcome: str) -> str:
     if not outcome:
-        return " (by the mean score)"
-    return "" if outcome == favourable(spec) else f" (for “{outcome}”)"
+        return say(" (by the mean score)")
+    return "" if outcome == favourable(spec) else say(" (for “{outcome}”)", outcome=outcome)
 
 
 def _rate(rule_set: RuleSet, value: float) -> str:
-    return words.percent(value, 1.0) if rule_set.outcome else f"{value:.3f}"
+    return words.percent(value, 1.0) if rule_set.outcome else words.number(value, 3)
 
 
 def _points(rule_set: RuleSet, value: float) -> str:
-    return f"{100 * value:.1f} percentage points" if rule_set.outcome else f"{value:.3f}"
+    return _percentage_points(value) if rule_set.outcome else words.number(value, 3)
+
+
+def _percentage_points(value: float, digits: int = 1) -> str:
+    return say("{n} percentage points", n=words.number(100 * value, digits))
 
 
 def _difference(rule_set: RuleSet) -> str:
     apart = rule_set.phi_in - rule_set.phi_out
-    return f"{_points(rule_set, abs(apart))} {'lower' if apart < 0 else 'higher'}"
+    points = _points(rule_set, abs(apart))
+    return say("{points} lower" if apart < 0 else "{points} higher", points=points)
 
 
 def _ends(figure: RuleSet | LinearGroup) -> str:
     """Write the interval of a difference; with its directions where it reaches over nought."""
     scale, digits = (100, 1) if figure.outcome else (1, 3)
     low, high = scale * figure.low, scale * figure.high
+    least, most = (words.number(each, digits) for each in sorted((abs(low), abs(high))))
     if low < 0 < high:
-        return f"between {-low:.{digits}f} lower and {high:.{digits}f} higher"
-    least, most = sorted((abs(low), abs(high)))
-    return f"{least:.{digits}f} to {most:.{digits}f}"
+        return say(
+            "between {low} lower and {high} higher",
+            low=words.number(-low, digits),
+            high=words.number(high, digits),
+        )
+    return words.ends(least, most)
 
 
 def _who(spec: AuditSpec, rule_set: RuleSet) -> str:
-    return words.counted(rule_set.rows, "text" if _about_texts(rule_set) else spec.person)
+    if _about_texts(rule_set):
+        return say_many(rule_set.rows, "{n} text", "{n} texts")
+    return words.counted(rule_set.rows, spec.person)
 
 
 def _about_texts(rule_set: RuleSet) -> bool:
@@ -244,26 +311,22 @@ def _untouched(rule_set: RuleSet) -> str:
     """Say whether the rows as they are show the difference too."""
     inside, outside = rule_set.data_in, rule_set.data_out
     if inside is None or outside is None:
-        return "the untouched rows cannot tell, for one side of it is empty"
-    both = f"({_rate(rule_set, inside)} against {_rate(rule_set, outside)})"
-    if rule_set.holds_on_data is None:
-        return f"the untouched rows cannot tell {both}"
-    if rule_set.holds_on_data:
-        return f"the untouched rows show it too {both}"
-    return f"the untouched rows do not show it {both}"
+        return say("the untouched rows cannot tell, for one side of it is empty")
+    both = {"inside": _rate(rule_set, inside), "outside": _rate(rule_set, outside)}
+    return say(_ON_DATA[rule_set.holds_on_data], **both)
 
 
 def _confidence(value: float) -> str:
-    return f"{100 * value:.4g}{NBSP}%"
+    return words.percent_of(f"{100 * value:.4g}")
 
 
 def count_text(count: int) -> str:
     """Write how many rule sets."""
-    return "1 rule set" if count == 1 else f"{words.number(count)} rule sets"
+    return say_many(count, "{n} rule set", "{n} rule sets")
 
 
 def _terms_of(categories: Sequence[str]) -> str:
-    return f"terms of {words.joined(categories)}"
+    return say("terms of {categories}", categories=words.joined(categories))
 
 
 # Terms in texts
@@ -271,21 +334,32 @@ def _terms_of(categories: Sequence[str]) -> str:
 
 def term_sentence(spec: AuditSpec, term: TermRate) -> str:
     """Say how sentences fare that name one term, those that get another decision first."""
-    what = f"“{term.term}” ({term.category})"
-    hold = "holds" if term.occurs == 1 else "hold"
-    occurs = f"{words.counted(term.occurs, 'text')} of the data {hold} it."
+    values = {
+        "what": say("“{term}” ({category})", term=term.term, category=term.category),
+        "occurs": say_many(
+            term.occurs,
+            "{n} text of the data holds it.",
+            "{n} texts of the data hold it.",
+        ),
+    }
     if not term.texts:
-        return f"0 texts could name {what}. {occurs}"
-    fare = (
-        f"{words.percent(term.rate, 1.0)} of {words.counted(term.texts, 'text')} get "
-        f"“{favourable(spec)}” with {what} put in."
+        return say("0 texts could name {what}. {occurs}", **values)
+    values["fare"] = say(
+        "{rate} of {texts} get “{outcome}” with {what} put in",
+        rate=words.percent(term.rate, 1.0),
+        texts=say_many(term.texts, "{n} text", "{n} texts"),
+        outcome=favourable(spec),
+        what=values["what"],
     )
     if not term.tried:
-        return f"{fare[:-1]}: {what} was compared with no other term. {occurs}"
-    verb = "gets" if term.flips == 1 else "get"
-    return (
-        f"{fare} {words.number(term.flips)} of {words.number(term.tried)} {verb} another decision "
-        f"with some other term of {term.category}. {occurs}"
+        return say("{fare}: {what} was compared with no other term. {occurs}", **values)
+    return say_many(
+        term.flips,
+        "{fare}. {n} of {tried} gets another decision with some other term of {category}. {occurs}",
+        "{fare}. {n} of {tried} get another decision with some other term of {category}. {occurs}",
+        tried=words.number(term.tried),
+        category=term.category,
+        **values,
     )
 
 
@@ -311,24 +385,41 @@ def category_sentence(spec: AuditSpec, terms: Sequence[TermRate]) -> str:
     # a text that gets two decisions does so with every term: with some other one
     most = max(terms, key=lambda term: (term.flips, -term.tried))
     low, high = (words.percent(each.rate, 1.0) for each in (terms[0], terms[-1]))
-    share = f"The share with “{favourable(spec)}”"
-    verb = "gets" if most.flips == 1 else "get"
-    return (
-        f"{words.number(most.flips)} of {words.counted(most.tried, 'text')} that name somebody by "
-        f"{most.category} {verb} another decision with another of its terms. "
-        + (
-            f"{share} is {low} with each of them."
-            if low == high
-            else f"{share} goes from {low} (“{terms[0].term}”) to {high} (“{terms[-1].term}”)."
-        )
+    flipped = say_many(
+        most.flips,
+        "{n} of {texts} that name somebody by {category} gets another decision with another of its "
+        "terms.",
+        "{n} of {texts} that name somebody by {category} get another decision with another of its "
+        "terms.",
+        texts=say_many(most.tried, "{n} text", "{n} texts"),
+        category=most.category,
     )
+    if low == high:
+        fare = say(
+            "The share with “{outcome}” is {share} with each of them.",
+            outcome=favourable(spec),
+            share=low,
+        )
+    else:
+        fare = say(
+            "The share with “{outcome}” goes from {low} (“{first}”) to {high} (“{last}”).",
+            outcome=favourable(spec),
+            low=low,
+            first=terms[0].term,
+            high=high,
+            last=terms[-1].term,
+        )
+    return f"{flipped} {fare}"
 
 
 def flip_sentence(flip: Flip) -> str:
     """Say what one sentence gets, and what it gets with another term; of a long one a part."""
-    return (
-        f"“{flip.decision}” for “{_around(flip)}”, “{flip.other_decision}” with "
-        f"“{flip.other_term}” instead."
+    return say(
+        "“{decision}” for “{text}”, “{other_decision}” with “{other_term}” instead.",
+        decision=flip.decision,
+        text=_around(flip),
+        other_decision=flip.other_decision,
+        other_term=flip.other_term,
     )
 
 
@@ -350,13 +441,23 @@ def _around(flip: Flip) -> str:
 def linear_sentence(spec: AuditSpec, group: LinearGroup) -> str:
     """Say how a subgroup that weights describe fares, the difference first."""
     apart = group.phi_in - group.phi_out
-    way = "lower" if apart < 0 else "higher"
-    return (
-        f"{100 * abs(apart):.1f} percentage points {way} ({_ends(group)}, 95{NBSP}%) is the rate "
-        f"of “{group.outcome}” in a subgroup that weights describe: "
-        f"{words.percent(group.phi_in, 1.0)} against {words.percent(group.phi_out, 1.0)}, among "
-        f"{words.counted(group.people, spec.person)} held out, {words.percent(group.support, 1.0)} "
-        f"of them in it. In it is who weighs more than nought: {weights_text(group)}."
+    return say(
+        "{points} lower ({ends}, {confidence}) is the rate of “{outcome}” in a subgroup that "
+        "weights describe: {inside} against {outside}, among {people} held out, {share} of them in "
+        "it. In it is who weighs more than nought: {weights}."
+        if apart < 0
+        else "{points} higher ({ends}, {confidence}) is the rate of “{outcome}” in a subgroup that "
+        "weights describe: {inside} against {outside}, among {people} held out, {share} of them in "
+        "it. In it is who weighs more than nought: {weights}.",
+        points=_percentage_points(abs(apart)),
+        ends=_ends(group),
+        confidence=words.percent_of("95"),
+        outcome=group.outcome,
+        inside=words.percent(group.phi_in, 1.0),
+        outside=words.percent(group.phi_out, 1.0),
+        people=words.counted(group.people, spec.person),
+        share=words.percent(group.support, 1.0),
+        weights=weights_text(group),
     )
 
 
@@ -364,17 +465,26 @@ def weights_text(group: LinearGroup) -> str:
     """Write a weighted sum, the heaviest first: ``sex = Male +1.20, age −0.31, and −0.10``."""
     pairs = sorted(zip(group.features, group.weights, strict=True), key=lambda pair: -abs(pair[1]))
     told = [f"{name} {signed(weight)}" for name, weight in pairs]
-    return f"{words.some(told, _WEIGHTS)}, and {signed(group.bias)} for everybody"
+    return say(
+        "{weights}, and {bias} for everybody",
+        weights=words.some(told, _WEIGHTS),
+        bias=signed(group.bias),
+    )
 
 
 def gap_sentence(spec: AuditSpec, gap: GroupGap) -> str:
     """Say how far two groups of invented people are apart."""
     digits = digits_of(gap.low, gap.high)
     best, worst = (combination_text(spec, gap.attributes, each) for each in (gap.best, gap.worst))
-    return (
-        f"{100 * gap.gap:.{digits}f} percentage points ({100 * gap.low:.{digits}f} to "
-        f"{100 * gap.high:.{digits}f}, {words.percent(gap.confidence, 1.0, 0)}) lie between the "
-        f"favourable rates of {best} ({words.shown_percent(gap.best_rate, 1)}) and {worst} "
-        f"({words.shown_percent(gap.worst_rate, 1)}), among {plural(spec.person)} invented at "
-        "random."
+    return say(
+        "{points} ({ends}, {confidence}) lie between the favourable rates of {best} ({best_rate}) "
+        "and {worst} ({worst_rate}), among {people} invented at random.",
+        points=_percentage_points(gap.gap, digits),
+        ends=words.ends(words.number(100 * gap.low, digits), words.number(100 * gap.high, digits)),
+        confidence=words.percent(gap.confidence, 1.0, 0),
+        best=best,
+        best_rate=words.shown_percent(gap.best_rate, 1),
+        worst=worst,
+        worst_rate=words.shown_percent(gap.worst_rate, 1),
+        people=plural(spec.person),
     )

@@ -12,7 +12,8 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import GroupLine, GroupTable
 from fairdesk.report import words
 from fairdesk.report.about_tables import group_text, outcome_of, points_of, rate_of, reference_of
-from fairdesk.report.words import NBSP, UNDEFINED, p_text, signed
+from fairdesk.report.language import say
+from fairdesk.report.words import UNDEFINED, p_text, signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +91,11 @@ def _value(place: int, _: GroupTable, line: GroupLine) -> str:
 
 
 def _percent_cell(value: float | None) -> str:
-    return UNDEFINED if value is None else words.percent(value, 1.0)
+    return say(UNDEFINED) if value is None else words.percent(value, 1.0)
 
 
 def _number_cell(value: float | None, digits: int) -> str:
-    # never nought with a sign
-    return (
-        UNDEFINED if value is None else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
-    )
+    return say(UNDEFINED) if value is None else words.plain(value, digits)
 
 
 def _against_others(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, GroupLine], str]:
@@ -105,8 +103,8 @@ def _against_others(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, G
 
     def write(table: GroupTable, line: GroupLine) -> str:
         if not line.known:
-            return "not compared"
-        return "reference" if line is reference_of(table) else cell(line)
+            return say("not compared")
+        return say("reference") if line is reference_of(table) else cell(line)
 
     return write
 
@@ -114,38 +112,39 @@ def _against_others(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, G
 def _impact(table: GroupTable, line: GroupLine) -> str:
     del table
     if line.impact_ratio is not None:
-        return f"{line.impact_ratio:.2f}"
+        return words.number(line.impact_ratio, 2)
     if not line.known:
-        return "not compared"
-    return "too few" if line.excluded else UNDEFINED
+        return say("not compared")
+    return say("too few" if line.excluded else UNDEFINED)
 
 
 def _screened(table: GroupTable, line: GroupLine) -> str:
     if line.below is None:
-        return _impact(table, line) if line.impact_ratio is None else UNDEFINED
-    said = "below" if line.below else "not below"
-    return f"{said}, by one person" if line.flips else said
+        return _impact(table, line) if line.impact_ratio is None else say(UNDEFINED)
+    if line.flips:
+        return say("below, by one person" if line.below else "not below, by one person")
+    return say("below" if line.below else "not below")
 
 
 def _test(line: GroupLine) -> str:
     if not line.test:
-        return "none"
+        return say("none")
     return f"Z = {_number_cell(line.z, 2)}" if line.test == "Z" else line.test
 
 
 def _interval_cell(_: GroupTable, line: GroupLine) -> str:
     if not line.people:
-        return UNDEFINED
-    return f"{100 * line.low:.1f} to {100 * line.high:.1f}{NBSP}%"
+        return say(UNDEFINED)
+    return words.percent_ends(line.low, line.high)
 
 
 def _difference_cell(line: GroupLine) -> str:
     if line.difference is None:
-        return UNDEFINED
+        return say(UNDEFINED)
     if line.difference_low is None or line.difference_high is None:
         return points_of(line.difference)
-    ends = f"{signed(100 * line.difference_low, 1)} to {signed(100 * line.difference_high, 1)}"
-    return f"{signed(100 * line.difference, 1)} ({ends})"
+    low, high = (signed(100 * end, 1) for end in (line.difference_low, line.difference_high))
+    return f"{signed(100 * line.difference, 1)} ({words.ends(low, high)})"
 
 
 def _no_formula(_: GroupTable, __: GroupLine) -> str:
@@ -225,12 +224,12 @@ def _impact_formula(table: GroupTable, line: GroupLine) -> str:
         f"({group_text(table, best)}) = "
         f"({words.number(line.favourable)} / {words.number(line.people)}) / "
         f"({words.number(best.favourable)} / {words.number(best.people)}) = "
-        f"{line.impact_ratio:.4f}"
+        f"{words.number(line.impact_ratio, 4)}"
     )
 
 
 def _screened_formula(_: GroupTable, line: GroupLine) -> str:
-    said = {None: UNDEFINED, True: "yes", False: "no"}[line.below]
+    said = {None: say(UNDEFINED), True: "yes", False: "no"}[line.below]
     flips = (
         ""
         if line.flips is None
@@ -239,7 +238,7 @@ def _screened_formula(_: GroupTable, line: GroupLine) -> str:
             f"{'' if line.flips else ' not'} change that."
         )
     )
-    ratio = UNDEFINED if line.impact_ratio is None else f"{line.impact_ratio:.4f}"
+    ratio = say(UNDEFINED) if line.impact_ratio is None else words.number(line.impact_ratio, 4)
     return (
         f"Is the impact ratio below 4/5 = 0.8 (29 CFR 1607.4(D))? {ratio}: {said}. A screening "
         f"line, no verdict.{flips}"
@@ -410,10 +409,10 @@ _COUNTS = (
     Column(
         "rate",
         "Rate",
-        lambda table, line: rate_of(table, line) if line.people else UNDEFINED,
+        lambda table, line: rate_of(table, line) if line.people else say(UNDEFINED),
         _rate_formula,
     ),
-    Column("interval", f"95{NBSP}% interval", _interval_cell, _wilson_formula),
+    Column("interval", "95\u00a0% interval", _interval_cell, _wilson_formula),
 )
 _COMPARED = (
     Column("impact", "Impact ratio", _impact, _impact_formula),
