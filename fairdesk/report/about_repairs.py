@@ -13,23 +13,51 @@ from typing import Literal, get_args
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import Figure
 from fairdesk.report import words
-from fairdesk.report.words import NBSP, UNDEFINED, digits_of, p_text, plural
+from fairdesk.report.language import fixed, say, say_many
+from fairdesk.report.words import UNDEFINED, digits_of, plural
 from fairdesk.trials import Change, Measure, Repair, Trial
 
 #: How something is known.
 Known = Literal["observed", "estimated", "proven"]
 #: The heads of `before_after`, and those of its columns that hold numbers.
-BEFORE_AFTER = ("Measure", "As imported", "Nothing added", "Repaired", "Change", "Paired test")
+BEFORE_AFTER = fixed(
+    ("Measure", "As imported", "Nothing added", "Repaired", "Change", "Paired test")
+)
 BEFORE_AFTER_NUMBERS = (1, 2, 3, 4)
 #: The heads of `trial_rows`, and those of its columns that hold numbers.
-TRIAL_HEADS = (
-    *("Model", "Rows added", "Accuracy", "Discrimination", "Change", "What came of it", "Training"),
+TRIAL_HEADS = fixed(
+    ("Model", "Rows added", "Accuracy", "Discrimination", "Change", "What came of it", "Training"),
 )
 TRIAL_NUMBERS = (1, 2, 3, 4, 6)
 #: Of these more is better.
 _BETTER = ("accuracy", "auc", "impact_ratio")
+#: What is measured, by its name in the audit file.
+_MEASURES = fixed(
+    {
+        "accuracy": "Accuracy",
+        "auc": "Area under the ROC curve (AUC)",
+        "brier": "Brier score",
+        "calibration": "Calibration error",
+        "share_domain": "Discriminatory among all possible {people}",
+        "share_data": "Discriminatory {people} in the data",
+        "impact_ratio": "Impact ratio",
+        "rate_gap": "Widest gap of rates",
+        "error_gap": "Widest gap of error rates",
+        "rule_score": "Gap in and out of the rule set",
+        "certified": "Certified: treated alike",
+        "falsified": "Falsified: treated unlike",
+    }
+)
+#: How something is known, as the heading of what is.
+_KNOWN = fixed(
+    {
+        "observed": "Observed on the test rows",
+        "estimated": "Estimated from invented {people}",
+        "proven": "Proven",
+    }
+)
 #: What the number of a trial is compared with by name.
-_AGAINST = {0: "the model as imported", 1: "the model retrained with nothing added"}
+_AGAINST = fixed({0: "the model as imported", 1: "the model retrained with nothing added"})
 _UNITS = {
     "accuracy": "percent",
     "share_domain": "percent",
@@ -40,29 +68,66 @@ _UNITS = {
     "certified": "proven",
     "falsified": "proven",
 }
-_VERDICTS = {
-    "better": "better",
-    "worse": "worse",
-    "open": "no difference shown",
-    "costly": "costs too much accuracy",
-}
-_LABELS = {
-    "majority": "The added rows are labelled by the majority of five models of other kinds, "
-    "trained on the original training rows without protected attributes. Both people of a pair get "
-    "one label, which the data speak for; what is unfair in the data’s own labels can stay.",
-    "similar": "The added rows are labelled by the model’s own decision about most of those who "
-    "differ in protected attributes only. Both people of a pair get one label, with no other model "
-    "needed; where the model is wrong about most of them, the label is wrong too.",
-    "model": "The added rows are labelled by the model’s own decision about each of them. Both "
-    "people of a pair keep the different decisions that they get, so what is added teaches the "
-    "model to discriminate: it is there to compare with.",
-    "neighbours": "The added rows are labelled by the majority of the nearest real people among "
-    "the training rows, protected attributes left out. Both people of a pair get one label, which "
-    "real people were given, also where that was unfair; where no real person is near it says "
-    "little.",
-    "opposite": "The added rows have the label opposite to the one that the model gives too often "
-    "in the rule set: by rule, not by merit.",
-}
+_VERDICTS = fixed(
+    {
+        "better": "better",
+        "worse": "worse",
+        "open": "no difference shown",
+        "costly": "costs too much accuracy",
+    }
+)
+#: That nothing helped: by whether the cost allowed is one point, and whether all is done.
+_HELPLESS = fixed(
+    {
+        (True, True): "Nothing was shown to help at a cost of at most {points} point of accuracy.",
+        (False, True): "Nothing was shown to help at a cost of at most {points} points of "
+        "accuracy.",
+        (True, False): "Nothing was shown to help at a cost of at most {points} point of accuracy "
+        "so far.",
+        (False, False): "Nothing was shown to help at a cost of at most {points} points of "
+        "accuracy so far.",
+    }
+)
+#: What came of several portions.
+_COUNTS = fixed(
+    {
+        "better": "{n} lowered it",
+        "open": "{n} made no difference that is shown",
+        "worse": "{n} made it worse",
+        "costly": "{n} cost too much accuracy",
+        "": "{n} did not help",
+        "failed": "{n} gave no model",
+    }
+)
+_ROLES = fixed(
+    {
+        "imported": "as audited",
+        "retrained": "what others are compared with",
+        "other": "tried beside it",
+    }
+)
+_CHOSEN, _FRONT = fixed(("chosen", "on the front"))
+_LABELS = fixed(
+    {
+        "majority": "The added rows are labelled by the majority of five models of other "
+        "kinds, trained on the original training rows without protected attributes. Both "
+        "people of a pair get one label, which the data speak for; what is unfair in the "
+        "data’s own labels can stay.",
+        "similar": "The added rows are labelled by the model’s own decision about most of "
+        "those who differ in protected attributes only. Both people of a pair get one label, "
+        "with no other model needed; where the model is wrong about most of them, the label "
+        "is wrong too.",
+        "model": "The added rows are labelled by the model’s own decision about each of them. "
+        "Both people of a pair keep the different decisions that they get, so what is added "
+        "teaches the model to discriminate: it is there to compare with.",
+        "neighbours": "The added rows are labelled by the majority of the nearest real people "
+        "among the training rows, protected attributes left out. Both people of a pair get "
+        "one label, which real people were given, also where that was unfair; where no real "
+        "person is near it says little.",
+        "opposite": "The added rows have the label opposite to the one that the model gives "
+        "too often in the rule set: by rule, not by merit.",
+    }
+)
 
 
 def repair_of(figures: Iterable[Figure]) -> Repair | None:
@@ -90,33 +155,19 @@ def trial_name(trial: Trial) -> str:
     """Name a trial: ``As imported``, ``Nothing added``, ``2.9 % added``, ``Reweighing``."""
     match trial.kind:
         case "imported":
-            return "As imported"
+            return say("As imported")
         case "retrained":
-            return "Nothing added"
+            return say("Nothing added")
         case "other":
-            return trial.name
+            return say(trial.name)
         case "portion":
-            return f"{_portion(trial)} added"
+            return say("{portion} added", portion=_portion(trial))
 
 
 def measure_name(spec: AuditSpec, measure: Measure | Change) -> str:
     """Say what was measured: ``Discriminatory applicants``, ``Impact ratio, sex``."""
-    people = plural(spec.person)
-    names = {
-        "accuracy": "Accuracy",
-        "auc": "Area under the ROC curve (AUC)",
-        "brier": "Brier score",
-        "calibration": "Calibration error",
-        "share_domain": f"Discriminatory among all possible {people}",
-        "share_data": f"Discriminatory {people} in the data",
-        "impact_ratio": "Impact ratio",
-        "rate_gap": "Widest gap of rates",
-        "error_gap": "Widest gap of error rates",
-        "rule_score": "Gap in and out of the rule set",
-        "certified": "Certified: treated alike",
-        "falsified": "Falsified: treated unlike",
-    }
-    return names[measure.what] + (f", {words.quoted(measure.of)}" if measure.of else "")
+    name = say(_MEASURES[measure.what], people=plural(spec.person))
+    return f"{name}, {words.quoted(measure.of)}" if measure.of else name
 
 
 def known(measure: Measure | Change) -> Known:
@@ -129,11 +180,7 @@ def known(measure: Measure | Change) -> Known:
 
 def known_text(spec: AuditSpec, how: Known) -> str:
     """Say how something is known, as the heading of what is."""
-    return {
-        "observed": "Observed on the test rows",
-        "estimated": f"Estimated from invented {plural(spec.person)}",
-        "proven": "Proven",
-    }[how]
+    return say(_KNOWN[how], people=plural(spec.person))
 
 
 def measure_text(measure: Measure | None) -> str:
@@ -162,14 +209,16 @@ def change_text(change: Change | None, *, tested: bool = True) -> str:
     if change is None:
         return "–"
     if change.difference is None:
-        return UNDEFINED
-    factor, unit = (1, "") if _unit(change) == "number" else (100, f"{NBSP}points")
+        return say(UNDEFINED)
+    factor = 1 if _unit(change) == "number" else 100
     digits = _digits(change)
-    told = words.signed(factor * change.difference, digits) + unit
+    told = words.signed(factor * change.difference, digits)
+    if factor != 1:
+        told = say("{n} points", n=told)
     if change.low is not None and change.high is not None:
-        ends = (_plain(factor * each, digits) for each in (change.low, change.high))
-        told += f" ({' to '.join(ends)})"
-    return f"{told}, {_p_is(change)}" if tested and change.p is not None else told
+        ends = (words.plain(factor * each, digits) for each in (change.low, change.high))
+        told += f" ({words.ends(*ends)})"
+    return f"{told}, {words.p_is(change.p)}" if tested and change.p is not None else told
 
 
 def shown(change: Change | None) -> bool:
@@ -184,7 +233,7 @@ def shown(change: Change | None) -> bool:
 
 def labels_sentence(labels: str) -> str:
     """Say where the labels of added rows come from, and what that means."""
-    return _LABELS[labels]
+    return say(_LABELS[labels])
 
 
 def source_of_labels(repair: Repair) -> str:
@@ -240,26 +289,39 @@ def headline(spec: AuditSpec, figures: Sequence[Figure]) -> str:
     """Say what came of a repair; where nothing was shown to help, that first."""
     repair = repair_of(figures)
     if repair is None:
-        return "Nothing is repaired yet."
+        return say("Nothing is repaired yet.")
     if not repair.retrains:
-        return (
-            f"{_rows(repair.rows)} to add {'was' if repair.rows == 1 else 'were'} made, from a "
-            f"stock of {stock_text(repair)}; this model cannot be retrained "
-            "here, so whether they help is not known."
+        return say_many(
+            repair.rows,
+            "{n} labelled row to add was made, from a stock of {stock}; this model cannot be "
+            "retrained here, so whether they help is not known.",
+            "{n} labelled rows to add were made, from a stock of {stock}; this model cannot be "
+            "retrained here, so whether they help is not known.",
+            stock=stock_text(repair),
         )
     best = chosen_of(figures)
     if best is None or best.number < 2:
         return _helpless(spec, figures, repair)
     change, before, after = _compared(figures, best, repair.target)
     if change is None or before is None or after is None:
-        return f"{_capital(_deed(best))} was chosen; how it fares is not measured yet."
-    if not shown(change) or (change.difference or 0) >= 0:
-        return (
-            f"Nothing was shown to help: {_deed(best)} was chosen on the validation rows, but "
-            f"asked about afresh it changed {_target(spec, repair)} by {change_text(change)}, "
-            f"beside {_AGAINST[change.against]}."
+        return say(
+            "{Deed} was chosen; how it fares is not measured yet.", Deed=_capital(_deed(best))
         )
-    said = f"{_capital(_deed(best))} cut {_fall(spec, figures, best, repair.target)}{_cost(best)}."
+    if not shown(change) or (change.difference or 0) >= 0:
+        return say(
+            "Nothing was shown to help: {deed} was chosen on the validation rows, but asked about "
+            "afresh it changed {target} by {change}, beside {other}.",
+            deed=_deed(best),
+            target=_target(spec, repair),
+            change=change_text(change),
+            other=say(_AGAINST[change.against]),
+        )
+    said = say(
+        "{Deed} cut {fall}{cost}.",
+        Deed=_capital(_deed(best)),
+        fall=_fall(spec, figures, best, repair.target),
+        cost=_cost(best),
+    )
     return said + _harm(spec, figures, best)
 
 
@@ -298,7 +360,7 @@ def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
         told.append(labels_sentence(source_of_labels(repair)))
     told += filter(None, (split_sentence(spec, repair), _others(spec, figures, repair)))
     told += [
-        f"{trial_name(each)}: there is no such model. {each.failed}"
+        say("{name}: there is no such model. {why}", name=trial_name(each), why=each.failed)
         for each in trials_of(figures)
         if each.failed
     ]
@@ -310,31 +372,35 @@ def split_sentence(spec: AuditSpec, repair: Repair) -> str:
     """Say how the rows were divided; empty where nothing was trained."""
     if not repair.retrains:
         return ""
-    return (
-        f"{words.counted(repair.train, spec.person)} of the data were trained with, "
-        f"{words.number(repair.validation)} to choose by and {words.number(repair.test)} to "
-        "measure on: divided before anything else, and no added row is like one of the latter two."
+    return say(
+        "{train} of the data were trained with, {validation} to choose by and {test} to measure "
+        "on: divided before anything else, and no added row is like one of the latter two.",
+        train=words.counted(repair.train, spec.person),
+        validation=words.number(repair.validation),
+        test=words.number(repair.test),
     )
 
 
 def stock_text(repair: Repair) -> str:
     """Say what rows can be made of: ``257 discriminatory pairs``."""
-    plural_of = "" if repair.pairs == 1 else "s"
     if repair.target == "rule_score":
-        return f"{words.number(repair.pairs)} sample{plural_of} of the rule set"
-    return f"{words.number(repair.pairs)} discriminatory pair{plural_of}"
+        return say_many(repair.pairs, "{n} sample of the rule set", "{n} samples of the rule set")
+    return say_many(repair.pairs, "{n} discriminatory pair", "{n} discriminatory pairs")
 
 
 def worse_sentence(spec: AuditSpec, figures: Sequence[Figure], trial: Trial) -> str:
     """Say what a trial is shown to have made worse, beside nothing added; empty for nothing."""
     told = [f"{measure_name(spec, each)} {change_text(each)}" for each in _worse(figures, trial)]
-    return f"Worse than {_AGAINST[_against(figures)]}: {'; '.join(told)}." if told else ""
+    if not told:
+        return ""
+    other = say(_AGAINST[_against(figures)])
+    return say("Worse than {other}: {measures}.", other=other, measures="; ".join(told))
 
 
 def effort_text(figures: Sequence[Figure]) -> str:
     """Say how many models were measured: ``9 models measured``; empty for none."""
     count = sum(bool(each.measures) for each in trials_of(figures))
-    return f"{words.number(count)} model{'' if count == 1 else 's'} measured" if count else ""
+    return say_many(count, "{n} model measured", "{n} models measured") if count else ""
 
 
 def standing(figures: Sequence[Figure]) -> str:
@@ -350,8 +416,14 @@ def fall_text(figures: Sequence[Figure]) -> str:
     _, before, after = _compared(figures, best, repair.target)
     if before is None or after is None:
         return ""
-    what = "gap" if repair.target == "rule_score" else "share"
-    return f"{what} from {' to '.join(_both(before, after))}"
+    first, last = _both(before, after)
+    return say(
+        "gap from {before} to {after}"
+        if repair.target == "rule_score"
+        else "share from {before} to {after}",
+        before=first,
+        after=last,
+    )
 
 
 def before_after(
@@ -414,8 +486,8 @@ def tested_text(change: Change | None) -> str:
     """Write a paired test: ``p = 0.012 (McNemar, exact)``; a dash where there is none."""
     if change is None or change.p is None:
         return "–"
-    told = _p_is(change).replace("below", "<").replace("above", ">")
-    return told + (f" ({change.test})" if change.test else "")
+    told = words.p_is(change.p, signs=True)
+    return told + (f" ({say(change.test)})" if change.test else "")
 
 
 def trial_rows(_spec: AuditSpec, figures: Sequence[Figure]) -> list[tuple[str, ...]]:
@@ -448,18 +520,13 @@ def trial_rows(_spec: AuditSpec, figures: Sequence[Figure]) -> list[tuple[str, .
 def outcome_text(repair: Repair, trial: Trial) -> str:
     """Say what came of a trial: ``better; chosen``, ``worse``, ``no model``."""
     if trial.failed:
-        return "no model"
-    role = {
-        "imported": "as audited",
-        "retrained": "what others are compared with",
-        "other": "tried beside it",
-    }
-    told = [role.get(trial.kind, _VERDICTS.get(trial.verdict, ""))]
+        return say("no model")
+    told = [_ROLES.get(trial.kind, _VERDICTS.get(trial.verdict, ""))]
     if trial.number == repair.chosen:
-        told.append("chosen")
+        told.append(_CHOSEN)
     if trial.front:
-        told.append("on the front")
-    return "; ".join(filter(None, told)) or "–"
+        told.append(_FRONT)
+    return "; ".join(say(each) for each in told if each) or "–"
 
 
 def measured(trial: Trial | None, what: str, rows: str) -> Measure | None:
@@ -536,43 +603,53 @@ def _harm(spec: AuditSpec, figures: Sequence[Figure], trial: Trial) -> str:
     if worse.pop(("share_domain", ""), None) is not None:
         _, before, after = _compared(figures, trial, "share_domain")
         if before is not None and after is not None:
-            said = f" But {_share(spec)} rose from {' to '.join(_both(before, after))}."
+            first, last = _both(before, after)
+            rose = say(
+                "But {share} rose from {before} to {after}.",
+                share=_share(spec),
+                before=first,
+                after=last,
+            )
+            said = f" {rose}"
     if worse:
-        plural_of = "s" if len(worse) > 1 else ""
-        said += f" {words.number(len(worse))} other measure{plural_of} got worse."
+        more = say_many(len(worse), "{n} other measure got worse.", "{n} other measures got worse.")
+        said += f" {more}"
     return said
 
 
 def _deed(trial: Trial) -> str:
     """Say what a trial did: ``adding 850 labelled rows (2.9 % of the training rows)``."""
     if trial.kind == "other":
-        return f"{trial.name} instead of added rows"
+        return say("{method} instead of added rows", method=say(trial.name))
     if trial.kind == "portion":
-        told = f" ({_portion(trial)} of the training rows)" if trial.percent else ""
-        return f"adding {_rows(trial.added)}{told}"
-    return "retraining with nothing added"
+        rows = _rows(trial.added)
+        if not trial.percent:
+            return say("adding {rows}", rows=rows)
+        share = _portion(trial)
+        return say("adding {rows} ({share} of the training rows)", rows=rows, share=share)
+    return say("retraining with nothing added")
 
 
 def _portion(trial: Trial) -> str:
     if not trial.percent:
         return _rows(trial.added)
     digits = 1 if round(trial.percent, 2) >= 1 else 2
-    return f"{trial.percent:.{digits}f}".removesuffix(".0") + f"{NBSP}%"
+    return words.percent_of(f"{trial.percent:.{digits}f}".removesuffix(".0"))
 
 
 def _rows(count: int) -> str:
-    return f"{words.number(count)} labelled row{'' if count == 1 else 's'}"
+    return say_many(count, "{n} labelled row", "{n} labelled rows")
 
 
 def _target(spec: AuditSpec, repair: Repair) -> str:
     """Name what is to fall."""
     if repair.target == "rule_score":
-        return "the gap between those in the rule set and all others"
+        return say("the gap between those in the rule set and all others")
     return _share(spec)
 
 
 def _share(spec: AuditSpec) -> str:
-    return f"the estimated share of discriminatory {plural(spec.person)}"
+    return say("the estimated share of discriminatory {people}", people=plural(spec.person))
 
 
 def _fall(spec: AuditSpec, figures: Sequence[Figure], trial: Trial, what: str) -> str:
@@ -582,7 +659,9 @@ def _fall(spec: AuditSpec, figures: Sequence[Figure], trial: Trial, what: str) -
     if repair is None or before is None or after is None:
         raise ValueError("only what was measured before and after can be said to fall")
     first, last = _both(before, after)
-    told = f"{_target(spec, repair)} from {first} to {last}"
+    told = say(
+        "{what} from {before} to {after}", what=_target(spec, repair), before=first, after=last
+    )
     fall = relative_fall(before, after, change)
     return told if fall is None else f"{told} ({', '.join(_less(*fall))})"
 
@@ -591,16 +670,18 @@ def _both(before: Measure, after: Measure) -> tuple[str, str]:
     """Write two estimates of one thing alike, without their intervals."""
     digits = max(_digits(before), _digits(after))
     if before.estimate is None or after.estimate is None:
-        return UNDEFINED, UNDEFINED
-    first, last = _value(before, before.estimate, digits), _value(after, after.estimate, digits)
-    # one unit is enough where it is a word
-    return first.removesuffix(f"{NBSP}points"), last
+        return say(UNDEFINED), say(UNDEFINED)
+    last = _value(after, after.estimate, digits)
+    if _unit(before) == "points":
+        # one unit is enough where it is a word
+        return words.plain(100 * before.estimate, digits), last
+    return _value(before, before.estimate, digits), last
 
 
 def _less(fall: float, low: float, high: float) -> tuple[str, str]:
     """Write a relative fall, its ends rounded outwards: ``54 % less`` and ``48 to 59``."""
-    ends = f"{math.floor(100 * low)} to {math.ceil(100 * high)}"
-    return f"{words.percent(fall, 1.0, 0)} less", ends
+    ends = (words.number(end) for end in (math.floor(100 * low), math.ceil(100 * high)))
+    return say("{share} less", share=words.percent(fall, 1.0, 0)), words.ends(*ends)
 
 
 def _cost(trial: Trial) -> str:
@@ -611,7 +692,8 @@ def _cost(trial: Trial) -> str:
     change = change_of(trial, accuracy, 1) or change_of(trial, accuracy, 0)
     if change is None:
         return ""
-    return f"; accuracy on rows kept apart changed by {change_text(change, tested=False)}"
+    told = change_text(change, tested=False)
+    return say("; accuracy on rows kept apart changed by {change}", change=told)
 
 
 def _beside_imported(spec: AuditSpec, trial: Trial, repair: Repair) -> str:
@@ -622,10 +704,12 @@ def _beside_imported(spec: AuditSpec, trial: Trial, repair: Repair) -> str:
     fell, cost = change_of(trial, target, 0), change_of(trial, accuracy, 0)
     if fell is None or cost is None:
         return ""
-    return (
-        f"Beside the model as imported, {_target(spec, repair)} changed by {change_text(fell)}, "
-        f"and accuracy by {change_text(cost)}. That model may have been trained on the test rows, "
-        "which would flatter it."
+    return say(
+        "Beside the model as imported, {target} changed by {fall}, and accuracy by {cost}. That "
+        "model may have been trained on the test rows, which would flatter it.",
+        target=_target(spec, repair),
+        fall=change_text(fell),
+        cost=change_text(cost),
     )
 
 
@@ -634,9 +718,10 @@ def _proven(figures: Sequence[Figure], trial: Trial) -> str:
     first, last = (measured(each, "certified", "domain") for each in (trial_of(figures, 0), trial))
     if first is None or last is None or first.estimate is None or last.estimate is None:
         return ""
-    return (
-        f"Proven to be treated alike: {measure_text(first)} of everybody as imported, "
-        f"{measure_text(last)} after the repair."
+    return say(
+        "Proven to be treated alike: {before} of everybody as imported, {after} after the repair.",
+        before=measure_text(first),
+        after=measure_text(last),
     )
 
 
@@ -664,25 +749,31 @@ def _helpless(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str
     """Say that nothing helped, and what was tried."""
     portions = [each for each in trials_of(figures) if each.kind == "portion"]
     if not any(each.measures for each in portions):
-        return "Nothing was shown to help: nothing that adds rows is measured."
-    points = "point" if repair.allowance == 1 else "points"
-    told = (
-        f"Nothing was shown to help at a cost of at most {repair.allowance:g} {points} of accuracy"
-    )
+        return say("Nothing was shown to help: nothing that adds rows is measured.")
     if any(each.verdict == "better" for each in portions):
-        told = "Nothing is chosen yet"
-    elif not repair.ended:
-        told += " so far"
-    counted = _counts(portions)
+        told = say("Nothing is chosen yet.")
+    else:
+        told = say(
+            _HELPLESS[repair.allowance == 1, bool(repair.ended)],
+            points=words.short(repair.allowance),
+        )
+    tried = say_many(
+        len(portions),
+        "Of {n} portion tried, {counts}.",
+        "Of {n} portions tried, {counts}.",
+        counts=_counts(portions),
+    )
     best = lowest_portion(figures)
     change = None if best is None else _compared(figures, best, repair.target)[0]
-    least = (
-        ""
-        if best is None or change is None
-        else f" The best of them changed {_target(spec, repair)} by "
-        f"{change_text(change, tested=False)}, with {_portion(best)} added."
+    if best is None or change is None:
+        return f"{told} {tried}"
+    least = say(
+        "The best of them changed {target} by {change}, with {portion} added.",
+        target=_target(spec, repair),
+        change=change_text(change, tested=False),
+        portion=_portion(best),
     )
-    return f"{told}. Of {_amounts(len(portions))} tried, {counted}.{least}"
+    return f"{told} {tried} {least}"
 
 
 def _sought(trial: Trial, repair: Repair) -> float | None:
@@ -693,24 +784,14 @@ def _sought(trial: Trial, repair: Repair) -> float | None:
 
 def _counts(portions: Sequence[Trial]) -> str:
     """Count portions by what came of them."""
-    texts = {
-        "better": "lowered it",
-        "open": "made no difference that is shown",
-        "worse": "made it worse",
-        "costly": "cost too much accuracy",
-        "": "did not help",
-    }
-    failed = sum(bool(each.failed) for each in portions)
-    parts = [
-        f"{words.number(count)} {text}"
-        for verdict, text in texts.items()
-        if (count := sum(each.verdict == verdict and not each.failed for each in portions))
-    ]
-    return words.joined([*parts, *([f"{words.number(failed)} gave no model"] if failed else [])])
-
-
-def _amounts(count: int) -> str:
-    return f"{words.number(count)} portion{'' if count == 1 else 's'}"
+    kinds = ["failed" if each.failed else each.verdict for each in portions]
+    return words.joined(
+        [
+            say(message, n=words.number(count))
+            for kind, message in _COUNTS.items()
+            if (count := kinds.count(kind))
+        ]
+    )
 
 
 def _others(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str:
@@ -719,10 +800,15 @@ def _others(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str:
     for each in trials_of(figures):
         if each.kind == "other" and each.measures and each.number != repair.chosen:
             change, _, _ = _compared(figures, each, repair.target)
-            told.append(f"{each.name} by {change_text(change, tested=False)}")
+            fell = change_text(change, tested=False)
+            told.append(say("{method} by {change}", method=say(each.name), change=fell))
     if not told:
         return ""
-    return f"Methods of other kinds changed {_target(spec, repair)}: {words.joined(told)}."
+    return say(
+        "Methods of other kinds changed {target}: {methods}.",
+        target=_target(spec, repair),
+        methods=words.joined(told),
+    )
 
 
 def _arms(told: Measure | Change | None) -> tuple[float, float, float] | None:
@@ -750,38 +836,27 @@ def _digits(told: Measure | Change) -> int:
 
 def _measured(measure: Measure, digits: int) -> str:
     if measure.estimate is None:
-        return UNDEFINED
+        return say(UNDEFINED)
     if _unit(measure) == "proven":
         # rounded down: never more than is proven
         floor = math.floor(measure.estimate * 10_000 + 1e-9) / 100
-        return f"at least {floor:.2f}{NBSP}%"
+        return say("at least {share}", share=words.percent_of(f"{floor:.2f}"))
     told = _value(measure, measure.estimate, digits)
     if measure.low is None or measure.high is None:
         return told
     factor = 1 if _unit(measure) == "number" else 100
-    ends = (_plain(factor * each, digits) for each in (measure.low, measure.high))
-    return f"{told} ({' to '.join(ends)})"
+    ends = (words.plain(factor * each, digits) for each in (measure.low, measure.high))
+    return f"{told} ({words.ends(*ends)})"
 
 
 def _value(measure: Measure, value: float, digits: int) -> str:
     match _unit(measure):
         case "number":
-            return _plain(value, digits)
+            return words.plain(value, digits)
         case "points":
-            return f"{_plain(100 * value, digits)}{NBSP}points"
+            return say("{n} points", n=words.plain(100 * value, digits))
         case _:
-            return words.percent(value, 1.0, digits) if value else f"0{NBSP}%"
-
-
-def _plain(value: float, digits: int) -> str:
-    """Write a number with a true minus sign, and none before nought."""
-    told = f"{value:.{digits}f}"
-    return told.lstrip("-") if not float(told) else told.replace("-", "−")
-
-
-def _p_is(change: Change) -> str:
-    told = p_text(change.p)
-    return f"p {told}" if told[0] in "ab" else f"p = {told}"
+            return words.shown_percent(value, digits)
 
 
 def _capital(text: str) -> str:

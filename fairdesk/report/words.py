@@ -201,8 +201,12 @@ def p_text(p: float | None) -> str:
     return localised(f"{p:.4f}" if p < 0.01 else f"{p:.3f}")
 
 
-def p_is(p: float | None) -> str:
-    """Write a p-value with its name: ``p = 0.031``, ``p below 0.0001``."""
+def p_is(p: float | None, *, signs: bool = False) -> str:
+    """Write a p-value with its name: ``p = 0.031``, ``p below 0.0001``, ``p < 0.0001``."""
+    if p is not None and signs and p < 0.0001:
+        return f"p < {localised('0.0001')}"
+    if p is not None and signs and 0.999 < p < 1:
+        return f"p > {localised('0.999')}"
     told = p_text(p)
     return f"p = {told}" if told[0].isdigit() else f"p {told}"
 
