@@ -141,6 +141,122 @@ class LogEntry(msgspec.Struct, frozen=True):
     link: str = ""
 
 
+class Begun(msgspec.Struct, frozen=True):
+    """What the first entry tells: SHA-256 of question, table, data file and model file."""
+
+    question: str
+    table: str
+    data: str
+    model: str
+
+
+class Began(msgspec.Struct, frozen=True, tag_field="step", tag="began"):
+    """What the entry of a run's beginning tells.
+
+    Attributes
+    ----------
+    run : int
+        Its number.
+    spec : RunSpec
+        What was asked.
+    versions : dict[str, str]
+        Those that are others than when the audit was made: another machine, a newer FairDesk.
+    """
+
+    run: int
+    spec: RunSpec
+    versions: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Ended(msgspec.Struct, frozen=True, tag_field="step", tag="ended"):
+    """What the entry of a run's end tells: SHA-256 of everything that came of it.
+
+    Attributes
+    ----------
+    run : int
+        Its number.
+    state : str
+        As in `fairdesk.audit.records.RunRecord`.
+    ended : str
+        When: UTC, ISO 8601. Of a run that was cut off: when it was last heard of.
+    record : str
+        Of its row: what was asked, state, times, totals, figures.
+    findings : str
+        Of its findings, in the order of their numbers, without what is written into them later.
+    progress : str
+        Of its course.
+    certificate : str
+        Of the certificate's file; empty where there is none.
+    made : str
+        Of what a repair made: rows and files; empty where there is nothing.
+    """
+
+    run: int
+    state: str
+    ended: str
+    record: str
+    findings: str
+    progress: str
+    certificate: str = ""
+    made: str = ""
+
+
+#: What an entry about a run tells.
+StepOfRun = Began | Ended
+
+
+class Weighed(msgspec.Struct, frozen=True, tag_field="about", tag="distances"):
+    """What is told when findings were compared with real people.
+
+    Attributes
+    ----------
+    first, last : int
+        The numbers of the findings, inclusive.
+    sha256 : str
+        Of their numbers, distances, plausibilities and nearest people.
+    """
+
+    first: int
+    last: int
+    sha256: str
+
+
+class Learned(msgspec.Struct, frozen=True, tag_field="about", tag="pair"):
+    """What is told when something was learned of a pair: what, and the document's SHA-256."""
+
+    pair: int
+    what: str
+    sha256: str
+
+
+#: What an entry about what was learned tells.
+StepOfLearning = Weighed | Learned
+
+
+class Marked(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is told when a pair was marked, or noted on; a list of several, where it was at once."""
+
+    pair: int
+    mark: str | None = None
+    note: str | None = None
+
+
+class ExportedFile(msgspec.Struct, frozen=True):
+    """A file that was exported: its name in the export, where it went, SHA-256 and bytes."""
+
+    name: str
+    path: str
+    sha256: str
+    size: int
+
+
+class Exported(msgspec.Struct, frozen=True):
+    """What is told when files were exported; ``manifest`` is the SHA-256 of the one kept then."""
+
+    files: tuple[ExportedFile, ...]
+    manifest: str = ""
+
+
 class PairQuery(msgspec.Struct, frozen=True):
     """Which pairs, in which order.
 

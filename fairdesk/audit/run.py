@@ -213,7 +213,6 @@ class _Keeper:
     def _begin(self) -> Searching:
         """Start the search."""
         audit, method = self._store.spec, method_named(self._spec.method)
-        self._log(f"was started: {method.title}")
         if method.answers in ABOUT_GROUPS:
             return self._study()
         if method.answers is Answers.REPAIR:
@@ -260,7 +259,6 @@ class _Keeper:
         log.info("run %d ended: %s %s", self.state.run_id, state, message)
         try:
             self._store.end_run(self.state.run_id, state, message)
-            self._log(f"ended: {state}. {message}".strip())
         except StoreError as error:
             log.warning("the end of run %d is not written down: %s", self.state.run_id, error)
             self.state = msgspec.structs.replace(
@@ -316,9 +314,6 @@ class _Keeper:
         return np.concatenate(
             [nobody, *(rows for each in chain for rows in self._store.found_rows(each))]
         )
-
-    def _log(self, what: str) -> None:
-        self._store.log(f"Run {self.state.run_id} {what}")
 
 
 def _everybody(audit: AuditSpec, table: Table) -> tuple[Rows, Rows, Rows]:

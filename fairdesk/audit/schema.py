@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 
 import msgspec
 import numpy as np
 
-from fairdesk.audit import chain
+from fairdesk.audit import chain, digests
+from fairdesk.audit.decisions import decisions
+from fairdesk.audit.records import Begun, Learned, LogKind, Marked, Weighed
 from fairdesk.audit.spec import AuditSpec, now
 from fairdesk.data.table import Table
 from fairdesk.errors import StoreError
@@ -91,30 +95,84 @@ def _remember_repairs(connection: sqlite3.Connection) -> None:
 
 
 def _remember_evidence(connection: sqlite3.Connection) -> None:
-    """Chain the log, as it stands now, and make room for what the auditor says of the report."""
+    """Chain the log as it stands now, and what the audit holds to it; make room for the report.
+
+    All times are those of the audit, so that every copy of it gets the same chain.
+    """
     entries = connection.execute("SELECT at, what FROM log ORDER BY rowid").fetchall()
     connection.execute("DROP TABLE log")
     connection.execute(_LOG)
     connection.execute(_KEPT)
     for at, what in entries:
-        add_entry(connection, at, what, "told", "")
-    add_entry(
-        connection,
-        now(),
-        "The entries before were written by an earlier FairDesk, which did not chain them: they "
-        "are chained as they stood now.",
-        "told",
-        "",
+        add_entry(connection, at, what, _kind_of(what))
+    last = max((at for at, _what in entries), default=now())
+    said = (
+        "An earlier FairDesk wrote the audit up to here, and did not chain its log: the entries "
+        "before, and what the audit holds, are chained as they stood when this one opened it first."
     )
+    (question, packed) = connection.execute("SELECT spec, codes FROM audit").fetchone()
+    about = msgspec.json.decode(question, type=_Files)
+    begun = Begun(
+        digests.text(question),
+        digests.packed_table(packed),
+        about.data.sha256,
+        about.model.sha256,
+    )
+    add_entry(connection, last, said, "begun", begun)
+    ended = connection.execute("SELECT id FROM run WHERE state != 'running' ORDER BY id").fetchall()
+    for (run,) in ended:
+        add_entry(
+            connection, last, f"Run {run}, as it stood then.", "ran", digests.run(connection, run)
+        )
+    (weighed,) = connection.execute(
+        "SELECT max(id) FROM finding WHERE distance IS NOT NULL"
+    ).fetchone()
+    if weighed is not None:
+        distances = Weighed(1, weighed, digests.weighed(connection, 1, weighed))
+        add_entry(connection, last, "Distances from real people, then.", "learned", distances)
+    for (pair, what), sha256 in sorted(digests.learned(connection).items()):
+        fact = Learned(pair, what, sha256)
+        add_entry(connection, last, f"Pair {pair}: what was known then.", "learned", fact)
+    marked = connection.execute(
+        "SELECT id, mark, note FROM finding WHERE mark != '' OR note != '' ORDER BY id"
+    ).fetchall()
+    if marked:
+        marks = [Marked(pair, mark or None, note or None) for pair, mark, note in marked]
+        add_entry(connection, last, "Marks and notes of pairs, then.", "marked", marks)
 
 
-def add_entry(connection: sqlite3.Connection, at: str, what: str, kind: str, told: str) -> None:
+class _File(msgspec.Struct):
+    sha256: str
+
+
+class _Files(msgspec.Struct):
+    """Of a question only what stands for its files."""
+
+    data: _File
+    model: _File
+
+
+def _kind_of(what: str) -> LogKind:
+    """Tell what an entry of an earlier FairDesk is about."""
+    kinds: dict[str, LogKind] = {
+        "The audit was begun.": "begun",
+        "Run ": "ran",
+        "Pair ": "marked",
+        "Exported ": "exported",
+    }
+    return next((kind for start, kind in kinds.items() if what.startswith(start)), "told")
+
+
+def add_entry(
+    connection: sqlite3.Connection, at: str, what: str, kind: LogKind, told: object = None
+) -> None:
     """Append an entry to the log's chain. Call it inside a transaction that writes."""
+    document = "" if told is None else msgspec.json.encode(told).decode()
     last = connection.execute("SELECT link FROM log ORDER BY number DESC LIMIT 1").fetchone()
-    linked = chain.link(last[0] if last else chain.GENESIS, at, what, kind, told)
+    linked = chain.link(last[0] if last else chain.GENESIS, at, what, kind, document)
     connection.execute(
         "INSERT INTO log (at, what, kind, told, link) VALUES (?, ?, ?, ?, ?)",
-        (at, what, kind, told, linked),
+        (at, what, kind, document, linked),
     )
 
 
@@ -230,23 +288,96 @@ def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -
     for statement in (*_TABLES, findings):
         connection.execute(statement)
     by_column = np.asarray(table.codes, dtype="<f8").tobytes(order="F")
-    question = msgspec.json.encode(spec).decode()
+    question = msgspec.json.encode(spec, order="deterministic").decode()
     connection.execute("INSERT INTO audit VALUES (?, ?)", (question, zlib.compress(by_column)))
-    add_entry(connection, now(), "The audit was begun.", "begun", "")
+    begun = Begun(digests.text(question), digests.table(table), spec.data.sha256, spec.model.sha256)
+    add_entry(connection, now(), "The audit was begun.", "begun", begun)
+    for each in decisions(spec, table):
+        add_entry(connection, now(), each.what, "decided", each.told)
+
+
+def missing(path: Path) -> StoreError:
+    """Say that there is no such file."""
+    return StoreError(
+        f"There is no audit file “{path}”.", remedy="It may have been moved or deleted."
+    )
 
 
 def check_file(path: Path) -> None:
     """Refuse a file that is missing or read-only, before SQLite does so darkly."""
     if not path.is_file():
-        raise StoreError(
-            f"There is no audit file “{path}”.", remedy="It may have been moved or deleted."
-        )
+        raise missing(path)
     if not (os.access(path, os.R_OK | os.W_OK) and os.access(path.parent, os.W_OK)):
         raise StoreError(
             f"The audit file “{path}” cannot be opened for writing.",
             why="The file or its folder is read-only for you.",
             remedy="Copy it to a folder where you may write, and open the copy.",
         )
+
+
+@contextmanager
+def copied(path: Path) -> Iterator[Path]:
+    """Copy an audit file into a folder of its own, gone in the end; it is only read.
+
+    Raises
+    ------
+    StoreError
+        When it is missing, or cannot be copied.
+    """
+    if not path.is_file():
+        raise missing(path)
+    try:
+        folder = TemporaryDirectory(prefix="fairdesk-", ignore_cleanup_errors=True)
+        copy = Path(folder.name) / "audit.fairdesk"
+        _copy(path, copy)
+    except OSError as error:
+        raise StoreError(
+            f"The audit file “{path}” cannot be copied, to be read without being changed.",
+            why=f"The system says: {error.strerror or error}.",
+            remedy=f"Check that you may read it, and that “{gettempdir()}” has room for it.",
+        ) from error
+    with folder:
+        yield copy
+
+
+def _copy(path: Path, copy: Path) -> None:
+    """Copy an audit file as it stands at one moment."""
+    journal, own = beside(path)[0], beside(copy)[0]
+    if journal.exists() and _backed_up(path, copy):
+        return
+    # nobody has it open; or its folder is read-only, and a journal is what a crash has left there
+    before = _stamp(path)
+    shutil.copyfile(path, copy)
+    if journal.exists():
+        shutil.copyfile(journal, own)
+    if _stamp(path) != before:
+        own.unlink(missing_ok=True)
+        _backed_up(path, copy)
+
+
+def _stamp(path: Path) -> tuple[int, int, bool]:
+    told = path.stat()
+    return told.st_mtime_ns, told.st_size, beside(path)[0].exists()
+
+
+def _backed_up(path: Path, copy: Path) -> bool:
+    """Copy an audit that somebody may be writing to, as it stands at one moment.
+
+    Gives whether that could be done: not where its folder is read-only.
+    """
+    copy.unlink(missing_ok=True)
+    address = f"{path.as_uri()}?mode=ro"
+    try:
+        with (
+            closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as source,
+            closing(sqlite3.connect(copy)) as target,
+        ):
+            source.backup(target)
+    except sqlite3.Error as error:
+        log.info("%s is copied as it lies there: %s", path, error)
+        copy.unlink(missing_ok=True)
+        return False
+    return True
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:

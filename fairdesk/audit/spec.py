@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import subprocess
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import msgspec
 
@@ -14,9 +19,12 @@ from fairdesk.data.table import Column, Source
 from fairdesk.events import Condition
 from fairdesk.models.model import Mapping, ModelCard
 
-#: What reads a model, computes its answers, or walks through them.
+#: What reads data and models, computes answers, walks through them, proves, and sets the report.
 _LIBRARIES = (
-    *("numpy", "scipy", "numba", "pandas", "scikit-learn", "onnxruntime", "keras", "tensorflow"),
+    *("numpy", "scipy", "numba", "pandas", "pyarrow", "python-calamine", "scikit-learn", "joblib"),
+    *("skops", "lightgbm", "xgboost", "onnx", "onnxruntime", "skl2onnx", "h5py", "keras"),
+    *("tensorflow-cpu", "tensorflow", "z3-solver", "lark", "fairlearn", "statsmodels", "msgspec"),
+    *("typst", "jinja2", "babel", "pyhanko"),
 )
 
 
@@ -26,18 +34,48 @@ def now() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Give the versions that a result depends on; libraries that are missing are left out."""
+    """Give what a result depends on: versions of programs, the system and the machine.
+
+    Libraries that are missing are left out.
+    """
+    return dict(_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
+    cores = os.cpu_count() or 1
     found = {
         "FairDesk": __version__,
-        "Python": platform.python_version(),
+        "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "system": platform.platform(),
+        "processor": f"{_processor() or 'unknown'}, {platform.machine()}, {cores} "
+        f"core{'' if cores == 1 else 's'}",
     }
     for library in _LIBRARIES:
-        try:
+        with suppress(PackageNotFoundError):
             found[library] = version(library)
-        except PackageNotFoundError:
-            continue
     return found
+
+
+def _processor() -> str:
+    """Give the processor's name as the system tells it; empty where it does not."""
+    match platform.system():
+        case "Linux":
+            with suppress(OSError):
+                for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+                    name, _, value = line.partition(":")
+                    if name.strip() in ("model name", "Model", "cpu model"):
+                        return value.strip()
+        case "Darwin":
+            with suppress(OSError, subprocess.SubprocessError):
+                return subprocess.run(
+                    ("/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"),
+                    capture_output=True,
+                    text=True,
+                    timeout=2,
+                    check=True,
+                ).stdout.strip()
+    return platform.processor()
 
 
 class AuditSpec(msgspec.Struct, frozen=True):

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.audit import digests
 from fairdesk.audit.adding import why_wrong
 from fairdesk.audit.details import Choice, Details
 from fairdesk.audit.records import (
+    Began,
+    Begun,
+    Ended,
+    Exported,
+    ExportedFile,
+    Learned,
     LogEntry,
     LogKind,
+    Marked,
     ModelFile,
     Pair,
     PairQuery,
     RunRecord,
     RunState,
+    Weighed,
 )
 from fairdesk.audit.schema import (
     BUSY_SECONDS,
@@ -32,17 +41,19 @@ from fairdesk.audit.schema import (
     beside,
     check_file,
     connect,
+    copied,
     damaged,
     make_schema,
     migrate,
     plainly,
     transaction,
 )
-from fairdesk.audit.spec import AuditSpec, RunSpec, now
+from fairdesk.audit.spec import AuditSpec, RunSpec, now, versions
 from fairdesk.certify import certificate
-from fairdesk.data.table import Table
-from fairdesk.errors import StoreError
+from fairdesk.data.table import Column, Table
+from fairdesk.errors import SpecError, StoreError
 from fairdesk.events import Figure, Found, Progress, Rows
+from fairdesk.files import sha256
 from fairdesk.individual.plausibility import Plausibility
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.trials import Augmented, Retrained
@@ -62,6 +73,21 @@ _PAIR_COLUMNS = (
 )
 
 MARKS = ("", "flagged", "dismissed")
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+_Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+#: What the columns of a run, of a pair before its codes and after them, and of the log hold.
+_RunState = Literal["running", "stopped", "done", "failed"]
+_RunRow = tuple[
+    str, str, str, int, _RunState, str, str, str, float, _Count, _Count, _Count, _Count, str
+]
+_Mark = Literal["", "flagged", "dismissed"]
+_PairHead = tuple[int, int, str, _Mark, str, _Share | None, float | None, _Count | None]
+_PairTail = tuple[float, float, _Count, _Count, _Count]
+_LogRow = tuple[str, str, LogKind, str, str]
+#: What comes out of a file that was changed by hand.
+_MISFITS = (
+    *(msgspec.MsgspecError, zlib.error, ValueError, TypeError, OverflowError, RecursionError),
+)
 #: The number that stands for no one trial of a repair.
 NO_TRIAL = -1
 #: SQLite takes no more in one piece than a little more.
@@ -81,6 +107,9 @@ class Store:
         self._connection = connection
         domain = spec.domain
         self._columns = {name: f"x{i}" for i, name in enumerate(domain.names)}
+        sizes = np.array([len(attribute.values) for attribute in domain.attributes])
+        self._named = np.flatnonzero(sizes)
+        self._sizes = sizes[self._named]
         self._partner_columns = [f"y{i}" for i in domain.protected.tolist()]
         self._finding_columns = [
             *self._columns.values(),
@@ -141,14 +170,37 @@ class Store:
         """
         path = path.absolute()
         check_file(path)
+        return cls._opened(path, path)
+
+    @classmethod
+    @contextmanager
+    def read(cls, path: Path) -> Iterator[Self]:
+        """Read an audit file without changing a byte of it, wherever it lies.
+
+        What is open is a private copy, gone in the end: whatever is written to it is lost. An
+        audit that is still written to is copied as it stood at one moment.
+
+        Raises
+        ------
+        StoreError
+            When it is missing, no audit, made by a newer FairDesk, damaged, or cannot be copied.
+        """
+        path = path.absolute()
+        with copied(path) as copy, cls._opened(copy, path) as store:
+            yield store
+
+    @classmethod
+    def _opened(cls, file: Path, path: Path) -> Self:
+        """Open a file that people know under a path."""
         with plainly(path):
-            connection = connect(path)
+            connection = connect(file)
             try:
                 migrate(connection, path)
                 connection.execute("PRAGMA journal_mode = WAL")
                 (text,) = connection.execute("SELECT spec FROM audit").fetchone()
                 spec = msgspec.json.decode(text, type=AuditSpec)
-            except (msgspec.MsgspecError, TypeError) as error:
+                _check_question(spec)
+            except (*_MISFITS, SpecError) as error:
                 connection.close()
                 raise damaged(path) from error
             except BaseException:
@@ -172,23 +224,30 @@ class Store:
         (packed,) = self._one("SELECT codes FROM audit")
         source, columns = self.spec.data, self.spec.columns
         size = source.rows * len(columns) * 8
+        unpacking = zlib.decompressobj()
         try:
-            raw = zlib.decompressobj().decompress(packed, size + 1)
+            raw = unpacking.decompress(packed, size + 1)
             codes = np.frombuffer(raw, "<f8").reshape(len(columns), source.rows).T
-        except (zlib.error, ValueError) as error:
+        except _MISFITS as error:
             raise damaged(self.path) from error
+        if not unpacking.eof or not all(map(_holds, columns, codes.T)):
+            raise damaged(self.path)
         return Table(source, columns, np.ascontiguousarray(codes, dtype=np.float64))
 
     def begin_run(self, run: RunSpec) -> int:
-        """Note that a run begins; gives its number."""
+        """Note that a run begins, and what it was asked; gives its number."""
         nobody = [0] * len(self.spec.domain.protected)
+        here = dict(versions().items() - self.spec.versions.items())
         with self._writing():
             cursor = self._connection.execute(
                 "INSERT INTO run (spec, state, started, alone) VALUES (?, 'running', ?, ?)",
                 (_json(run), now(), _json(nobody)),
             )
-        assert cursor.lastrowid is not None, "an INSERT gives a row number"  # noqa: S101 - mypy
-        return cursor.lastrowid
+            number = cursor.lastrowid
+            assert number is not None, "an INSERT gives a row number"  # noqa: S101 - mypy
+            said = f"Run {number} was started: {_title(run.method)}"
+            self._write_log(said, "ran", Began(number, run, here))
+        return number
 
     def add(self, run_id: int, found: Found) -> None:
         """Keep findings of a run, in transactions of at most `CHUNK`."""
@@ -270,7 +329,7 @@ class Store:
             return None
         try:
             return certificate.unpack(io.BytesIO(rows[0][0]))
-        except certificate.CertificateError as error:
+        except (certificate.CertificateError, *_MISFITS) as error:
             raise damaged(self.path) from error
 
     def certified_runs(self) -> tuple[int, ...]:
@@ -298,7 +357,7 @@ class Store:
         try:
             raw = zlib.decompressobj().decompress(packed, count * (d + 3) * 8 + 1)
             by_column = np.frombuffer(raw, "<i8").reshape(d + 3, count)
-        except (zlib.error, ValueError, OverflowError) as error:
+        except _MISFITS as error:
             raise damaged(self.path) from error
         rows = np.array(by_column[:d].view("<f8").T, dtype=np.float64, order="C")
         labels, pairs, seeds = by_column[d:].astype(np.int64)
@@ -326,7 +385,8 @@ class Store:
             run_id,
             trial,
         )
-        return {name: ModelFile(told, size) for name, told, size in rows}
+        files = self._fitting(rows, list[tuple[str, str, int]])
+        return {name: ModelFile(told, size) for name, told, size in files}
 
     def model(self, run_id: int, trial: int, name: str) -> bytes:
         """Give a file of a trial's model; empty where there is none."""
@@ -334,7 +394,7 @@ class Store:
             "SELECT content FROM made WHERE run = ? AND trial = ? AND name = ?",
             *(run_id, trial, name),
         )
-        return rows[0][0] if rows else b""
+        return self._fitting(rows[0][0], bytes) if rows else b""
 
     def _keep(self, run_id: int, trial: int, name: str, told: str, content: bytes) -> None:
         with self._writing():
@@ -344,12 +404,20 @@ class Store:
             )
 
     def end_run(self, run_id: int, state: str, message: str = "") -> None:
-        """Note how a run ended: ``"done"``, ``"stopped"`` or ``"failed"``, and why."""
+        """Note how a run ended: ``"done"``, ``"stopped"`` or ``"failed"``, and why.
+
+        The log then holds the fingerprint of everything that came of it.
+        """
+        with plainly(self.path):
+            # outside the transaction: nobody else writes findings of this run
+            found = digests.found(self._connection, run_id)
         with self._writing():
             self._connection.execute(
                 "UPDATE run SET state = ?, message = ?, ended = ? WHERE id = ?",
                 (state, message, now(), run_id),
             )
+            ended = digests.ended(self._connection, run_id, found)
+            self._write_log(f"Run {run_id} ended: {state}. {message}".strip(), "ran", ended)
 
     def settle(self) -> None:
         """Mark runs that were cut off when FairDesk itself ended. Call it while nothing runs.
@@ -364,16 +432,16 @@ class Store:
         with self._writing():
             cut_off = self._connection.execute(
                 "SELECT id FROM run WHERE state = 'running' ORDER BY id"
-            )
-            for (run_id,) in cut_off.fetchall():
-                said = f"Run {run_id} was cut off: {message}"
-                add_entry(self._connection, now(), said, "ran", "")
+            ).fetchall()
             self._connection.execute(
                 "UPDATE run SET state = 'failed', message = ?, ended ="
                 " strftime('%Y-%m-%dT%H:%M:%S+00:00', started, elapsed || ' seconds')"
                 " WHERE state = 'running'",
                 (message,),
             )
+            for (run_id,) in cut_off:
+                said = f"Run {run_id} was cut off: {message}"
+                self._write_log(said, "ran", digests.run(self._connection, run_id))
 
     def _alone(self) -> bool:
         """Tell whether nobody else has the file open: only then can it leave the WAL mode."""
@@ -395,40 +463,37 @@ class Store:
             "SELECT spec, seconds, alone, id, state, message, started, ended, elapsed, tried,"
             " found, queries, rejected, figures FROM run ORDER BY id"
         )
-        return [
-            RunRecord(
-                id=id_,
-                spec=self._decoded(spec, RunSpec),
-                state=state,
-                message=message,
-                started=started,
-                ended=ended,
-                elapsed=elapsed,
-                tried=tried,
-                found=found,
-                queries=queries,
-                seconds=self._decoded(seconds, dict[str, float]),
-                alone=self._decoded(alone, tuple[int, ...]),
-                rejected=rejected,
-                figures=self._decoded(figures, tuple[Figure, ...]),
+        return [self._run(row) for row in self._fitting(rows, list[_RunRow])]
+
+    def _run(self, row: Any) -> RunRecord:  # noqa: ANN401 - a `_RunRow`
+        spec, seconds, alone, *others, figures = row
+        id_, state, message, started, ended, elapsed, tried, found, queries, rejected = others
+        record = RunRecord(
+            id=id_,
+            spec=self._decoded(spec, RunSpec),
+            state=state,
+            message=message,
+            started=self._moment(started),
+            ended=self._moment(ended) if ended else "",
+            elapsed=elapsed,
+            tried=tried,
+            found=found,
+            queries=queries,
+            seconds=self._decoded(seconds, dict[str, float]),
+            alone=self._decoded(alone, tuple[int, ...]),
+            rejected=rejected,
+            figures=self._decoded(figures, tuple[Figure, ...]),
+        )
+        if len(record.alone) != len(self._partner_columns):
+            raise damaged(self.path)
+        if not _title(record.spec.method):
+            raise StoreError(
+                f"Run {id_} of the audit “{self.path}” has a method that this FairDesk does not "
+                "know.",
+                why=f"It is called “{record.spec.method}”.",
+                remedy="Install the newest FairDesk, or take a copy from before it was changed.",
             )
-            for (
-                spec,
-                seconds,
-                alone,
-                id_,
-                state,
-                message,
-                started,
-                ended,
-                elapsed,
-                tried,
-                found,
-                queries,
-                rejected,
-                figures,
-            ) in rows
-        ]
+        return record
 
     def progress(self, run_id: int) -> NDArray[np.float64]:
         """Give a run's course: ``(m, 4)``, elapsed seconds, tried, found, queries."""
@@ -436,7 +501,8 @@ class Store:
             "SELECT elapsed, tried, found, queries FROM progress WHERE run = ? ORDER BY rowid",
             run_id,
         )
-        return np.array(rows, dtype=np.float64).reshape(-1, 4)
+        points = self._fitting(rows, list[tuple[float, _Count, _Count, _Count]])
+        return np.array(points, dtype=np.float64).reshape(-1, 4)
 
     def count(self, query: PairQuery) -> int:
         """Count the pairs of a query."""
@@ -473,9 +539,7 @@ class Store:
             pair_id,
         )
         if not rows:
-            raise StoreError(
-                f"There is no pair {pair_id} in this audit.", remedy="Choose one from the table."
-            )
+            raise _no_pair(pair_id)
         return self._pairs(rows)[0]
 
     def each_pair(self, query: PairQuery) -> Iterator[Pair]:
@@ -496,7 +560,7 @@ class Store:
         with plainly(self.path):
             cursor = self._connection.execute(sql, (run_id,))
             while rows := cursor.fetchmany(20 * CHUNK):
-                yield np.array(rows, dtype=np.float64)
+                yield self._people(rows)
 
     def found_pairs(self, query: PairQuery, step: int) -> tuple[Rows, Rows, NDArray[np.int64]]:
         """Give every ``step``-th pair of a query, in the order of finding; only these are held.
@@ -516,24 +580,20 @@ class Store:
                 values,
             )
             numbers = np.fromiter((number for (number,) in cursor), dtype=np.int64)[::step]
-        domain = self.spec.domain
-        d = len(domain.attributes)
+        d = len(self.spec.domain.attributes)
         rows = np.empty((len(numbers), d))
         partners = np.empty((len(numbers), d))
         columns = ", ".join((*self._columns.values(), *self._partner_columns))
         for start in range(0, len(numbers), _AT_ONCE):
             some = numbers[start : start + _AT_ONCE].tolist()
-            found = np.array(
-                self._all(
-                    f"SELECT {columns} FROM finding WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608
-                    " ORDER BY id",
-                    *some,
-                )
+            found = self._all(
+                f"SELECT {columns} FROM finding WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608
+                " ORDER BY id",
+                *some,
             )
             part = slice(start, start + len(some))
-            rows[part] = partners[part] = found[:, :d]
-            partners[part, domain.protected] = found[:, d:]
-        return rows, domain.settle(partners), numbers
+            rows[part], partners[part] = self._both(found, d)
+        return rows, partners, numbers
 
     def unweighed(self, limit: int) -> tuple[NDArray[np.int64], Rows]:
         """Give the numbers and instances, ``(n, d)``, of findings that were not weighed yet."""
@@ -541,11 +601,12 @@ class Store:
             f"SELECT id, {', '.join(self._columns.values())} FROM finding"  # noqa: S608
             " WHERE distance IS NULL ORDER BY id LIMIT ?"
         )
-        rows = np.array(self._all(sql, limit), dtype=np.float64).reshape(-1, 1 + len(self._columns))
-        return rows[:, 0].astype(np.int64), rows[:, 1:]
+        rows = self._all(sql, limit)
+        numbers = np.array([row[0] for row in rows], dtype=np.int64)
+        return numbers, self._people([row[1:] for row in rows])
 
     def weigh(self, pair_ids: NDArray[np.int64], weighed: Plausibility) -> None:
-        """Keep how plausible findings are, in transactions of at most `CHUNK`."""
+        """Keep how plausible findings are, in transactions of at most `CHUNK`; then log it."""
         values = list(
             zip(
                 weighed.distance.tolist(),
@@ -561,13 +622,42 @@ class Store:
                     "UPDATE finding SET distance = ?, plausibility = ?, nearest = ? WHERE id = ?",
                     values[start : start + CHUNK],
                 )
+                if start + CHUNK >= len(values):
+                    self._log_weighed(int(pair_ids.min()), int(pair_ids.max()))
 
-    def learn(self, pair_id: int, what: str, document: msgspec.Struct) -> None:
-        """Keep what was learned about a pair, in place of what was known of that kind."""
+    def _log_weighed(self, first: int, last: int) -> None:
+        """Log how plausible findings are, from where the log has left off."""
+        told = self._connection.execute(
+            "SELECT max(json_extract(told, '$.last')) FROM log"
+            " WHERE kind = 'learned' AND json_valid(told)"
+        ).fetchone()[0]
+        # what an earlier weighing had written when it was cut off belongs to this one
+        first = min(first, (told or 0) + 1)
+        digest = digests.weighed(self._connection, first, last)
+        said = f"Pairs {first:,} to {last:,} were compared with real people."
+        self._write_log(said, "learned", Weighed(first, last, digest))
+
+    def learn(self, pair_id: int, what: str, document: msgspec.Struct, said: str = "") -> None:
+        """Keep what was learned about a pair, in place of what was known of that kind.
+
+        Parameters
+        ----------
+        pair_id : int
+            The pair's number.
+        what : str
+            Its kind.
+        document : Struct
+            What was learned.
+        said : str
+            A sentence for the log.
+        """
+        text = _json(document)
         with self._writing():
             self._connection.execute(
-                "INSERT OR REPLACE INTO learned VALUES (?, ?, ?)", (pair_id, what, _json(document))
+                "INSERT OR REPLACE INTO learned VALUES (?, ?, ?)", (pair_id, what, text)
             )
+            fact = Learned(pair_id, what, digests.text(text))
+            self._write_log(said or f"Pair {pair_id}: {what} is known.", "learned", fact)
 
     def learned(self, pair_id: int, what: str, kind: type[T]) -> T | None:
         """Give what was learned about a pair; ``None`` when nothing was."""
@@ -577,16 +667,38 @@ class Store:
         return self._decoded(rows[0][0], kind) if rows else None
 
     def mark(self, pair_id: int, mark: str) -> None:
-        """Set the auditor's mark of a pair, one of `MARKS`."""
+        """Set the auditor's mark of a pair, one of `MARKS`, and log it.
+
+        Raises
+        ------
+        StoreError
+            When there is no such mark, or no such pair.
+        """
         if mark not in MARKS:
             raise StoreError(f"There is no mark “{mark}”.", remedy=f"Marks: {', '.join(MARKS)}.")
-        with self._writing():
-            self._connection.execute("UPDATE finding SET mark = ? WHERE id = ?", (mark, pair_id))
+        said = f"Pair {pair_id}: {mark or 'not marked'}."
+        self._say_of_pair("mark", mark, said, Marked(pair_id, mark=mark))
 
     def note(self, pair_id: int, text: str) -> None:
-        """Set the auditor's note on a pair."""
+        """Set the auditor's note on a pair, and log it.
+
+        Raises
+        ------
+        StoreError
+            When there is no such pair.
+        """
+        what = f"note “{text}”" if text else "note taken away"
+        self._say_of_pair("note", text, f"Pair {pair_id}: {what}.", Marked(pair_id, note=text))
+
+    def _say_of_pair(self, column: str, text: str, said: str, told: Marked) -> None:
         with self._writing():
-            self._connection.execute("UPDATE finding SET note = ? WHERE id = ?", (text, pair_id))
+            changed = self._connection.execute(
+                f"UPDATE finding SET {column} = ? WHERE id = ?",  # noqa: S608 - one of two columns
+                (text, told.pair),
+            )
+            if not changed.rowcount:
+                raise _no_pair(told.pair)
+            self._write_log(said, "marked", told)
 
     def log(self, what: str, kind: LogKind = "told", told: object = None) -> None:
         """Write down what happened, with the time, at the end of the log's chain.
@@ -606,7 +718,10 @@ class Store:
     def log_entries(self) -> list[LogEntry]:
         """Give what was written down, in order."""
         rows = self._all("SELECT at, what, kind, told, link FROM log ORDER BY number")
-        return [LogEntry(*row) for row in rows]
+        entries = [LogEntry(*row) for row in self._fitting(rows, list[_LogRow])]
+        for entry in entries:
+            self._moment(entry.at)
+        return entries
 
     def details(self) -> Details:
         """Give what the auditor has filled in for the report."""
@@ -614,26 +729,17 @@ class Store:
 
     def write_details(self, details: Details) -> None:
         """Keep what the auditor filled in; what changed is written in the log."""
-        before = self.details()
-        if details == before:
-            return
-        changed = [
-            *(
-                key
-                for key in sorted({*before.texts, *details.texts})
-                if before.texts.get(key, "") != details.texts.get(key, "")
-            ),
-            *(
-                name
-                for name in ("signers", "categories", "logo")
-                if getattr(before, name) != getattr(details, name)
-            ),
-        ]
-        told = {name: _told_of(details, name) for name in changed}
+        after = digests.told_details(details)
         with self._writing():
-            self._put("details", details)
+            before = digests.told_details(self.details())
+            changed = [
+                name for name in sorted({*before, *after}) if before.get(name) != after.get(name)
+            ]
+            if not changed:
+                return
+            self._put("details", _json(details))
             what = f"The report’s details were changed: {', '.join(changed)}."
-            self._write_log(what, "details", told)
+            self._write_log(what, "details", {name: after.get(name, "") for name in changed})
 
     def choice(self) -> Choice:
         """Give how the auditor wants the report."""
@@ -641,23 +747,91 @@ class Store:
 
     def write_choice(self, choice: Choice) -> None:
         """Keep how the auditor wants the report; it is written in the log."""
-        if choice == self.choice():
-            return
         with self._writing():
-            self._put("choice", choice)
+            if choice == self.choice():
+                return
+            self._put("choice", _json(choice))
             self._write_log("The report’s contents or form were changed.", "choice", choice)
+
+    def exported(self, what: str, files: Mapping[str, Path], manifest: str = "") -> None:
+        """Log that files were exported, with their fingerprints, and keep the manifest of then.
+
+        Parameters
+        ----------
+        what : str
+            A sentence.
+        files : mapping of str to Path
+            By their names in the export.
+        manifest : str
+            As `fairdesk.report.manifest` makes it; empty for none.
+
+        Raises
+        ------
+        StoreError
+            When a file is not there any more, or cannot be read.
+        """
+        try:
+            told = tuple(
+                ExportedFile(name, str(path.absolute()), sha256(path), path.stat().st_size)
+                for name, path in files.items()
+            )
+        except OSError as error:
+            raise StoreError(
+                f"The exported file “{error.filename}” cannot be read.",
+                why=f"The system says: {error.strerror or error}.",
+                remedy="Export it once more.",
+            ) from error
+        with self._writing():
+            if manifest:
+                self._put("manifest", manifest)
+            digest = digests.text(manifest) if manifest else ""
+            self._write_log(what, "exported", Exported(told, digest))
+
+    def manifest(self) -> str:
+        """Give the manifest that was kept when something was exported last; empty for none."""
+        rows = self._all("SELECT document FROM kept WHERE name = 'manifest'")
+        return self._fitting(rows[0][0], str) if rows else ""
+
+    def fingerprints(self) -> Begun:
+        """Give the fingerprints of question and table, as they are now."""
+        (question,) = self._one("SELECT spec FROM audit")
+        spec = self.spec
+        return Begun(
+            digests.text(self._fitting(question, str)),
+            digests.table(self.table()),
+            spec.data.sha256,
+            spec.model.sha256,
+        )
+
+    def run_fingerprints(self, run_id: int) -> Ended:
+        """Give the fingerprints of a run and all that came of it, as they are now."""
+        with plainly(self.path), self._as_written():
+            return digests.run(self._connection, run_id)
+
+    def weighed_fingerprint(self, first: int, last: int) -> str:
+        """Give the fingerprint of how plausible the findings of these numbers are, as it is now."""
+        with plainly(self.path), self._as_written():
+            return digests.weighed(self._connection, first, last)
+
+    def learned_fingerprints(self) -> dict[tuple[int, str], str]:
+        """Give per pair and kind the fingerprint of what was learned, as it is now."""
+        with plainly(self.path), self._as_written():
+            return digests.learned(self._connection)
+
+    def sound(self) -> tuple[str, ...]:
+        """Tell what SQLite finds wrong with the file, a sentence each; nothing is well."""
+        rows = self._all("PRAGMA integrity_check(20)")
+        return tuple(f"SQLite says: {text}." for (text,) in rows if text != "ok")
 
     def _kept(self, name: str, kind: type[T]) -> T | None:
         rows = self._all("SELECT document FROM kept WHERE name = ?", name)
         return self._decoded(rows[0][0], kind) if rows else None
 
-    def _put(self, name: str, document: msgspec.Struct) -> None:
-        self._connection.execute(
-            "INSERT OR REPLACE INTO kept VALUES (?, ?)", (name, _json(document))
-        )
+    def _put(self, name: str, document: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (name, document))
 
     def _write_log(self, what: str, kind: LogKind, told: object) -> None:
-        add_entry(self._connection, now(), what, kind, "" if told is None else _json(told))
+        add_entry(self._connection, now(), what, kind, told)
 
     @property
     def _pair_columns(self) -> str:
@@ -680,34 +854,57 @@ class Store:
 
     def _pairs(self, rows: Sequence[tuple[Any, ...]]) -> list[Pair]:
         """Make pairs of whole rows of the finding table; their codes in one array."""
-        domain = self.spec.domain
-        first, d, p = len(_PAIR_COLUMNS), len(domain.attributes), len(domain.protected)
-        codes = np.array([row[first : first + d] for row in rows]).reshape(len(rows), d)
-        partners = codes.copy()
-        partners[:, domain.protected] = np.array(
-            [row[first + d : first + d + p] for row in rows]
-        ).reshape(len(rows), p)
-        domain.settle(partners)
+        first, p = len(_PAIR_COLUMNS), len(self._partner_columns)
+        codes, partners = self._both([row[first:-5] for row in rows], len(self._columns))
+        heads = self._fitting([row[:first] for row in rows], list[_PairHead])
+        tails = self._fitting([row[-5:] for row in rows], list[_PairTail])
+        most = len(self.spec.decisions)
+        if any(tail[2] >= most or tail[3] >= most or tail[4] >= 1 << p for tail in tails):
+            raise damaged(self.path)
         return [
             Pair(
-                id=row[0],
-                run=row[1],
-                phase=row[2],
-                row=one,
-                partner=other,
-                row_score=row[-5],
-                partner_score=row[-4],
-                row_class=row[-3],
-                partner_class=row[-2],
-                alone=tuple(bool(row[-1] >> i & 1) for i in range(p)),
-                mark=row[3],
-                note=row[4],
-                distance=row[5],
-                plausibility=row[6],
-                nearest=row[7],
+                *(id_, run, phase, row, partner, *tail[:4]),
+                alone=tuple(bool(tail[4] >> i & 1) for i in range(p)),
+                mark=mark,
+                note=note,
+                distance=distance,
+                plausibility=plausibility,
+                nearest=nearest,
             )
-            for row, one, other in zip(rows, codes, partners, strict=True)
+            for (
+                id_,
+                run,
+                phase,
+                mark,
+                note,
+                distance,
+                plausibility,
+                nearest,
+            ), tail, row, partner in (zip(heads, tails, codes, partners, strict=True))
         ]
+
+    def _both(self, rows: Sequence[tuple[Any, ...]], d: int) -> tuple[Rows, Rows]:
+        """Give the people of pairs and their partners, ``(n, d)`` each."""
+        codes = self._people([row[:d] for row in rows])
+        partners, protected = codes.copy(), self.spec.domain.protected
+        with self._as_written():
+            partners[:, protected] = np.array([row[d:] for row in rows], dtype=np.float64).reshape(
+                len(rows), len(protected)
+            )
+        return codes, self._people(self.spec.domain.settle(partners))
+
+    def _people(self, rows: Sequence[Sequence[Any]] | Rows) -> Rows:
+        """Take rows as people who can be told of, ``(n, d)``: finite codes, names that there are.
+
+        Whether there can be such people by ranges and constraints is for who checks an audit.
+        """
+        with self._as_written():
+            people = np.array(rows, dtype=np.float64).reshape(len(rows), len(self._columns))
+        names = people[:, self._named]
+        fits = np.isfinite(people).all() and (names >= 0).all() and (names < self._sizes).all()
+        if not fits or (names != np.floor(names)).any():
+            raise damaged(self.path)
+        return people
 
     def _where(self, query: PairQuery) -> tuple[str, list[Any]]:
         """Give the WHERE clause, and the values that are bound to it."""
@@ -807,17 +1004,65 @@ class Store:
         return rows[0]
 
     def _decoded(self, text: str, kind: type[T]) -> T:
-        try:
+        with self._as_written():
             return msgspec.json.decode(text, type=kind)
-        except msgspec.MsgspecError as error:
+
+    def _fitting(self, found: object, kind: type[T]) -> T:
+        with self._as_written():
+            return msgspec.convert(found, type=kind)
+
+    def _moment(self, text: str) -> str:
+        """Check that a text is a time."""
+        with self._as_written():
+            datetime.fromisoformat(text).astimezone(UTC)
+        return text
+
+    @contextmanager
+    def _as_written(self) -> Iterator[None]:
+        """Say that the file is damaged when it holds what was never written to it."""
+        try:
+            yield
+        except (*_MISFITS, KeyError) as error:
             raise damaged(self.path) from error
 
 
-def _told_of(details: Details, name: str) -> object:
-    """Give what was filled in, for the log; of a picture its fingerprint."""
-    if name == "logo":
-        return hashlib.sha256(details.logo).hexdigest() if details.logo else ""
-    return getattr(details, name) if name in ("signers", "categories") else details.texts.get(name)
+def _check_question(spec: AuditSpec) -> None:
+    """Check that the parts of a question fit together.
+
+    Raises
+    ------
+    SpecError, ValueError
+        When they do not.
+    """
+    names = {column.name for column in spec.columns}
+    attributes = {each.name for each in (*spec.domain.attributes, *spec.domain.unseen)}
+    if not attributes <= names or not 0 <= spec.mapping.favourable_class < len(spec.decisions):
+        raise ValueError
+    # read here, so that a constraint that cannot be is told at once
+    _ = spec.domain.rules
+    datetime.fromisoformat(spec.created).astimezone(UTC)
+
+
+def _holds(column: Column, codes: Rows) -> bool:
+    """Tell whether a column can hold codes; NaN is a missing cell."""
+    present = codes[~np.isnan(codes)]
+    if not column.values:
+        return bool(np.isfinite(present).all())
+    fits = (present >= 0) & (present < len(column.values)) & (present == np.floor(present))
+    return bool(fits.all())
+
+
+def _no_pair(pair_id: int) -> StoreError:
+    return StoreError(
+        f"There is no pair {pair_id} in this audit.", remedy="Choose one from the table."
+    )
+
+
+def _title(method: str) -> str:
+    """Give a method's title; empty for a stranger."""
+    from fairdesk.audit.methods import METHODS  # noqa: PLC0415 - takes long to load
+
+    return METHODS[method].title if method in METHODS else ""
 
 
 def _json(value: object) -> str:

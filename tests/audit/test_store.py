@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairdesk.audit import schema
+from fairdesk.audit import chain, digests, schema
 from fairdesk.audit import store as store_module
 from fairdesk.audit.records import ModelFile
 from fairdesk.audit.schema import plain_error, release
@@ -23,7 +23,7 @@ from fairdesk.certify import certificate
 from fairdesk.data.attributes import Role
 from fairdesk.data.determined import Determined
 from fairdesk.data.domain import Domain
-from fairdesk.data.table import Kind
+from fairdesk.data.table import Column, Kind
 from fairdesk.errors import StoreError
 from fairdesk.events import Progress, Share
 from fairdesk.individual.plausibility import Plausibility
@@ -134,6 +134,9 @@ def test_three_classes_have_a_score_each(tmp_path, spec, table, findings):
     found = findings(4)
     three = np.array([[0.1, 0.2, 0.7]] * 4, dtype=np.float32)
     many = type(found)(found.rows, found.partners, three, three[:, ::-1], found.alone, "local")
+    spec = msgspec.structs.replace(
+        spec, model=msgspec.structs.replace(spec.model, classes=("0", "1", "2"))
+    )
     with Store.create(tmp_path / "three.fairdesk", spec, table) as store:
         store.add(store.begin_run(RunSpec("maft")), many)
         pair = store.pairs(PairQuery(), 0, 1)[0]
@@ -360,20 +363,37 @@ def test_a_file_from_the_future(store):
         Store.open(store.path)
 
 
+def aged(path, version):
+    """Make an audit file one of an earlier version, as FairDesk wrote them then."""
+    fewer = {
+        4: (
+            "CREATE TABLE old (at TEXT NOT NULL, what TEXT NOT NULL)",
+            "INSERT INTO old SELECT at, what FROM log ORDER BY number",
+            "DROP TABLE log",
+            "ALTER TABLE old RENAME TO log",
+            "DROP TABLE kept",
+        ),
+        3: ("DROP TABLE made",),
+        2: ("DROP TABLE certificate",),
+        1: (
+            "ALTER TABLE run DROP COLUMN rejected",
+            "ALTER TABLE run DROP COLUMN figures",
+            "ALTER TABLE finding DROP COLUMN distance",
+            "ALTER TABLE finding DROP COLUMN plausibility",
+            "ALTER TABLE finding DROP COLUMN nearest",
+            "DROP TABLE learned",
+        ),
+    }
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for step in range(schema.VERSION - 1, version - 1, -1):
+            for statement in fewer[step]:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {version}")
+
+
 def test_an_older_file_is_brought_up_to_date(filled):
-    for statement in (
-        "ALTER TABLE run DROP COLUMN rejected",
-        "ALTER TABLE run DROP COLUMN figures",
-        "ALTER TABLE finding DROP COLUMN distance",
-        "ALTER TABLE finding DROP COLUMN plausibility",
-        "ALTER TABLE finding DROP COLUMN nearest",
-        "DROP TABLE learned",
-        "DROP TABLE certificate",
-        "DROP TABLE made",
-        "PRAGMA user_version = 1",
-    ):
-        filled._connection.execute(statement)
     filled.close()
+    aged(filled.path, 1)
     for _ in range(2):
         with Store.open(filled.path) as store:
             assert store.runs()[0].figures == ()
@@ -384,6 +404,46 @@ def test_an_older_file_is_brought_up_to_date(filled):
             assert store.learned(1, "why", RunSpec) is None
             assert store.certified_runs() == ()
             assert store.added_rows(1) is None
+
+
+def test_an_older_log_is_kept_and_says_that_it_was_not_chained_when_written(filled, tmp_path):
+    weigh(filled, 120)
+    filled.learn(3, "why", RunSpec("maft"))
+    filled.mark(2, "flagged")
+    filled.note(2, "Ask.")
+    filled.end_run(1, "done")
+    before = [(entry.at, entry.what) for entry in filled.log_entries()]
+    filled.close()
+    aged(filled.path, 4)
+    shutil.copy(filled.path, tmp_path / "other.fairdesk")
+    heads = []
+    for path in (filled.path, filled.path, tmp_path / "other.fairdesk"):
+        with Store.open(path) as store:
+            log = store.log_entries()
+            assert [(entry.at, entry.what) for entry in log][: len(before)] == before
+            assert not any(entry.told for entry in log[: len(before)])
+            assert "did not chain its log" in log[len(before)].what
+            assert chain.broken(log) is None
+            heads.append(chain.head(log))
+            # from now on the log contradicts whoever changes anything
+            said = digests.replayed(log)
+            assert said.begun == store.fingerprints()
+            assert said.ended == {1: store.run_fingerprints(1)}
+            assert (said.marks, said.notes) == ({2: "flagged"}, {2: "Ask."})
+            (distances,) = said.weighed
+            assert distances.last == 120
+            assert distances.sha256 == store.weighed_fingerprint(1, 120)
+            assert said.learned == store.learned_fingerprints()
+            assert {entry.kind for entry in log} == {"begun", "ran", "marked", "learned", "told"}
+    # copies that are opened at different times get one chain
+    assert len(set(heads)) == 1
+
+
+def weigh(store, count, seed=0):
+    """Weigh the first so many findings that were not yet."""
+    numbers, _ = store.unweighed(count)
+    distances = np.random.default_rng(seed).random((2, len(numbers)))
+    store.weigh(numbers, Plausibility(distances[0], np.arange(len(numbers)) % 9, distances[1]))
 
 
 SHARE = Share(
@@ -447,10 +507,8 @@ def test_a_damaged_certificate_is_a_damaged_audit(filled):
 
 
 def test_an_audit_from_before_certificates_gets_room_for_them(filled):
-    for table in ("certificate", "made"):
-        filled._connection.execute(f"DROP TABLE {table}")
-    filled._connection.execute("PRAGMA user_version = 2")
     filled.close()
+    aged(filled.path, 2)
     with Store.open(filled.path) as store:
         one = honest(store.spec.domain, hired)
         store.certify(1, one.header, one.arrays)
@@ -487,9 +545,12 @@ def test_added_texts_are_kept_with_the_rows(tmp_path, spec, table):
         sex, name="letter", kind=Kind.TEXT, role=Role.FIXED, values=("I ask", "We ask")
     )
     domain = msgspec.structs.replace(spec.domain, attributes=(*spec.domain.attributes, written))
-    with Store.create(
-        tmp_path / "texts.fairdesk", msgspec.structs.replace(spec, domain=domain), table
-    ) as store:
+    column = Column("letter", Kind.TEXT, written.values, high=1.0)
+    columns = (*table.columns, column)
+    codes = np.column_stack((table.codes, np.arange(len(table.codes)) % 2))
+    spec = msgspec.structs.replace(spec, domain=domain, columns=columns)
+    table = replace(table, columns=columns, codes=codes)
+    with Store.create(tmp_path / "texts.fairdesk", spec, table) as store:
         rows = np.column_stack((augmented(4).rows, [0.0, 1, 2, 3]))
         texts = ("He asks “=1+1”", "She asks\n")
         store.keep_rows(1, augmented(4, rows=rows, texts=texts))
@@ -567,9 +628,8 @@ def test_files_of_models_are_kept_by_trial_and_name(filled, monkeypatch):
 
 
 def test_an_audit_from_before_repairs_gets_room_for_them(filled):
-    filled._connection.execute("DROP TABLE made")
-    filled._connection.execute("PRAGMA user_version = 3")
     filled.close()
+    aged(filled.path, 3)
     for _ in range(2):
         with Store.open(filled.path) as store:
             store.keep_rows(1, augmented())

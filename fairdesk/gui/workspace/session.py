@@ -137,7 +137,6 @@ class Session(QObject):
 
         def write(store: Store) -> Pair:
             store.mark(pair_id, mark)
-            store.log(f"Pair {pair_id}: {MARKS[mark][1]}.")
             return store.pair(pair_id)
 
         self.store.ask(write, self._take_pair)
@@ -147,15 +146,9 @@ class Session(QObject):
 
         def write(store: Store) -> Pair:
             store.note(pair_id, note)
-            what = f"note “{note}”" if note else "note taken away"
-            store.log(f"Pair {pair_id}: {what}.")
             return store.pair(pair_id)
 
         self.store.ask(write, self._take_pair)
-
-    def log(self, what: str) -> None:
-        """Record a decision of the auditor."""
-        self.store.ask(lambda store: store.log(what), lambda _none: self.log_changed.emit())
 
     def close(self) -> None:
         """Stop what runs, write what waits, and let the file go."""

@@ -150,11 +150,11 @@ class Study(QObject):
             )
 
         def keep(store: Store, minimal: MinimalPair) -> None:
-            store.learn(pair.id, NEARER, minimal)
-            store.log(
+            said = (
                 f"Pair {pair.id}: brought nearer to a real {spec.person}, "
                 f"distance {distance_text(minimal.distance)}."
             )
+            store.learn(pair.id, NEARER, minimal, said)
 
         doing = f"Pair {words.number(pair.id)}: bringing it nearer…"
         self._begin(pair.id, doing, call, keep, lambda: self.shrink(pair))
@@ -176,8 +176,7 @@ class Study(QObject):
             return worker.explain(spec.mapping, spec.domain, people, both)
 
         def keep(store: Store, explanation: Explanation) -> None:
-            store.learn(pair.id, what, explanation)
-            store.log(f"Pair {pair.id}: explained.")
+            store.learn(pair.id, what, explanation, f"Pair {pair.id}: explained.")
 
         doing = f"Pair {words.number(pair.id)}: asking the model…"
         self._begin(pair.id, doing, call, keep, lambda: self.explain(pair, what))
