@@ -23,7 +23,8 @@ WIDTH = 460.0
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 2", "1 2")
 _INK, _QUIET, _FAINT, _LINE = "#1a1a1a", "#555555", "#a6a6a6", "#d9d9d9"
-_FONT = "Libertinus Serif, Georgia, serif"
+#: The PDF's fonts have it first; a browser takes what it has.
+_FONT = "'Source Sans 3', 'Source Sans Pro', Helvetica, Arial, sans-serif"
 _SIZE = 9.0
 #: The width of an average character, in the size of the type.
 _CHARACTER = 0.5

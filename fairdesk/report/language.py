@@ -45,6 +45,28 @@ FRAME: dict[str, str] = fixed(
         "observed": "observed",
         "estimated": "estimated",
         "proven": "proven",
+        "marks": "How to read the marks",
+        "means proven": "Holds for all it speaks of: a certificate shows it, which can be checked.",
+        "means estimated": "From random samples, so with an uncertainty, which is told.",
+        "means observed": "Counted in the rows of the data.",
+        "means example": "Found by a search. It says nothing of how often this happens.",
+        "place": "Section {section}, page {page}",
+        "sources": "Sources",
+        "unsigned": "Draft: not signed off",
+        "signature": "Signature",
+        "date": "Date",
+        "logo": "Logo",
+        "skip": "Skip to the report",
+        "in words": "The same in words",
+        "manifest": "Save the manifest (JSON)",
+        "left out": "Left out by the auditor: {parts}.",
+        "unattached": (
+            "PDF/A-2 allows no attachments: the manifest is in the audit file, not in here."
+        ),
+        "unkept": (
+            "This document holds characters that the fonts at hand cannot show as {standard} asks, "
+            "so it does not keep that standard."
+        ),
     }
 )
 _MONTHS = (
