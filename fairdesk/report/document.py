@@ -1,48 +1,195 @@
-"""The report as a PDF: tagged, reproducible, set by typst from the audit file."""
+"""The report of an audit: its content, made from the audit file alone, and its files."""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
+
+import msgspec
 
 from fairdesk.audit.details import Choice
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord, Store
-from fairdesk.report import about_repairs, evidence, pages, words
-from fairdesk.report.blocks import Fact, Report
+from fairdesk.errors import FairDeskError
+from fairdesk.files import sha256
+from fairdesk.report import about_repairs, evidence, html, pages, redaction, words
+from fairdesk.report.blocks import Callout, Fact, Report
+from fairdesk.report.choosing import chosen, settled
 from fairdesk.report.gathering import gather
-from fairdesk.report.language import using
+from fairdesk.report.language import frame, say, translated, using
+from fairdesk.report.logo import check_logo
 from fairdesk.report.material import Made, Material, about_groups
 from fairdesk.report.sections import sections
-from fairdesk.report.status import status
+from fairdesk.report.signing import SUFFIX, Key
+from fairdesk.report.status import obstacles, status
+from fairdesk.report.structured import structured
+from fairdesk.report.system import cover_facts
 from fairdesk.report.writing import replacing
 
+Format = Literal["pdf", "html", "json"]
+#: What stands beside a report, under its name and this.
+SIDECAR = ".manifest.json"
 #: A title longer than this is cut in the running header, never on the cover.
 _HEADER = 80
 
 
-def write_pdf(store: Store, path: Path, choice: Choice | None = None) -> None:
-    """Write the whole report.
+class Written(msgspec.Struct, frozen=True):
+    """A report that was written.
 
-    The same audit file gives the same bytes: all times come from the audit. Set in typst's own
-    fonts; a report with characters that they lack is set with the system's fonts as well, and
-    without the promise of PDF/UA and PDF/A when those lack them too.
+    Attributes
+    ----------
+    path : Path
+        The file.
+    sha256 : str
+        Its fingerprint.
+    pages : int
+        Of a PDF; else 0.
+    status : str
+        ``"Draft"`` or ``"Final"``.
+    missing : tuple[str, ...]
+        What keeps it from being final, a few words each.
+    left_out : tuple[str, ...]
+        What the auditor left out, by name.
+    redacted : str
+        What was left out of single people, a sentence; empty for nothing.
+    beside : tuple[Path, ...]
+        What stands beside it: the manifest, and signatures.
+    signed : str
+        Who signed, by the certificate; empty for nobody.
+    remarks : tuple[str, ...]
+        What else there is to know, a sentence each: what a PDF could not keep; why nothing was
+        logged.
+    """
+
+    path: Path
+    sha256: str
+    pages: int
+    status: str
+    missing: tuple[str, ...]
+    left_out: tuple[str, ...]
+    redacted: str
+    beside: tuple[Path, ...]
+    signed: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+def write_report(
+    store: Store,
+    path: Path,
+    form: Format = "pdf",
+    choice: Choice | None = None,
+    *,
+    key: Key | None = None,
+    unlogged: str = "",
+) -> Written:
+    """Write the whole report, the manifest beside it, and what was written into the log.
+
+    The same audit file gives the same report, byte for byte, unless it is signed: all times come
+    from the audit.
+
+    Parameters
+    ----------
+    store : Store
+        The audit.
+    path : Path
+        The file. Beside it stands the manifest, under the same name and ``.manifest.json``.
+    form : str
+        ``"pdf"``, ``"html"`` (one file, which needs nothing else) or ``"json"``.
+    choice : Choice, optional
+        How it is wanted; as the audit has it when left out.
+    key : Key, optional
+        Signs the PDF, and the manifest; what is no PDF is signed beside itself as well.
+    unlogged : str
+        Why the audit cannot be written to, a sentence; then nothing is logged, and that is said.
+
+    Raises
+    ------
+    ReportError
+        When a file cannot be written, or signed.
+    """
+    # the manifest needs all of the audit's library
+    from fairdesk.report.manifest import sidecar  # noqa: PLC0415
+
+    path = path.absolute()
+    choice = choice or store.choice()
+    report = make_report(store, choice)
+    remarks: list[str] = []
+    match form:
+        case "pdf":
+            made = pages.document(report, choice.standard)
+            content, remarks = made.content, [made.remark] if made.remark else []
+            if key is not None:
+                content = key.sign_pdf(content, say("The report of audit {id}", id=report.identity))
+        case "html":
+            content = html.page(report).encode()
+        case "json":
+            content = structured(report)
+    _write(path, content)
+    beside = [path.with_name(path.name + SIDECAR)]
+    shown = redaction.Shown(choice.redaction, store.spec, store.table())
+    told = shown.manifest(sidecar(store, {path.name: path}).decode()).encode()
+    _write(beside[0], told)
+    if key is not None:
+        for each in (beside[0],) if form == "pdf" else (path, beside[0]):
+            beside.append(each.with_name(each.name + SUFFIX))
+            _write(beside[-1], key.sign_file(each.read_bytes()))
+    unlogged = unlogged or _log(store, [path, *beside], told.decode())
+    return Written(
+        path=path,
+        sha256=sha256(path),
+        pages=_page_count(content) if form == "pdf" else 0,
+        status=report.status,
+        missing=obstacles(choice.template, store.details()),
+        left_out=report.left_out,
+        redacted=report.redacted,
+        beside=tuple(beside),
+        signed="" if key is None else key.holder,
+        remarks=(
+            *remarks,
+            *([f"Nothing could be logged in the audit: {unlogged}"] if unlogged else []),
+        ),
+    )
+
+
+def _write(path: Path, content: bytes) -> None:
+    with replacing(path) as draft:
+        draft.write_bytes(content)
+
+
+def _log(store: Store, files: list[Path], manifest: str) -> str:
+    """Write into the log what was written; gives why that could not be done, or nothing."""
+    try:
+        store.exported(
+            f"Exported the report to {files[0]}.", {each.name: each for each in files}, manifest
+        )
+    except FairDeskError as error:
+        return str(error)
+    return ""
+
+
+def _page_count(document: bytes) -> int:
+    counts = re.findall(rb"/Type\s*/Pages\b[^>]{0,9999}?/Count\s+(\d+)", document)
+    return max(map(int, counts), default=0)
+
+
+def write_pdf(store: Store, path: Path, choice: Choice | None = None) -> None:
+    """Write the report's PDF and nothing else; see `write_report`.
 
     Raises
     ------
     ReportError
         When the file cannot be written.
     """
-    document = make_pdf(store, choice)
-    with replacing(path) as draft:
-        draft.write_bytes(document)
+    _write(path, make_pdf(store, choice))
 
 
 def make_pdf(store: Store, choice: Choice | None = None) -> bytes:
-    """Make the report's PDF in memory; see `write_pdf`."""
+    """Make the report's PDF in memory; see `write_report`."""
     choice = choice or store.choice()
     return pages.pdf(make_report(store, choice), choice.standard)
 
@@ -50,43 +197,107 @@ def make_pdf(store: Store, choice: Choice | None = None) -> bytes:
 def make_report(store: Store, choice: Choice | None = None) -> Report:
     """Make the report's content, as the auditor wants it, or as is told here."""
     choice = choice or store.choice()
+    final = status(store.log_entries(), choice.template).word == "Final"
+    choice = settled(choice, final=final)
     with using(choice.language):
-        return _made_report(store, choice)
+        material = _material(store, choice)
+        report = _whole(store, material)
+        kept = chosen(report, choice, _dropped(material))
+        return _saying_so(kept)
 
 
-def _made_report(store: Store, choice: Choice) -> Report:
-    spec, runs, log = store.spec, store.runs(), store.log_entries()
-    details = store.details()
-    material = Material(
+def whole_report(store: Store, choice: Choice | None = None) -> Report:
+    """Make the report with everything that it could hold, whatever was dropped.
+
+    That is what `fairdesk.report.choosing.parts` lists.
+    """
+    choice = msgspec.structs.replace(choice or store.choice(), left_out=())
+    with using(choice.language):
+        return _whole(store, _material(store, choice))
+
+
+def _dropped(material: Material) -> tuple[str, ...]:
+    """Give the titles of sections that were dropped."""
+    gone = frozenset(material.choice.left_out)
+    if not gone:
+        return ()
+    everything = msgspec.structs.replace(material.choice, left_out=())
+    whole = dataclasses.replace(material, choice=everything)
+    return tuple(each.title for each in sections(whole) if each.key in gone)
+
+
+def _saying_so(report: Report) -> Report:
+    """Say among the limits what was left out."""
+    left_out = frame(report.language)["left out"].format(parts="; ".join(report.left_out))
+    told = [report.redacted, left_out if report.left_out else ""]
+    callouts = tuple(Callout(say("Left out."), each) for each in told if each)
+    if not callouts:
+        return report
+    return msgspec.structs.replace(
+        report,
+        sections=tuple(
+            msgspec.structs.replace(each, blocks=(*callouts, *each.blocks))
+            if each.key == "limits"
+            else each
+            for each in report.sections
+        ),
+    )
+
+
+def _kept(store: Store) -> frozenset[str]:
+    """Give the texts that are no report's own: what columns are called, what the auditor wrote."""
+    columns = (column.name for column in store.table().columns)
+    return frozenset((*columns, *store.details().texts.values()))
+
+
+def _material(store: Store, choice: Choice) -> Material:
+    """Read from the audit file what the report is made from."""
+    spec, table = store.spec, store.table()
+    shown = redaction.Shown(choice.redaction, spec, table)
+    runs = shown.runs(store.runs())
+    return Material(
         spec=spec,
-        table=store.table(),
+        table=table,
         runs=runs,
         progress={run.id: store.progress(run.id) for run in runs},
-        gathered=gather(store),
-        log=log,
+        gathered=gather(store, shown),
+        log=shown.log(store.log_entries()),
         made={run.id: tuple(_made(store, run)) for run in runs},
-        details=details,
+        details=store.details(),
         choice=choice,
     )
-    moment = evidence.last_moment(spec, runs)
+
+
+def _whole(store: Store, material: Material) -> Report:
+    """Make the report with all its blocks, also with those that are only shown when asked for."""
+    spec, choice, shown = material.spec, material.choice, material.shown
+    moment = evidence.last_moment(spec, material.runs)
     title = spec.title.strip() or "Untitled audit"
-    standing = status(log, choice.template).word
-    return Report(
+    standing = status(store.log_entries(), choice.template).word
+    people = redaction.SHORT[choice.redaction]
+    report = Report(
         title=title,
         header=title if len(title) <= _HEADER else title[: _HEADER - 1].rstrip() + "…",
         kind=_kind(material),
         status=standing,
         identity=evidence.identity(spec),
-        cover=_cover(spec, moment, standing),
+        cover=(
+            *cover_facts(material),
+            *_cover(spec, moment, standing),
+            *([Fact("Single people", people)] if people else []),
+        ),
         promise=_promise(material),
         sections=sections(material),
-        manifest=evidence.manifest(material),
+        manifest=shown.manifest(evidence.manifest(material)),
         template=choice.template,
         language=choice.language,
         paper=choice.paper,
         moment=moment.isoformat(),
         author=material.told("auditor"),
+        redacted=shown.sentence,
+        logo=check_logo(material.details.logo) if material.details.logo else "",
     )
+    return translated(report, kept=_kept(store))
 
 
 def _made(store: Store, run: RunRecord) -> Iterator[Made]:
@@ -103,14 +314,14 @@ def _kind(material: Material) -> str:
     if material.spec.predictions:
         return "Audit of group outcomes"
     groups = any(about_groups(run) for run in material.runs)
-    if groups and "results" in material.chapters:
+    if groups and material.one_by_one:
         return "Audit for individual and group discrimination"
     return f"Audit for {'group' if groups else 'individual'} discrimination"
 
 
 def _promise(material: Material) -> str:
     """Say what the document can show, and what not."""
-    if "results" in material.chapters:
+    if material.one_by_one:
         return words.EXAMPLES
     return words.ESTIMATED_GROUPS if material.subtle else words.OBSERVED
 
