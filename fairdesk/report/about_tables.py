@@ -54,7 +54,7 @@ def table_sentences(spec: AuditSpec, table: GroupTable) -> tuple[str, ...]:
         worst_sentence(spec, table),
         _below_line(table),
         _median(table),
-        _errors(table),
+        errors_sentence(table),
         _left_out(spec, table),
         _small(table),
     ]
@@ -179,7 +179,7 @@ def _median(table: GroupTable) -> str:
     return f"{told} {ties}"
 
 
-def _errors(table: GroupTable) -> str:
+def errors_sentence(table: GroupTable) -> str:
     """Say where true positive rates are farthest from the reference's; with labels only."""
     apart = [line for line in table.lines if line.equal_opportunity and not line.excluded]
     best = reference_of(table)

@@ -1,8 +1,13 @@
-"""The report's sections for judging and repeating it: limits, formulas, evidence."""
+"""The report's sections for judging and repeating it: limits, method, formulas, evidence."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairdesk.audit import chain
 from fairdesk.audit.methods import METHODS
+from fairdesk.audit.records import PASSING, LogEntry
 from fairdesk.report import about_repairs, evidence, words
 from fairdesk.report.blocks import (
     Block,
@@ -16,21 +21,31 @@ from fairdesk.report.blocks import (
     Text,
 )
 from fairdesk.report.material import Material
+from fairdesk.report.question import method_blocks
 
 #: A file that a command reads is printed up to so many characters: about a page.
 _LONGEST_FILE = 4_000
+#: Digits of an entry's fingerprint that are printed.
+_LINK = 12
 
 
 def limits(material: Material) -> Section:
     """Say what this audit cannot tell."""
+    told = tuple(
+        Text(fact.value, lead=f"{fact.name}.") for fact in material.filled("Limits") if fact.value
+    )
+    hidden = material.shown.sentence
     return Section(
         "Limits",
         (
-            *(_limits_of_searches(material) if "results" in material.chapters else ()),
+            *(_limits_of_searches(material) if material.one_by_one else ()),
             *(_limits_of_rules() if material.subtle else ()),
             *(_limits_of_rates() if material.measured is not None else ()),
+            *(_limits_of_proofs(material) if material.proofs else ()),
             *(_limits_of_repairs(material) if material.repairs else ()),
             *_limits_of_all(),
+            *([Text(hidden, lead="Left out of this report.")] if hidden else ()),
+            *([Heading("What the auditor adds"), *told] if told else ()),
         ),
         fresh=True,
     )
@@ -93,13 +108,26 @@ def _limits_of_rates() -> tuple[Text, ...]:
     )
 
 
+def _limits_of_proofs(material: Material) -> tuple[Text, ...]:
+    return (
+        Text(
+            lead="Proven of this model, and of who could be.",
+            text="A proof is of the file with the fingerprint above, fed as is told, and of every "
+            f"combination of allowed values. Most of these {material.people} are unlike anybody "
+            "real. Another model, another preparation or other values need another proof. What is "
+            "undecided is neither alike nor unlike: nothing is known of it.",
+        ),
+    )
+
+
 def _limits_of_repairs(material: Material) -> tuple[Text, ...]:
+    place = material.number("mitigation")
+    where = f" What that does not show stands at the end of section {place}." if place else ""
     return (
         Text(
             lead="A trial, not a cure.",
             text="A repaired model was measured on these data, and made with labels that somebody "
-            f"chose. What that does not show stands at the end of section "
-            f"{material.number('mitigation')}.",
+            f"chose.{where}",
         ),
     )
 
@@ -115,7 +143,13 @@ def _limits_of_all() -> tuple[Text, ...]:
         Text(
             lead="The model, not its use.",
             text="Whether a person reviews the decisions, for whom the system is used, and "
-            "whether the label itself is fair, is not measured here.",
+            "whether the label itself is just, is not measured here. Where past decisions made the "
+            "label, their injustice is in it.",
+        ),
+        Text(
+            lead="What cannot be measured.",
+            text="What people are that no column holds, what a decision does to somebody later, "
+            "and what else would have been decided in another setting.",
         ),
         Text(
             lead="The data as they are.",
@@ -125,81 +159,95 @@ def _limits_of_all() -> tuple[Text, ...]:
     )
 
 
+def method(material: Material) -> Section:
+    """Say how it was searched: each run's settings; and what each quantity is."""
+    blocks: list[Block] = method_blocks(material)
+    if "formulas" in material.chapters:
+        return Section("Method and settings", tuple(blocks), fresh=True)
+    defined = (Heading("Quantities and formulas"), *_defined(material))
+    return Section("Method", (*blocks, *defined), fresh=True)
+
+
 def formulas(material: Material) -> Section:
     """Define each quantity: formula, what is counted, which way is which, where it comes from."""
-    if "results" not in material.chapters:
-        return Section("Quantities and formulas", _of_all_groups(material), fresh=True)
+    return Section("Quantities and formulas", _defined(material), fresh=True)
+
+
+def _defined(material: Material) -> tuple[Block, ...]:
+    people = _of_people(material) if material.one_by_one else ()
+    return (*people, *_of_all_groups(material))
+
+
+def _of_people(material: Material) -> tuple[Block, ...]:
     galhotra = (
         "Galhotra, Brun, Meliou: Fairness testing: testing software for discrimination, "
         "ESEC/FSE 2017."
     )
-    return Section(
-        "Quantities and formulas",
-        (
-            Text(
-                "In the formulas x stands for a person as the model sees them, A for the set of "
-                "all attributes, P for the protected ones, f for the decision of the model and s "
-                "for its score of the favourable outcome."
-            ),
-            Formula(
-                "similar",
-                "Similar set",
-                "S of x is the set of all other people who equal x in every attribute that is not "
-                "protected",
-                f"Everybody with whom x is compared. {galhotra}",
-            ),
-            Formula(
-                "instance",
-                "Individual discriminatory instance (a finding)",
-                "x is discriminatory when the decision differs for some member of its similar set",
-                "Counted once however many protected values show it: two people who differ in "
-                "protected attributes only are one finding. The pair holds the member of S(x) with "
-                f"another decision whose score is farthest from that of x. {galhotra}",
-            ),
-            Formula(
-                "alone",
-                "Enough alone",
-                "the decision differs for a member of the similar set that equals x in every "
-                "protected attribute but p",
-                "Whether changing the one protected attribute p is enough. A finding can count for "
-                "several attributes, or for none when only a joint change shows it.",
-            ),
-            Formula(
-                "share",
-                "Estimated share",
-                "the estimate is the discriminatory people divided by the people drawn",
-                "Of people drawn at random, never of those whom a search came upon. The interval "
-                "is exact for a number fixed beforehand (Clopper and Pearson: The use of "
-                "confidence or fiducial limits, Biometrika 26, 1934); that for who stops when they "
-                "like holds at every moment together (Howard, Ramdas, McAuliffe, Sekhon: "
-                "Time-uniform, nonparametric, nonasymptotic confidence sequences, Annals of "
-                "Statistics 49, 2021).",
-            ),
-            *([_CERTIFIED] if material.proofs else []),
-            Formula(
-                "cost",
-                "Rows per finding",
-                "rows per finding equals rows sent divided by found",
-                "All rows that were sent to the model, by unique findings. Lower is cheaper. "
-                "Compare it with that of random sampling.",
-            ),
-            Formula(
-                "difference",
-                "Difference of scores",
-                "d of x and x prime is the absolute difference of their scores",
-                "How far apart the two people of a pair are in the model’s eyes: 0 to 1 for "
-                "probabilities. Higher is worse.",
-            ),
-            Formula(
-                "gower",
-                "Distance to the nearest real record",
-                "D is the mean of the distances over all attributes that are not protected",
-                "For names 0 when equal, else 1; for numbers the difference as a share of the "
-                "range. 0 is the same person, 1 differs in everything. The least over all complete "
-                "rows of the data is shown. Gower: A general coefficient of similarity and some of "
-                "its properties, Biometrics 27 (1971).",
-            ),
-            *_of_all_groups(material),
+    return (
+        Text(
+            "In the formulas x stands for a person as the model sees them, A for the set of "
+            "all attributes, P for the protected ones, f for the decision of the model and s "
+            "for its score of the favourable outcome."
+        ),
+        Formula(
+            "similar",
+            "Similar set",
+            "S of x is the set of all other people who equal x in every attribute that is not "
+            "protected",
+            f"Everybody with whom x is compared. {galhotra}",
+        ),
+        Formula(
+            "instance",
+            "Individual discriminatory instance (a finding)",
+            "x is discriminatory when the decision differs for some member of its similar set",
+            "Counted once however many protected values show it: two people who differ in "
+            "protected attributes only are one finding. The pair holds the member of S(x) with "
+            f"another decision whose score is farthest from that of x. {galhotra}",
+        ),
+        Formula(
+            "alone",
+            "Enough alone",
+            "the decision differs for a member of the similar set that equals x in every "
+            "protected attribute but p",
+            "Whether changing the one protected attribute p is enough. A finding can count for "
+            "several attributes, or for none when only a joint change shows it.",
+        ),
+        Formula(
+            "share",
+            "Estimated share",
+            "the estimate is the discriminatory people divided by the people drawn",
+            "Of people drawn at random, never of those whom a search came upon. The interval "
+            "is exact for a number fixed beforehand (Clopper and Pearson: The use of "
+            "confidence or fiducial limits, Biometrika 26, 1934); that for who stops when they "
+            "like holds at every moment together (Howard, Ramdas, McAuliffe, Sekhon: "
+            "Time-uniform, nonparametric, nonasymptotic confidence sequences, Annals of "
+            "Statistics 49, 2021).",
+        ),
+        *([_CERTIFIED] if material.proofs else []),
+        Formula(
+            "cost",
+            "Rows per finding",
+            "rows per finding equals rows sent divided by found",
+            "All rows that were sent to the model, by unique findings. Lower is cheaper. "
+            "Findings per 1,000 rows are its inverse, times 1,000. Both tell how well a search "
+            "works, and nothing of how common discrimination is; compare them with those of "
+            "random sampling.",
+        ),
+        Formula(
+            "difference",
+            "Difference of scores",
+            "d of x and x prime is the absolute difference of their scores",
+            "How far apart the two people of a pair are in the model’s eyes: 0 to 1 for "
+            "probabilities. Higher is worse.",
+        ),
+        Formula(
+            "gower",
+            "Distance to the nearest real record",
+            "D is the mean of the distances over all attributes that are not protected",
+            "For names 0 when equal, else 1; for numbers the difference as a share of the "
+            "range. 0 is the same person, 1 differs in everything. The least over all complete "
+            "rows of the data is shown. Gower: A general coefficient of similarity and some of "
+            "its properties, Biometrics 27 (1971).",
         ),
     )
 
@@ -215,11 +263,11 @@ _CERTIFIED = Formula(
 )
 
 
-def _of_all_groups(material: Material) -> tuple[Formula, ...]:
+def _of_all_groups(material: Material) -> tuple[Block, ...]:
     return (
         *_of_groups(),
         *(_of_comparisons() if material.measured is not None else ()),
-        *(_of_errors() if "errors" in material.chapters else ()),
+        *(_of_errors() if material.judged else ()),
         *(_of_rules() if material.subtle else ()),
         *_of_repairs(material),
     )
@@ -239,13 +287,17 @@ def _of_groups() -> tuple[Formula, ...]:
             "Impact ratio",
             "the impact ratio of g is r of g divided by the highest rate of any group",
             "1 for the group that fares best; lower is worse for g. People whose group is unknown "
-            "are counted and not compared. Below 0.8 is the four-fifths screening line "
-            "(29 CFR 1607.4(D)), which is no verdict.",
+            "are counted and not compared. The reference is the group with the highest rate, so "
+            "this is the adverse impact ratio (AIR) to that reference too. Below 0.8 is the "
+            "four-fifths screening line (29 CFR 1607.4(D)), which is no verdict; † says that one "
+            "person of the group more, or fewer, with the favourable outcome would change on which "
+            "side it is. A group with fewer than two hundredths of the people of known group is "
+            "shown, and left out of the comparison (6 RCNY 5-301(d)).",
         ),
     )
 
 
-def _of_comparisons() -> tuple[Formula, ...]:
+def _of_comparisons() -> tuple[Block, ...]:
     return (
         Formula(
             "shortfall",
@@ -253,6 +305,18 @@ def _of_comparisons() -> tuple[Formula, ...]:
             "the shortfall of g is n of g times the rate of all people, less s of g",
             "How many more of group g would have the favourable outcome at the rate of all people "
             "together. Below nought it has more than that.",
+        ),
+        Text(
+            lead="Odds ratio.",
+            text="The favourable by the others of group g, divided by the favourable by the others "
+            "of the reference: s(g) × (n(ref) − s(ref)) / (s(ref) × (n(g) − s(g))). 1 where both "
+            "have the same odds; lower is worse for g. Undefined where a product below is nought.",
+        ),
+        Text(
+            lead="Difference of rates (statistical parity difference).",
+            text="The rate of g less that of the reference, in percentage points; 0 where both are "
+            "equal, below nought where g has the lower one. The interval is Newcombe’s hybrid of "
+            "both Wilson intervals (Statistics in Medicine 17, 1998).",
         ),
         Formula(
             "ztest",
@@ -425,9 +489,18 @@ _REWEIGHING = Formula(
 
 
 def appendix(material: Material) -> Section:
-    """Give what is needed to check and repeat the audit."""
+    """Give what is needed to check and repeat the audit: what the manifest says, in print."""
     spec = material.spec
+    log = lasting(material.log)
     blocks: list[Block] = [
+        Text(
+            "Whoever has the audit file, the data and the model can check all of this: “fairdesk "
+            "verify” compares the fingerprints below, follows the log’s chain, asks the model "
+            "again and counts again; “fairdesk reproduce” makes every run anew. The file "
+            "“manifest.json” attached to this document holds the same for machines: the whole "
+            "question, all runs and settings, versions, fingerprints, and the log."
+        ),
+        Heading("Fingerprints"),
         Facts(
             (
                 Fact("Audit", evidence.identity(spec), exact=True),
@@ -438,47 +511,77 @@ def appendix(material: Material) -> Section:
                     if spec.predictions
                     else [Fact("Model, SHA-256", spec.model.sha256, exact=True)]
                 ),
-                *(Fact(name, version) for name, version in spec.versions.items()),
+                *(
+                    Fact(f"{Path(each.path).name}, SHA-256", each.sha256, exact=True)
+                    for each in spec.model.companions
+                ),
+                Fact("Head of the log’s chain", log[-1].link if log else chain.GENESIS, exact=True),
             )
         ),
-        Text(
-            "The file “manifest.json” attached to this document holds the whole question, all "
-            "runs, versions and fingerprints, and the log below, for machines."
-        ),
+        Heading("Versions"),
+        Facts(tuple(Fact(name, version) for name, version in spec.versions.items())),
     ]
-    if material.runs:
-        blocks += [
-            Heading("Runs"),
-            Grid(
-                header=("Run", "Method", "Seed", "Began (UTC)", "Ended (UTC)", "State"),
-                rows=tuple(
-                    (
-                        str(run.id),
-                        METHODS[run.spec.method].title,
-                        str(run.spec.seed),
-                        evidence.clock(run.started),
-                        evidence.clock(run.ended) if run.ended else "–",
-                        words.state_word(run.state),
-                    )
-                    for run in material.runs
-                ),
-                widths=(0.4, 1.4, 0.6, 1.4, 1.4, 1),
-                right=(0, 2),
-            ),
-        ]
+    blocks += _runs(material)
     blocks += _to_repeat(material)
     blocks.append(Heading("Log of the auditor’s decisions"))
-    if material.log:
-        blocks.append(
+    if log:
+        blocks += [
+            Text(
+                "Each entry’s fingerprint holds that of the entry before it: who changes, removes "
+                "or inserts one changes all that follow. The first twelve digits of each are "
+                "shown, the last one whole above. What only looks at the audit (an export, a "
+                "check) is in the audit file and the manifest beside exported files, not here: so "
+                "the report stays the same."
+            ),
             Grid(
-                header=("Time (UTC)", "What"),
-                rows=tuple((evidence.clock(entry.at), entry.what) for entry in material.log),
-                widths=(1, 3),
-            )
-        )
+                header=("Time (UTC)", "What", "Fingerprint"),
+                rows=tuple(
+                    (evidence.clock(entry.at), entry.what, entry.link[:_LINK]) for entry in log
+                ),
+                widths=(1.15, 3, 0.95),
+                caption="The log",
+                key="log",
+            ),
+        ]
     else:
         blocks.append(Text("The log is empty."))
     return Section("Evidence", tuple(blocks), fresh=True)
+
+
+def lasting(log: Sequence[LogEntry]) -> list[LogEntry]:
+    """Leave out of the log what does not change an audit, and so no report."""
+    return [entry for entry in log if entry.kind not in PASSING]
+
+
+def _runs(material: Material) -> list[Block]:
+    """List the runs: how each began and ended, and with which seed."""
+    if not material.runs:
+        return []
+    return [
+        Heading("Runs"),
+        Grid(
+            header=("Run", "Method", "Seed", "Began (UTC)", "Ended (UTC)", "Rows sent", "State"),
+            rows=tuple(
+                (
+                    str(run.id),
+                    METHODS[run.spec.method].title,
+                    str(run.spec.seed),
+                    evidence.clock(run.started),
+                    evidence.clock(run.ended) if run.ended else "–",
+                    words.number(run.queries),
+                    words.state_word(run.state),
+                )
+                for run in material.runs
+            ),
+            widths=(0.4, 1.3, 0.6, 1.3, 1.3, 0.9, 0.9),
+            right=(0, 2, 5),
+            caption="The runs; their settings stand in section "
+            f"{material.number('method')}, and in the manifest"
+            if material.number("method")
+            else "The runs; their settings stand in the manifest",
+            key="runs",
+        ),
+    ]
 
 
 def _to_repeat(material: Material) -> list[Block]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fairdesk.audit.methods import METHODS
 from fairdesk.audit.records import RunRecord
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.certify.certificate import margin_sentence
+from fairdesk.data.domain import Attribute
 from fairdesk.events import PairShare, Proven, Region, Share
 from fairdesk.report import charts, evidence, figures, words
 from fairdesk.report.blocks import (
@@ -20,11 +22,22 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
-from fairdesk.report.material import Material
+from fairdesk.report.language import localised
+from fairdesk.report.material import Material, not_run
+from fairdesk.report.question import allowed_values, compared_values
 
 _STATISTICAL = (
     "What is estimated of the undecided part comes from people drawn at random from it. It is "
     "statistical, not certified, and never part of the proven shares."
+)
+_NOT_PROVEN = (
+    "a method that proves (Certify, FairQuant or Fairify). It would have told for which share of "
+    "all possible people it is proven that no change of protected values changes the decision, and "
+    "for which that one does."
+)
+_NO_MODEL = (
+    "every method that proves, for no model is at hand. It would have told for which share of all "
+    "possible people it is proven that no change of protected values changes the decision."
 )
 _OF_WHOM = (
     "A proof speaks of people who could be: every combination of allowed values counts once, "
@@ -37,9 +50,18 @@ _REGIONS = 10
 
 def certification(material: Material) -> Section:
     """Say what was proven by each run that proves."""
-    blocks: list[Block] = [Text(_whom(material)), Text(_OF_WHOM)]
+    if not material.proofs:
+        what = _NO_MODEL if material.spec.predictions else _NOT_PROVEN
+        return Section("Certification", (not_run(what),))
+    blocks: list[Block] = []
     for run in material.proofs:
         blocks += _run_blocks(material, run)
+    blocks += [
+        Heading("Of whom a proof speaks"),
+        Text(_whom(material)),
+        Text(_OF_WHOM),
+        _whom_grid(material),
+    ]
     return Section("Certification", tuple(blocks), fresh=True)
 
 
@@ -51,7 +73,14 @@ def statement(spec: AuditSpec, run: RunRecord, details: Sequence[str]) -> Statem
         if said.startswith(begin):
             number, _, rest = said.removeprefix(begin).partition(" ")
             number = begin + number
-    return Statement(number, rest, tuple(details))
+    proven = figures.proven_of(run.figures) is not None
+    return Statement(
+        number,
+        rest,
+        tuple(details),
+        evidence="proven" if proven else "estimated" if run.figures else "",
+        place="certification" if details else "",
+    )
 
 
 def _whom(material: Material) -> str:
@@ -61,15 +90,48 @@ def _whom(material: Material) -> str:
     count = len(domain.combinations)
     ruled = "; the constraints say who there can be" if domain.ruled else ""
     return (
-        f"Who is meant: all {material.people} whom the allowed values of section "
-        f"{material.number('compared')} make{ruled}. "
+        f"All {material.people} whom the allowed values below make{ruled}. "
         f"Each is compared under all {words.number(count)} combinations of values of {names} that "
         f"may be, {words.number(count * (count - 1) // 2)} pairs in all: who gets the same "
         "decision under all of them is treated alike, and else unlike."
     )
 
 
+def _whom_grid(material: Material) -> Grid:
+    """List the input domain: every attribute's values or range, and how many there are."""
+    domain = material.spec.domain
+    return Grid(
+        header=("Attribute", "", "Values or range", "How many"),
+        rows=tuple(
+            (
+                attribute.name,
+                "compared" if i in domain.protected else "",
+                compared_values(attribute)
+                if i in domain.protected
+                else allowed_values(domain, attribute, material.shown),
+                _how_many(attribute, compared=i in domain.protected),
+            )
+            for i, attribute in enumerate(domain.attributes)
+        ),
+        widths=(1.2, 0.7, 2.4, 0.9),
+        right=(3,),
+        caption="The input domain of the proofs",
+        key="domain",
+    )
+
+
+def _how_many(attribute: Attribute, *, compared: bool) -> str:
+    if compared:
+        return words.number(len(attribute.compared))
+    if attribute.values:
+        return words.number(len(attribute.values))
+    if not attribute.spacing:
+        return "–"
+    return words.number(round((attribute.high - attribute.low) / attribute.spacing) + 1)
+
+
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
+    """Tell a run: what is proven, a chart, tables, and how it was obtained."""
     spec = material.spec
     blocks: list[Block] = [Heading(material.run_name(run)), statement(spec, run, ())]
     proven = figures.proven_of(run.figures)
@@ -78,18 +140,21 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         blocks += [Text(each) for each in figures.sentences(spec, shares)]
         return blocks
     of_people = figures.proven_of(run.figures, "population")
-    blocks += _bars(proven, of_people)
-    blocks.append(Facts(tuple(_facts(run, proven, of_people))))
-    blocks += [Text(note) for note in proven.notes]
     rows = [each for each in run.figures if isinstance(each, Share) and each.whom == "data"]
     blocks += [
         Text(figures.share_sentence(spec, each), lead=f"The data’s own {material.people}.")
         for each in rows
     ]
+    blocks += _bars(proven, of_people, run.id)
+    blocks += _course(run, proven)
     blocks += _alone(run, proven)
     blocks += _pairs(spec, run)
     blocks += _regions(spec, run)
-    blocks += [
+    blocks.append(Facts(tuple(_facts(run, proven, of_people))))
+    blocks += [Text(note) for note in proven.notes]
+    return [
+        *blocks,
+        Text(_counterexamples(proven), lead="Counterexamples."),
         Text(margin_sentence(proven.margin), lead="Rounding."),
         Text(
             "The certificate file holds every box with its verdict. “fairdesk verify” checks it "
@@ -98,10 +163,45 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
             lead="To check it.",
         ),
     ]
-    return blocks
 
 
-def _bars(proven: Proven, of_people: Proven | None) -> list[Block]:
+def _counterexamples(proven: Proven) -> str:
+    """Say what a falsified person rests on."""
+    if not int(proven.falsified_people or 0):
+        return "Nobody is proven to be treated unlike, so there is no counterexample to ask again."
+    return (
+        "Whoever is counted as falsified is proven to get two different decisions: by asking the "
+        "model itself, or by bounds of its two answers that lie apart by more than its rounding. "
+        "“fairdesk verify” asks the model again about people drawn from these boxes."
+    )
+
+
+def _course(run: RunRecord, proven: Proven) -> list[Block]:
+    """Draw how the proof came, where the auditor asks for it."""
+    if len(proven.course) < 2:
+        return []
+    seconds = [each[0] for each in proven.course]
+    picture = charts.line_chart(
+        [
+            charts.Series("certified", seconds, [100 * each[1] for each in proven.course]),
+            charts.Series("falsified", seconds, [100 * each[2] for each in proven.course]),
+        ],
+        x_title="seconds",
+        y_title="percent of the domain, proven",
+    )
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            "How the proof came",
+            key=f"course-{run.id}",
+            optional=True,
+            evidence="proven",
+        )
+    ]
+
+
+def _bars(proven: Proven, of_people: Proven | None, run: int) -> list[Block]:
     """Draw the shares: solid what is proven, hatched what is estimated, grey what is left."""
     bars = [
         charts.ProofBar(
@@ -118,7 +218,9 @@ def _bars(proven: Proven, of_people: Proven | None) -> list[Block]:
     ]
     picture = charts.proof_chart(bars)
     caption = "What is proven, and what is not"
-    blocks: list[Block] = [Chart(picture.svg, picture.alt, caption)]
+    blocks: list[Block] = [
+        Chart(picture.svg, picture.alt, caption, key=f"bars-{run}", evidence="proven")
+    ]
     if any(bar.estimated is not None for bar in bars):
         blocks.append(Text(_STATISTICAL))
     return blocks
@@ -140,14 +242,16 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
         "Certified": (proven.certified_people, figures.percent_down(alike, digits)),
         "Falsified": (proven.falsified_people, figures.percent_down(unlike, digits)),
     }
-    facts = [Fact("Everybody", f"{int(proven.total or 0):,}")]
+    facts = [Fact("Everybody", _exactly(int(proven.total or 0)))]
     facts += [
-        Fact(name, f"{int(count or 0):,} ({share})" + ("" if proven.exact else ", at least"))
+        Fact(
+            name, f"{_exactly(int(count or 0))} ({share})" + ("" if proven.exact else ", at least")
+        )
         for name, (count, share) in counts.items()
     ]
     undecided = int(proven.total or 0) - int(proven.certified_people or 0)
     undecided -= int(proven.falsified_people or 0)
-    facts.append(Fact("Undecided", f"{undecided:,} ({figures.percent_up(left, digits)})"))
+    facts.append(Fact("Undecided", f"{_exactly(undecided)} ({figures.percent_up(left, digits)})"))
     if proven.estimated is not None and proven.estimated.people:
         told = proven.estimated
         ends = figures.interval(
@@ -166,6 +270,7 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
         facts.append(Fact("As common as in the data", figures.standing_of(of_people)))
     return [
         *facts,
+        Fact("How", METHODS[run.spec.method].sentence),
         Fact("State", words.state_word(run.state)),
         Fact("Boxes looked at", words.number(proven.boxes)),
         Fact("Rows sent to the model", words.number(run.queries)),
@@ -193,6 +298,8 @@ def _alone(run: RunRecord, proven: Proven) -> list[Block]:
             widths=(1.6, 1, 1, 1),
             right=(1, 2, 3),
             caption="Each protected attribute by itself, the others being part of who somebody is",
+            key=f"alone-{run.id}",
+            evidence="proven",
         )
     ]
 
@@ -230,6 +337,8 @@ def _pairs(spec: AuditSpec, run: RunRecord) -> list[Block]:
             right=(2, 3),
             caption="Pairs of protected values: those decided differently most often among random "
             "people",
+            key=f"values-{run.id}",
+            evidence="proven",
         )
     ]
 
@@ -246,7 +355,7 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
         rows = tuple(
             (
                 figures.rule_text(spec, each.conditions),
-                f"{int(each.people):,}",
+                _exactly(int(each.people)),
                 figures.least_percent(each.share),
                 figures.shown_percent(each.population, 2),
             )
@@ -258,7 +367,14 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
                 rows=rows,
                 widths=(2.6, 1.8, 0.8, 0.9),
                 right=(1, 2, 3),
-                caption=f"The largest boxes in which everybody {what}: proven",
+                caption=f"The largest boxes in which everybody {what}",
+                key=f"{verdict}-{run.id}",
+                evidence="proven",
             )
         )
     return blocks
+
+
+def _exactly(count: int) -> str:
+    """Write a whole number of any size, to its last digit."""
+    return localised(f"{count:,}")

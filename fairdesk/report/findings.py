@@ -6,11 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 
 from fairdesk.audit.methods import METHODS, Answers
+from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import Pair, RunRecord
 from fairdesk.data.nearest import nearest
 from fairdesk.events import Rows
 from fairdesk.models.decision import score_name
-from fairdesk.report import certification, charts, evidence, figures, groups, mitigation, words
+from fairdesk.report import (
+    certification,
+    charts,
+    evidence,
+    figures,
+    groups,
+    mitigation,
+    question,
+    words,
+)
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -27,13 +37,24 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.decisions import class_texts
 from fairdesk.report.gathering import difference
-from fairdesk.report.material import Material, proves
+from fairdesk.report.language import say
+from fairdesk.report.material import Material, not_run, proves
 
 _NO_VERDICT = (
     "This report states what was asked, what was tried and what was found. It gives no verdict on "
     "whether the model may be used; that is for the people who answer for its use to decide."
 )
 _LEFT_OUT = "whom the search came upon, but who break a constraint or are unlike anybody real"
+_RESULTS = "Individual discrimination"
+_NO_SEARCH = (
+    "a search for individual discrimination. It would have told whether there are single people "
+    "who get another decision when only a protected attribute changes, with examples of them."
+)
+_NO_MODEL = (
+    "every search for individual discrimination, for no model is at hand that could be asked. It "
+    "would have told whether there are single people who get another decision when only a "
+    "protected attribute changes."
+)
 #: Value changes listed per protected attribute.
 _CHANGES_SHOWN = 20
 
@@ -44,15 +65,7 @@ def summary(material: Material) -> Section:
     blocks: list[Block] = []
     told = [run for run in material.runs if _is_told(material, run)]
     for run in told:
-        where = f"{material.run_name(run)}: {figures.effort(run)}; section {material.place(run)}."
-        if proves(run):
-            blocks.append(certification.statement(spec, run, (where,)))
-            continue
-        if run in material.repairs:
-            blocks.append(mitigation.statement(material, run, (where,)))
-            continue
-        first, _, rest = figures.headline(spec, run).partition(" ")
-        blocks.append(Statement(first, rest, (*figures.alone_sentences(spec, run), where)))
+        blocks += _statements(material, run)
     if spec.predictions:
         blocks += _without_model(material)
     elif not told:
@@ -74,6 +87,91 @@ def summary(material: Material) -> Section:
     return Section("Summary", tuple(blocks), fresh=True)
 
 
+def _statements(material: Material, run: RunRecord) -> list[Statement]:
+    """Say what came of a run, and where more of it stands."""
+    spec, place = material.spec, material.place(run)
+    effort, name = figures.effort(run), material.run_name(run)
+    where = (
+        say("{run}: {effort}; section {place}.", run=name, effort=effort, place=place)
+        if place
+        else say("{run}: {effort}.", run=name, effort=effort)
+    )
+    if proves(run):
+        return [certification.statement(spec, run, (where,))]
+    if run in material.repairs:
+        return [mitigation.statement(material, run, (where,))]
+    if run in material.searches:
+        return search_statements(material, run, where)
+    number, _, rest = figures.headline(spec, run).partition(" ")
+    measured = METHODS[run.spec.method].answers is Answers.RATES
+    return [
+        Statement(
+            number,
+            rest,
+            (where,),
+            evidence="observed" if measured else "estimated",
+            place=material.chapter_of(run),
+        )
+    ]
+
+
+def search_statements(
+    material: Material, run: RunRecord, where: str = "", place: str = "results"
+) -> list[Statement]:
+    """Say what a search found, and apart from it how common that is, where it was measured.
+
+    What a search comes upon is an example. A share is of people drawn at random, or of everybody.
+    """
+    spec = material.spec
+    share = figures.share_of_domain(run.figures)
+    near, ended = figures.near_sentence(spec, run), words.ending(run)
+    searched = figures.searches(run)
+    made: list[Statement] = []
+    if searched or share is None:
+        said = (
+            words.headline(spec, run, ending_too=False) if searched else figures.headline(spec, run)
+        )
+        beyond = (near, ended) if searched else ()
+        number, _, rest = " ".join(filter(None, (said, *beyond))).partition(" ")
+        details = (*figures.alone_sentences(spec, run), _most_often(spec, run), where)
+        made.append(
+            Statement(
+                number,
+                rest,
+                tuple(filter(None, details)),
+                evidence="example" if run.found and searched else "",
+                place=place,
+            )
+        )
+    if share is not None:
+        also = () if searched else (near, ended)
+        said = " ".join(filter(None, (figures.share_sentence(spec, share), *also)))
+        number, _, rest = said.partition(" ")
+        details = (figures.anytime_sentence(share), where if not made else "")
+        made.append(
+            Statement(
+                number,
+                rest,
+                tuple(filter(None, details)),
+                evidence="proven" if share.exhaustive else "estimated",
+                place=place,
+            )
+        )
+    return made
+
+
+def _most_often(spec: AuditSpec, run: RunRecord) -> str:
+    """Say which protected attribute is most often enough alone; empty with one of them."""
+    names = words.protected_names(spec.domain)
+    if len(names) < 2 or not run.found or not any(run.alone) or not figures.searches(run):
+        return ""
+    place = max(range(len(names)), key=lambda i: run.alone[i])
+    return say(
+        "The attribute that most often changes a decision by itself is {name}.",
+        name=words.quoted(names[place]),
+    )
+
+
 def _is_told(material: Material, run: RunRecord) -> bool:
     """Whether the summary speaks of a run: of runs that measure groups only of the latest."""
     if METHODS[run.spec.method].answers is Answers.RATES:
@@ -86,7 +184,7 @@ def _without_model(material: Material) -> list[Block]:
     blocks: list[Block] = []
     if material.measured is None:
         decided = groups.observed(material.spec, material.table)[0]
-        blocks += groups.statements(decided, material.spec.person)
+        blocks += groups.statements(decided, material.spec.person, "outcomes")
         if not blocks:
             blocks.append(
                 Text("No two groups can be compared: fewer than two have people in them.")
@@ -105,7 +203,7 @@ def _without_model(material: Material) -> list[Block]:
 def _what_it_shows(material: Material) -> list[Block]:
     """Say what kinds of statement the summary makes: examples, estimates, observations."""
     blocks: list[Block] = []
-    if "results" in material.chapters:
+    if material.one_by_one:
         blocks.append(Callout("Examples, not a rate.", words.EXAMPLES))
     if material.subtle:
         blocks.append(Callout("Estimated.", words.ESTIMATED_GROUPS))
@@ -124,16 +222,25 @@ def _widest_sentence(material: Material, pair: Pair) -> str:
         for i in spec.domain.protected.tolist()
         if pair.row[i] != pair.partner[i]
     ]
-    return (
-        f"The widest difference among the pairs shown is finding {words.number(pair.id)}: changing "
-        f"{words.joined(changes)} moves the score of the favourable outcome from "
-        f"{words.score(spec, pair.row_score)} to {words.score(spec, pair.partner_score)}, all else "
-        "being equal."
+    return say(
+        "The widest difference among the pairs shown is finding {number}{place}: changing "
+        "{changes} moves the score of the favourable outcome from {one} to {other}, all else being "
+        "equal.",
+        number=words.number(pair.id),
+        place=material.see("pairs"),
+        changes=words.joined(changes),
+        one=words.score(spec, pair.row_score),
+        other=words.score(spec, pair.partner_score),
     )
 
 
 def results(material: Material) -> Section:
-    """Show what each run tried and found."""
+    """Show what each run about single people tried and found; with what has no section of its own.
+
+    That is examples, and who is compared with whom.
+    """
+    if not material.one_by_one:
+        return Section(_RESULTS, (not_run(_NO_MODEL if material.spec.predictions else _NO_SEARCH),))
     blocks: list[Block] = []
     finished = [run for run in material.runs if run.tried and figures.searches(run)]
     if len(finished) > 1 and any(run.found for run in finished):
@@ -144,17 +251,15 @@ def results(material: Material) -> Section:
                 "that a search should beat."
             ),
             _found_chart(
-                material, finished, f"All searches: findings against {material.people} tried"
+                material, finished, f"All searches: findings against {material.people} tried", "all"
             ),
         ]
     for run in material.searches:
         blocks += _run_blocks(material, run)
     if not material.searches:
-        nothing = "No search has been run yet."
-        if material.proofs:
-            place = material.number("certification")
-            nothing = f"No search was made; section {place} says what is proven."
-        blocks.append(Text(nothing))
+        blocks.append(not_run(_NO_SEARCH))
+        if material.proofs and (place := material.number("certification")):
+            blocks.append(Text(f"No search was made; section {place} says what is proven."))
     marks = material.gathered.marks
     if marks["flagged"] or marks["dismissed"]:
         blocks.append(
@@ -163,49 +268,29 @@ def results(material: Material) -> Section:
                 f"dismissed {words.number(marks['dismissed'])}. Dismissed ones stay in the counts."
             )
         )
-    return Section("Results", tuple(blocks), fresh=True)
+    if "pairs" not in material.chapters:
+        blocks += [Heading("Examples"), *_pair_blocks(material)]
+    if "compared" not in material.chapters:
+        blocks += [Heading("Who is compared with whom"), *question.compared_blocks(material)]
+    return Section(_RESULTS, tuple(blocks), fresh=True)
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
+    """Tell a run: the finding, charts, tables, and how it was obtained."""
     spec = material.spec
-    facts = [
-        Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else "")),
-        Fact("Tried", f"{words.number(run.tried)} invented {material.people}, each once"),
-        Fact(
-            "Found",
-            words.number(run.found)
-            + (
-                "; no two alike but for protected attributes, each asked about again"
-                if run.found
-                else ""
-            ),
-        ),
-        Fact("Rows sent to the model", words.number(run.queries)),
-        *([Fact("Left out", f"{words.number(run.rejected)} {_LEFT_OUT}")] if run.rejected else []),
-        *(
-            [Fact("Rows per finding", words.number(run.queries / run.found, 1))]
-            if run.found
-            else []
-        ),
-        Fact("Time", words.duration(run.elapsed)),
-        *(
-            Fact(f"Time, {phase} part", words.duration(seconds))
-            for phase, seconds in run.seconds.items()
-            if len(run.seconds) > 1
-        ),
-        Fact("Began", evidence.date_text(evidence.moment(run.started))),
-    ]
     blocks: list[Block] = [Heading(material.run_name(run))]
     if ended := words.ending(run):
         blocks.append(Callout("Not to the end.", ended))
-    blocks.append(Facts(tuple(facts)))
+    blocks += search_statements(material, run, place="")
     if near := figures.near_sentence(spec, run):
         blocks.append(Callout("Only near real people.", near))
-    blocks += [Text(each) for each in figures.sentences(spec, run.figures)]
     blocks += _course(material, run)
     if run.found and figures.searches(run) and len(material.progress[run.id]):
         title = f"Findings against {material.people} tried"
-        blocks.append(_found_chart(material, [run], title))
+        blocks += [
+            _found_chart(material, [run], title, f"found-{run.id}"),
+            _cost_chart(material, run),
+        ]
     names = words.protected_names(spec.domain)
     if run.found and len(names) > 1:
         bars = list(zip(names, run.alone, strict=True))
@@ -216,15 +301,68 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
                 picture.alt,
                 f"Of {words.number(run.found)} findings: the decision changes already when only "
                 "this attribute changes",
+                key=f"alone-{run.id}",
+                evidence="example",
             )
         )
     counters = material.gathered.changes.get(run.id, [])
     blocks += [
-        _changes_grid(material, i, counter)
-        for i, counter in zip(spec.domain.protected.tolist(), counters, strict=False)
+        _changes_grid(material, position, counter, f"changes-{run.id}-{place}")
+        for place, (position, counter) in enumerate(
+            zip(spec.domain.protected.tolist(), counters, strict=False), start=1
+        )
         if counter
     ]
-    return blocks
+    told = figures.share_of_domain(run.figures)
+    others = [each for each in run.figures if each is not told]
+    blocks += [Text(each) for each in figures.sentences(spec, others)]
+    return [*blocks, Facts(_facts(material, run)), *_phases(run)]
+
+
+def _facts(material: Material, run: RunRecord) -> tuple[Fact, ...]:
+    """Say how a run's result was obtained."""
+    alike = "; no two alike but for protected attributes, each asked about again"
+    return (
+        Fact("How", METHODS[run.spec.method].sentence),
+        Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else "")),
+        Fact("Tried", f"{words.number(run.tried)} invented {material.people}, each once"),
+        Fact("Found", words.number(run.found) + (alike if run.found else "")),
+        Fact("Rows sent to the model", words.number(run.queries)),
+        *([Fact("Left out", f"{words.number(run.rejected)} {_LEFT_OUT}")] if run.rejected else []),
+        *(_rates(run) if run.found and run.queries else ()),
+        Fact("Time", words.duration(run.elapsed)),
+        Fact("Seed", str(run.spec.seed)),
+        Fact("Began", evidence.date_text(evidence.moment(run.started))),
+    )
+
+
+def _rates(run: RunRecord) -> tuple[Fact, ...]:
+    """Say how much a finding cost, which is no rate among people."""
+    return (
+        Fact("Rows per finding", words.number(run.queries / run.found, 1)),
+        Fact(
+            "Findings per 1,000 rows",
+            f"{words.number(1_000 * run.found / run.queries, 1)}: how well the search works, not "
+            "how common a finding is",
+        ),
+    )
+
+
+def _phases(run: RunRecord) -> list[Grid]:
+    """List the time of each part of a run of several parts."""
+    if len(run.seconds) < 2:
+        return []
+    return [
+        Grid(
+            header=("Part", "Time"),
+            rows=tuple((phase, words.duration(took)) for phase, took in run.seconds.items()),
+            widths=(2, 1),
+            right=(1,),
+            caption="Time of each part of the run",
+            key=f"parts-{run.id}",
+            optional=True,
+        )
+    ]
 
 
 def _course(material: Material, run: RunRecord) -> list[Block]:
@@ -241,10 +379,10 @@ def _course(material: Material, run: RunRecord) -> list[Block]:
         f"How the estimate came. With {words.percent(share.confidence, 1.0, 0)} confidence the "
         "share lies in the band at every moment together"
     )
-    return [Chart(picture.svg, picture.alt, caption)]
+    return [Chart(picture.svg, picture.alt, caption, key=f"course-{run.id}", evidence="estimated")]
 
 
-def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str) -> Chart:
+def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, key: str) -> Chart:
     lines = [
         charts.Series(
             material.run_name(run), material.progress[run.id][:, 1], material.progress[run.id][:, 2]
@@ -256,11 +394,29 @@ def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str) ->
         x_title=f"{material.people} tried",
         y_title=f"{material.people} found who get another decision",
     )
-    return Chart(picture.svg, picture.alt, caption)
+    return Chart(picture.svg, picture.alt, caption, key=key, evidence="example")
+
+
+def _cost_chart(material: Material, run: RunRecord) -> Chart:
+    """Draw the course of a search against what it cost."""
+    course = material.progress[run.id]
+    picture = charts.line_chart(
+        [charts.Series(material.run_name(run), course[:, 3], course[:, 2])],
+        x_title="rows sent to the model",
+        y_title=f"{material.people} found who get another decision",
+    )
+    return Chart(
+        picture.svg,
+        picture.alt,
+        "Findings against rows sent to the model",
+        key=f"cost-{run.id}",
+        optional=True,
+        evidence="example",
+    )
 
 
 def _changes_grid(
-    material: Material, position: int, counted: Counter[tuple[float, float]]
+    material: Material, position: int, counted: Counter[tuple[float, float]], key: str
 ) -> Grid:
     """Count the findings by the values of the one who fares better and of the one who does not."""
     total = sum(counted.values())
@@ -285,15 +441,25 @@ def _changes_grid(
         widths=(1.5, 1.5, 0.8, 0.8),
         right=(2, 3),
         caption=caption,
+        key=key,
+        evidence="example",
     )
 
 
 def pairs(material: Material) -> Section:
     """Show pairs in full: those that the auditor flagged, then the widest differences."""
-    shown = material.gathered.shown
-    total = sum(material.gathered.marks.values())
+    return Section("Examples", tuple(_pair_blocks(material)), fresh=True)
+
+
+def _pair_blocks(material: Material) -> list[Block]:
+    gathered = material.gathered
+    shown = gathered.shown
+    total = sum(gathered.marks.values())
+    hidden: list[Block] = []
+    if not material.shown.whole:
+        hidden.append(Callout("Left out.", material.shown.sentence))
     if not shown:
-        return Section("Examples", (Text("There are no pairs to show."),), fresh=True)
+        return [Text("There are no pairs to show."), *hidden]
     flagged = sum(pair.mark == "flagged" for pair in shown)
     order = []
     if flagged:
@@ -308,7 +474,38 @@ def pairs(material: Material) -> Section:
     )
     people = material.spec.domain.people(material.table)
     cards = [_card(material, pair, people) for pair in shown]
-    return Section("Examples", (Text(intro), *cards), fresh=True)
+    return [Text(intro), *hidden, *cards, *_more_pairs(material)]
+
+
+def _more_pairs(material: Material) -> list[Grid]:
+    """List further pairs, a line each: what changes, and what that does."""
+    if not material.gathered.more:
+        return []
+    spec, shown = material.spec, material.shown
+    protected = spec.domain.protected.tolist()
+    rows = []
+    for pair in material.gathered.more:
+        changes = [
+            f"{words.quoted(spec.domain.names[i])} {shown.value(i, pair.row[i])} → "
+            f"{shown.value(i, pair.partner[i])}"
+            for i in protected
+            if pair.row[i] != pair.partner[i]
+        ]
+        scores = (words.score(spec, pair.row_score), words.score(spec, pair.partner_score))
+        rows.append((words.number(pair.id), ", ".join(changes), *scores))
+    return [
+        Grid(
+            header=("Finding", "What changes", "Score before", "Score after"),
+            rows=tuple(rows),
+            widths=(0.7, 3, 0.9, 0.9),
+            right=(0, 2, 3),
+            caption="More pairs, those whose scores differ most first; everything else in each is "
+            "equal",
+            key="more",
+            optional=True,
+            evidence="example",
+        )
+    ]
 
 
 def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
@@ -341,7 +538,7 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
         detail.append(f"{pair.phase} search")
     if len(people) and shown.whole:
         _, distance = nearest(spec.domain, people, pair.row)
-        detail.append(f"distance to the nearest real {spec.person} {distance:.3f}")
+        detail.append(f"distance to the nearest real {spec.person} {words.number(distance, 3)}")
     title = f"Finding {words.number(pair.id)}" + (", flagged" if pair.mark == "flagged" else "")
     person = spec.person[:1].upper() + spec.person[1:]
     return PairCard(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.outcomes import favourable_rows
@@ -79,7 +79,7 @@ def _count(spec: AuditSpec, table: Table, column: str, favourable: str) -> tuple
     return outcomes(spec.domain, table, good, known)
 
 
-def statements(seen: Observed, person: str) -> Iterator[Statement]:
+def statements(seen: Observed, person: str, place: str = "") -> Iterator[Statement]:
     """Say for each attribute how the group that fares worst does beside the one that fares best."""
     for found in seen.outcomes:
         groups = [group for group in found.lines if group.impact_ratio is not None]
@@ -88,11 +88,13 @@ def statements(seen: Observed, person: str) -> Iterator[Statement]:
         worst, best = min(groups, key=_ratio), max(groups, key=_ratio)
         line = "below" if worst.below else "not below"
         yield Statement(
-            f"{_ratio(worst):.2f}",
+            words.number(_ratio(worst), 2),
             f"is the impact ratio by {words.listed(found.attributes)}: of {_people(worst, person)} "
             f"{words.percent(worst.favourable, worst.people)} got “{seen.favourable}”, of "
             f"{_people(best, person)} {words.percent(best.favourable, best.people)}.",
             (_SCREENING.format(line),),
+            evidence="observed",
+            place=place,
         )
 
 
@@ -121,8 +123,8 @@ def cells(group: GroupLine) -> tuple[str, ...]:
         words.number(group.people),
         words.number(group.favourable),
         words.percent(group.favourable, group.people),
-        f"{100 * group.low:.1f} to {100 * group.high:.1f} %" if group.people else "–",
-        "–" if group.impact_ratio is None else f"{group.impact_ratio:.2f}",
+        words.percent_ends(group.low, group.high) if group.people else "–",
+        "–" if group.impact_ratio is None else words.number(group.impact_ratio, 2),
     )
 
 
@@ -136,18 +138,25 @@ def left_out(found: GroupTable) -> str:
 def blocks(material: Material) -> list[Block]:
     """Make the report's tables."""
     made: list[Block] = []
-    for seen in observed(material.spec, material.table):
-        made += [Heading(seen.title), Text(seen.sentence)]
-        made += [_grid(found, seen) for found in seen.outcomes]
+    for place, whole in enumerate(observed(material.spec, material.table), start=1):
+        told = tuple(map(material.shown.table, whole.outcomes))
+        seen = replace(whole, outcomes=told)
+        made.append(Heading(seen.title))
+        made += statements(seen, material.spec.person)
+        made += [
+            _grid(found, seen, f"observed-{place}-{number}")
+            for number, found in enumerate(seen.outcomes, start=1)
+        ]
+        made.append(Text(seen.sentence))
     return made
 
 
-def _grid(found: GroupTable, seen: Observed) -> Grid:
+def _grid(found: GroupTable, seen: Observed, key: str) -> Grid:
     caption = (
         f"Observed: “{seen.column}” is “{seen.favourable}”, by {words.listed(found.attributes)}"
     )
     if len(found.lines) > _SHOWN:
-        caption += f"; the first {_SHOWN} of {len(found.lines)} groups"
+        caption += f"; the first {_SHOWN} of {words.number(len(found.lines))} groups"
     if missing := left_out(found):
         caption += f"; {missing}"
     several = len(found.attributes)
@@ -157,4 +166,6 @@ def _grid(found: GroupTable, seen: Observed) -> Grid:
         widths=(*[1.6] * several, 0.8, 0.9, 0.8, 1.2, 0.9),
         right=tuple(range(several, several + 5)),
         caption=caption,
+        key=key,
+        evidence="observed",
     )

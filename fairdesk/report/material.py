@@ -16,8 +16,20 @@ from fairdesk.audit.store import LogEntry, RunRecord
 from fairdesk.data.table import Table
 from fairdesk.events import GroupTable
 from fairdesk.report import words
+from fairdesk.report.blocks import Fact, Text
+from fairdesk.report.fields import facts, fields_of
 from fairdesk.report.gathering import Gathered
+from fairdesk.report.redaction import Shown
+from fairdesk.report.status import status
 from fairdesk.report.templates import TEMPLATES
+
+#: In which section a part stands that has none of its own.
+_WITHIN = {
+    "decisions": "model",
+    "compared": "results",
+    "pairs": "results",
+    "formulas": "method",
+}
 
 
 @dataclass(frozen=True)
@@ -67,9 +79,24 @@ class Material:
     details: Details = field(default_factory=Details)
     choice: Choice = field(default_factory=Choice)
 
+    @cached_property
+    def shown(self) -> Shown:
+        """What may be told of single people."""
+        return Shown(self.choice.redaction, self.spec, self.table)
+
     def told(self, key: str) -> str:
         """Give what the auditor filled in under a key; empty when nothing was."""
         return self.details.texts.get(key, "").strip()
+
+    def filled(self, group: str) -> tuple[Fact, ...]:
+        """Give what the auditor filled in under a heading of the form; in a draft what is to be."""
+        fields = [one for one in fields_of(self.choice.template) if one.group == group]
+        return facts(fields, self.choice.template, self.details, final=self.final)
+
+    @cached_property
+    def final(self) -> bool:
+        """Whether the auditor has marked this report as final, and nothing changed since."""
+        return status(self.log, self.choice.template).word == "Final"
 
     @property
     def people(self) -> str:
@@ -109,35 +136,58 @@ class Material:
         return () if self.measured is None else group_tables(self.measured)
 
     @cached_property
-    def chapters(self) -> tuple[str, ...]:
-        """The keys of the report's sections, in their order; see `fairdesk.report.sections`."""
-        one_by_one = not self.spec.predictions and (
+    def one_by_one(self) -> bool:
+        """Whether single people were compared, or could have been as far as anything was run."""
+        return not self.spec.predictions and (
             bool(self.searches) or bool(self.proofs) or not self.runs
         )
-        errors = any(
-            line.positives is not None for each in self.group_tables for line in each.lines
-        )
+
+    @cached_property
+    def judged(self) -> bool:
+        """Whether decisions were measured by labels."""
+        return any(line.positives is not None for each in self.group_tables for line in each.lines)
+
+    @cached_property
+    def chapters(self) -> tuple[str, ...]:
+        """The keys of the report's sections, in their order; see `fairdesk.report.sections`.
+
+        The plain report has all of its sections, whatever was run, so that a section has the same
+        number in each: what was not run says so. The others have what there is to tell.
+        """
         there = {
-            "model": not self.spec.predictions,
-            "decisions": bool(self.spec.predictions),
             "compared": not self.spec.predictions,
             "method": not self.spec.predictions or bool(self.runs),
-            "errors": errors,
-            "results": one_by_one,
+            "errors": self.judged,
+            "results": self.one_by_one,
             "subtle": bool(self.subtle),
             "certification": bool(self.proofs),
-            "pairs": one_by_one,
+            "pairs": self.one_by_one,
             "mitigation": bool(self.repairs),
         }
+        whole = self.choice.template == "plain"
         return tuple(
             key
             for key in TEMPLATES[self.choice.template].chapters
-            if there.get(key, True) and key not in self.choice.left_out
+            if (whole or there.get(key, True)) and key not in self.choice.left_out
         )
 
     def number(self, chapter: str) -> int:
-        """Give the number of a section; 0 where the report does not have it."""
-        return self.chapters.index(chapter) + 1 if chapter in self.chapters else 0
+        """Give the number of a section, or of that which holds it; 0 where there is neither."""
+        key = chapter if chapter in self.chapters else _WITHIN.get(chapter, "")
+        return self.chapters.index(key) + 1 if key in self.chapters else 0
+
+    def chapter_of(self, run: RunRecord) -> str:
+        """Give the key of the section with a run's results."""
+        match METHODS[run.spec.method].answers:
+            case Answers.RATES:
+                return "outcomes"
+            case Answers.GROUPS:
+                return "subtle"
+            case Answers.PROOF:
+                return "certification"
+            case Answers.REPAIR:
+                return "mitigation"
+        return "results"
 
     def run_name(self, run: RunRecord) -> str:
         """Name a run by its method; numbered where there are several runs."""
@@ -145,19 +195,30 @@ class Material:
         return f"{title}, run {run.id}" if len(self.runs) > 1 else title
 
     def place(self, run: RunRecord) -> str:
-        """Give the number of the section with a run's results."""
-        if METHODS[run.spec.method].answers is Answers.RATES:
-            return str(self.number("outcomes"))
-        for chapter, runs in (
-            *(("certification", self.proofs), ("subtle", self.subtle)),
-            ("mitigation", self.repairs),
-        ):
-            if run in runs:
-                return f"{self.number(chapter)}.{runs.index(run) + 1}"
-        return f"{self.number('results')}.{self.searches.index(run) + 1}"
+        """Give the number of the place with a run's results; empty where the report has none."""
+        chapter = self.chapter_of(run)
+        number = self.number(chapter)
+        if not number or chapter == "outcomes":
+            return str(number or "")
+        runs = {
+            "certification": self.proofs,
+            "subtle": self.subtle,
+            "mitigation": self.repairs,
+        }.get(chapter, self.searches)
+        return f"{number}.{runs.index(run) + 1}"
+
+    def see(self, chapter: str) -> str:
+        """Refer to a section in brackets, with a space before; empty where there is none."""
+        number = self.number(chapter)
+        return f" (section {number})" if number else ""
 
     def _answering(self, answers: Answers) -> list[RunRecord]:
         return [run for run in self.runs if METHODS[run.spec.method].answers is answers]
+
+
+def not_run(what: str) -> Text:
+    """Say in one line what was not run, and what it would have told."""
+    return Text(what, lead="Not run:")
 
 
 def proves(run: RunRecord) -> bool:

@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import get_args
 
+from fairdesk.audit.methods import METHODS
 from fairdesk.audit.records import RunRecord
 from fairdesk.audit.spec import AuditSpec
-from fairdesk.events import Figure
 from fairdesk.report import about_repairs, charts, evidence, words
 from fairdesk.report.blocks import (
     Block,
     Callout,
     Chart,
+    Evidence,
     Fact,
     Facts,
     Grid,
@@ -22,7 +23,7 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
-from fairdesk.report.material import Material
+from fairdesk.report.material import Material, not_run
 from fairdesk.report.rules import rule_phrase
 from fairdesk.trials import Measure, Repair, Trial
 
@@ -31,6 +32,14 @@ WHAT = (
     "A repair makes rows of what was found, labels them anew, adds them to the training data and "
     "trains the model again. The system that was audited is not changed by it: what is said here "
     "is of models that were trained in this audit, to learn whether that helps and what it costs."
+)
+_NOT_REPAIRED = (
+    "a repair. It would have told whether the model, trained again with rows made of what was "
+    "found, discriminates less, and what that costs, measured on rows that it was not trained on."
+)
+_NO_MODEL = (
+    "every repair, for no model is at hand that could be trained again. It would have told whether "
+    "training with other rows makes it discriminate less, and what that costs."
 )
 _KINDS = (
     "Three kinds of statement are kept apart. What is observed was counted on the test rows, which "
@@ -55,9 +64,17 @@ _BEFORE_AFTER_WIDTHS = (1.35, 1.2, 1.2, 1.2, 1.35, 1.0)
 
 def mitigation(material: Material) -> Section:
     """Show what each repair tried, what came of it, and what that does not show."""
-    blocks: list[Block] = [Text(WHAT), Text(_KINDS.format(people=material.people))]
+    if not material.repairs:
+        what = _NO_MODEL if material.spec.predictions else _NOT_REPAIRED
+        return Section("Mitigation trial", (not_run(what),))
+    blocks: list[Block] = []
     for run in material.repairs:
         blocks += _run_blocks(material, run)
+    blocks += [
+        Heading("What a repair is"),
+        Text(WHAT),
+        Text(_KINDS.format(people=material.people)),
+    ]
     blocks += _not_shown(material)
     return Section("Mitigation trial", tuple(blocks), fresh=True)
 
@@ -66,7 +83,19 @@ def statement(material: Material, run: RunRecord, details: Sequence[str]) -> Sta
     """Say what came of a repair, by how much it fell large."""
     number, rest = about_repairs.told_large(material.spec, run.figures)
     which = f"{_repaired(material, run)}." if run.spec.rule else ""
-    return Statement(number, rest, tuple(filter(None, (which, words.ending(run), *details))))
+    return Statement(
+        number,
+        rest,
+        tuple(filter(None, (which, words.ending(run), *details))),
+        evidence=_evidence(run),
+        place="mitigation",
+    )
+
+
+def _evidence(run: RunRecord) -> Evidence:
+    """Tell what the headline of a repair rests on: the people, or samples, of its target."""
+    repair = about_repairs.repair_of(run.figures)
+    return "estimated" if repair is not None and repair.retrains else ""
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
@@ -75,36 +104,38 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if ended := words.ending(run):
         blocks.append(Callout("Not to the end.", ended))
     number, rest = about_repairs.told_large(spec, run.figures)
-    blocks += [Statement(number, rest), Facts(tuple(_facts(material, run, repair)))]
+    blocks.append(Statement(number, rest, evidence=_evidence(run)))
     if repair is None:
-        return blocks
-    if repair.rows:
-        labels = about_repairs.labels_sentence(about_repairs.source_of_labels(repair))
-        matters = _NO_CHOICE if repair.target == "rule_score" else _CHOICE
-        blocks.append(Text(f"{labels} {matters}", lead="How they are labelled."))
-    if repair.retrains:
-        blocks.append(Text(about_repairs.split_sentence(spec, repair), lead="Kept apart."))
-        blocks += _chart(spec, run.figures, repair)
-    if repair.ended:
-        blocks.append(Text(repair.ended, lead="What ended the search."))
-    blocks += [Text(note, lead="Note.") for note in repair.notes]
+        return [*blocks, Facts(tuple(_facts(material, run, repair)))]
     chosen = about_repairs.chosen_of(run.figures)
     if chosen is not None and (worse := about_repairs.worse_sentence(spec, run.figures, chosen)):
         blocks.append(Callout("Not all is better.", worse))
-    blocks += _before_after(spec, run.figures)
     if repair.retrains:
-        blocks.append(_trials(spec, run.figures, repair))
+        blocks += _chart(spec, run, repair)
+    blocks += _before_after(spec, run)
+    if repair.retrains:
+        blocks.append(_trials(spec, run, repair))
     blocks += [
         Text(each.failed, lead=f"{about_repairs.trial_name(each)}: there is no such model.")
         for each in about_repairs.trials_of(run.figures)
         if each.failed
     ]
     blocks += _files(material, run)
-    return blocks
+    blocks.append(Facts(tuple(_facts(material, run, repair))))
+    if repair.rows:
+        labels = about_repairs.labels_sentence(about_repairs.source_of_labels(repair))
+        matters = _NO_CHOICE if repair.target == "rule_score" else _CHOICE
+        blocks.append(Text(f"{labels} {matters}", lead="How they are labelled."))
+    if repair.retrains:
+        blocks.append(Text(about_repairs.split_sentence(spec, repair), lead="Kept apart."))
+    if repair.ended:
+        blocks.append(Text(repair.ended, lead="What ended the search."))
+    return blocks + [Text(note, lead="Note.") for note in repair.notes]
 
 
 def _facts(material: Material, run: RunRecord, repair: Repair | None) -> Iterable[Fact]:
     yield Fact("What is repaired", _repaired(material, run))
+    yield Fact("How", METHODS[run.spec.method].sentence)
     if repair is not None:
         yield Fact(
             "Rows to add",
@@ -115,8 +146,8 @@ def _facts(material: Material, run: RunRecord, repair: Repair | None) -> Iterabl
             points = "point" if repair.allowance == 1 else "points"
             yield Fact(
                 "Accuracy it may cost",
-                f"{repair.allowance:g} {points}, on the validation rows: what costs more is not "
-                "chosen",
+                f"{words.short(repair.allowance)} {points}, on the validation rows: what costs "
+                "more is not chosen",
             )
     yield Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else ""))
     yield Fact("Rows sent to models", words.number(run.queries))
@@ -136,8 +167,9 @@ def _repaired(material: Material, run: RunRecord) -> str:
     return "All flagged pairs" if run.spec.flagged else f"All {flagged}, but for dismissed ones"
 
 
-def _chart(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> list[Block]:
+def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
     """Draw what the search goes by: accuracy and discrimination, on the validation rows."""
+    figures = run.figures
     points = [
         point
         for trial in about_repairs.trials_of(figures)
@@ -165,6 +197,8 @@ def _chart(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> list[B
             "What the search goes by: up is more accurate, left less discriminatory; lines are "
             "95 % intervals. Full marks, joined, are the front: no other model is as good in both; "
             "+ tells how much was added. None of this is measured on the test rows",
+            key=f"front-{run.id}",
+            evidence="estimated",
         )
     ]
 
@@ -192,7 +226,7 @@ def _span(measure: Measure | None) -> tuple[float, float, float] | None:
     return 100 * low, 100 * measure.estimate, 100 * high
 
 
-def _trials(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> Grid:
+def _trials(spec: AuditSpec, run: RunRecord, repair: Repair) -> Grid:
     """List every model that was tried."""
     people = words.plural(spec.person)
     whom = (
@@ -202,18 +236,20 @@ def _trials(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> Grid:
     )
     return Grid(
         header=about_repairs.TRIAL_HEADS,
-        rows=_held(about_repairs.trial_rows(spec, figures)),
+        rows=_held(about_repairs.trial_rows(spec, run.figures)),
         widths=_TRIAL_WIDTHS,
         right=about_repairs.TRIAL_NUMBERS,
         caption="All that was tried. Accuracy is observed on the test rows; discrimination is "
         f"estimated from {whom}; its change is that from nothing added, of the same {people}. What "
         f"came of a portion was judged by the validation rows and other {people}, beside the best "
         "before it, with an interval that is widened for as many portions as may be tried",
+        key=f"trials-{run.id}",
     )
 
 
-def _before_after(spec: AuditSpec, figures: Sequence[Figure]) -> list[Block]:
+def _before_after(spec: AuditSpec, run: RunRecord) -> list[Block]:
     """Set what was chosen beside the model before, a table for each way of knowing."""
+    figures = run.figures
     chosen = about_repairs.chosen_of(figures)
     if chosen is None or chosen.number < 1:
         return []
@@ -232,6 +268,8 @@ def _before_after(spec: AuditSpec, figures: Sequence[Figure]) -> list[Block]:
                         right=about_repairs.BEFORE_AFTER_NUMBERS,
                         caption=f"{told}. Before and after: {name}"
                         + ("" if how == "proven" else "; the change is that from nothing added"),
+                        key=f"{'groups' if by_group else 'after'}-{how}-{run.id}",
+                        evidence=how,
                     )
                 )
     return blocks
@@ -272,6 +310,7 @@ def _files(material: Material, run: RunRecord) -> list[Block]:
             widths=(1.0, 1.0, 2.2, 0.7, 2.2),
             right=(3,),
             caption="Files of the retrained models, kept in the audit file",
+            key=f"files-{run.id}",
         )
     ]
 

@@ -8,8 +8,19 @@ from itertools import groupby
 from fairdesk.events import GroupLine, GroupTable
 from fairdesk.report import about_groups, charts, groups, words
 from fairdesk.report.about_groups import Column
-from fairdesk.report.blocks import Block, Callout, Chart, Grid, Heading, Section, Text
-from fairdesk.report.material import Material
+from fairdesk.report.about_tables import errors_sentence
+from fairdesk.report.blocks import (
+    Block,
+    Callout,
+    Chart,
+    Grid,
+    Heading,
+    Section,
+    Statement,
+    Text,
+)
+from fairdesk.report.legal import NO_ADVICE, notes
+from fairdesk.report.material import Material, not_run
 from fairdesk.report.words import NBSP
 
 #: Groups listed per table; all are in the file “groups.csv”.
@@ -27,25 +38,19 @@ _TITLES = {
 }
 #: Of so many attributes together tables are shown; all are in the file “groups.csv”.
 _TOGETHER = {"label": 1, "decisions": 10, "scores": 2}
-#: And so many of such intersections.
+#: And so many of such intersections; the others where the auditor asks for them.
 _CROSSED = 12
-#: What rules ask for that tables of groups are made for, each with the date of its reading.
-NOTES = (
-    Text(
-        lead="29 CFR 1607.4(D) (United States, 1978; as read in November 2026).",
-        text="A selection rate below four fifths of the highest group’s is generally regarded as "
-        "evidence of adverse impact. Smaller differences may count when they are significant, "
-        "greater ones may not when numbers are small: so the ratio stands here beside a test and "
-        "the number of people, and is a screening line only.",
-    ),
-    Text(
-        lead="Local Law 144, 6 RCNY 5-300 to 5-304 (New York City, in force since 5 July 2023; as "
-        "read in November 2026).",
-        text="It asks for rates and impact ratios by sex, by race or ethnicity and by both "
-        "together, for the number of people of unknown category, and sets no pass mark. A category "
-        f"under 2{NBSP}% of the people may be left out of the impact ratios when the summary says "
-        "why and still shows its number and rate.",
-    ),
+#: With more tables than this the others are in the file “groups.csv” only.
+_MOST_TABLES = 60
+_NOT_MEASURED = (
+    "Group figures. The run would have told how often the model’s own decisions are favourable in "
+    "each group and each intersection of groups, with impact ratios, tests and intervals, and "
+    "scoring rates. What the labels of the data tell is counted below."
+)
+_NOT_JUDGED = (
+    "error rates. They take a run of “Group figures” about decisions, and labels to judge these "
+    "by. They would have told how often each group is decided about otherwise than its labels say: "
+    "true and false positive rates, precision, accuracy, and calibration by bin."
 )
 
 
@@ -53,32 +58,30 @@ def outcomes(material: Material) -> Section:
     """Show how often each group gets the favourable outcome: observed in the rows of the data."""
     run, spec = material.measured, material.spec
     if run is None:
-        blocks = groups.blocks(material)
-        if not blocks:
-            blocks = [Text("No attribute is protected, so there are no groups of people.")]
+        blocks: list[Block] = [not_run(_NOT_MEASURED)]
+        blocks += groups.blocks(material) or [
+            Text("No attribute is protected, so there are no groups of people.")
+        ]
         return Section("Group outcomes", tuple(blocks), fresh=True)
     blocks = [
         Text(
             f"Observed: {words.counted(spec.data.rows, 'row')} of the data were counted by "
             f"{material.run_name(run)}. The favourable outcome of a group is compared with that of "
-            f"the group with the highest rate. Intervals are Wilson’s (95{NBSP}%). All tables, "
-            "also the intersections that are not shown here, are in the file “groups.csv”."
+            f"the group with the highest rate. Intervals are Wilson’s (95{NBSP}%)."
         )
     ]
     if ended := words.ending(run):
         blocks.append(Callout("Not to the end.", ended))
     for of, tables in groupby(material.group_tables, key=lambda table: table.of):
-        shown = _shown(list(tables), _TOGETHER[of])
+        held = list(tables)
+        shown = _shown(held, _TOGETHER[of])
         blocks += [Heading(_TITLES[of]), Text(_what(material, shown[0]))]
-        for table in shown:
-            blocks += _table(material, table)
-    blocks += [Heading("What rules ask for"), *NOTES]
-    blocks.append(
-        Text(
-            "These are notes, no legal advice. Whether a rule applies, and whether it is kept, "
-            "this report does not say."
-        )
-    )
+        for table in held:
+            if table in shown or len(held) <= _MOST_TABLES:
+                blocks += _table(material, table, optional=table not in shown)
+    asked = notes(material.choice.template)
+    if asked and "rules" not in material.chapters:
+        blocks += [Heading("What rules ask for"), *asked, Text(NO_ADVICE)]
     return Section("Group outcomes", tuple(blocks), fresh=True)
 
 
@@ -89,22 +92,42 @@ def errors(material: Material) -> Section:
         for table in material.group_tables
         if any(line.positives is not None for line in table.lines)
     ]
-    blocks: list[Block] = [
-        Text(
-            f"Observed: the decisions about the {material.people} of the data beside their labels "
-            f"({words.quoted(material.spec.label)}). What is true of a label is true of these "
-            "figures: where past decisions were unjust, so is what counts as an error here. "
-            "Differences are to the group with the highest rate of favourable decisions."
-        )
-    ]
+    if not tables:
+        return Section("Error rates by group", (not_run(_NOT_JUDGED),))
+    blocks: list[Block] = []
     for table in _shown(tables, _TOGETHER["scores"]):
+        by = words.listed(table.attributes)
+        title = about_groups.table_title(material.spec, table)
+        if said := errors_sentence(table):
+            number, _, rest = said.partition(" ")
+            blocks.append(Statement(number, rest, (f"By {by}.",), evidence="observed"))
         keys = ("people", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
-        caption = f"{about_groups.table_title(material.spec, table)}, beside the labels"
         blocks.append(
-            _grid(table, keys, caption, (_named(table), 0.7, 0.8, 0.8, 0.85, 0.85, 1.1, 1.1))
+            _grid(
+                table,
+                keys,
+                f"{title}, beside the labels",
+                (_named(table), 0.7, 0.8, 0.8, 0.85, 0.85, 1.1, 1.1),
+                _key("errors", table),
+            )
         )
     blocks += _calibration(material)
+    blocks.append(
+        Text(
+            f"The decisions about the {material.people} of the data beside their labels "
+            f"({words.quoted(material.spec.label)}). What is true of a label is true of these "
+            "figures: where past decisions were unjust, so is what counts as an error here. "
+            "Differences are to the group with the highest rate of favourable decisions.",
+            lead="How they were obtained.",
+        )
+    )
     return Section("Error rates by group", tuple(blocks), fresh=True)
+
+
+def _key(what: str, table: GroupTable) -> str:
+    """Name a block about a table: the same whatever the table holds."""
+    outcome = f"-{table.outcome}" if table.outcome else ""
+    return f"{what}-{table.of}{outcome}-{'-'.join(table.attributes)}"
 
 
 def _shown(tables: Sequence[GroupTable], together: int) -> list[GroupTable]:
@@ -139,22 +162,79 @@ def _what(material: Material, table: GroupTable) -> str:
             )
 
 
-def _table(material: Material, table: GroupTable) -> list[Block]:
-    """Say, draw and list what one table holds."""
+def _table(material: Material, table: GroupTable, *, optional: bool = False) -> list[Block]:
+    """Say, draw and list what one table holds; of one that is optional only the lists."""
     title = about_groups.table_title(material.spec, table)
-    told = " ".join(about_groups.table_sentences(material.spec, table))
-    blocks: list[Block] = [Text(told, lead=f"By {words.listed(table.attributes)}.")]
-    drawn = table.of != "scores"
-    if drawn and len(table.attributes) == 1:
-        outcome = about_groups.outcome_of(material.spec, table)
-        blocks += _forest(table, title, f"share with “{outcome}”")
-    if drawn and len(table.attributes) == 2:
-        blocks += _map(table, title)
+    blocks: list[Block] = []
+    if not optional:
+        told = about_groups.table_sentences(material.spec, table)
+        first, *rest = (each for each in told if each != errors_sentence(table))
+        number, _, said = first.partition(" ")
+        if number[:1].isdigit():
+            blocks.append(Statement(number, said, tuple(rest), evidence="observed"))
+        else:
+            blocks.append(
+                Text(" ".join((first, *rest)), lead=f"By {words.listed(table.attributes)}.")
+            )
+        if len(table.attributes) == 1:
+            outcome = about_groups.outcome_of(material.spec, table)
+            share = "above the median" if table.of == "scores" else f"with “{outcome}”"
+            blocks += _forest(table, title, f"share {share}")
+        if len(table.attributes) == 2 and table.of != "scores":
+            blocks += _map(table, title)
     last = ("mean", "smd") if table.of == "scores" else ("shortfall",)
-    keys = ("people", "share", "rate", "interval", "impact", "holm", *last)
-    widths = (_named(table), 0.75, 0.75, 0.75, 1.3, 0.85, 0.95, *(0.85 for _ in last))
-    blocks.append(_grid(table, keys, f"Observed. {title}", widths))
+    keys = ("people", "share", "favourable", "rate", "interval", "impact", *last)
+    widths = (_named(table), 0.75, 0.75, 0.85, 0.75, 1.3, 0.85, *(0.85 for _ in last))
+    blocks += [
+        _grid(table, keys, title, widths, _key("rates", table), optional=optional),
+        _against(table, title, optional=optional),
+    ]
     return blocks
+
+
+def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
+    """Compare each group with the reference: difference, odds, tests."""
+    made = {column.key: column for column in about_groups.columns(table)}
+    lines = table.lines[:_SHOWN]
+    best = table.lines[table.reference] if table.reference >= 0 else None
+    reference = ", ".join(best.values) if best else "none"
+    return Grid(
+        header=(
+            words.listed(table.attributes),
+            *("AIR", "Odds ratio"),
+            made["difference"].head,
+            *("Test", "p", "Corrected p"),
+        ),
+        rows=tuple(
+            (
+                ", ".join(line.values),
+                _cell(made["impact"], table, line),
+                _odds(line, best),
+                *(_cell(made[key], table, line) for key in ("difference", "test", "p", "holm")),
+            )
+            for line in lines
+        ),
+        widths=(_named(table), 0.7, 0.8, 1.6, 1.1, 0.8, 0.9),
+        right=(1, 2, 3, 4, 5, 6),
+        caption=f"{title}: against the reference, the group with the highest rate ({reference}). "
+        "Difference in percentage points, with Newcombe’s interval; p corrected by Holm for all "
+        "groups of the table",
+        key=_key("against", table),
+        optional=optional or len(table.attributes) > 1,
+        evidence="observed",
+    )
+
+
+def _odds(line: GroupLine, best: GroupLine | None) -> str:
+    """Write the odds ratio of a group to the reference."""
+    if best is None or not line.known:
+        return "not compared"
+    if line is best:
+        return "reference"
+    whole = best.favourable * (line.people - line.favourable)
+    if not whole:
+        return words.UNDEFINED
+    return words.number(line.favourable * (best.people - best.favourable) / whole, 2)
 
 
 def _named(table: GroupTable) -> float:
@@ -162,18 +242,31 @@ def _named(table: GroupTable) -> float:
     return 1.1 + 0.7 * len(table.attributes)
 
 
-def _grid(table: GroupTable, keys: Sequence[str], caption: str, widths: tuple[float, ...]) -> Grid:
+def _grid(
+    table: GroupTable,
+    keys: Sequence[str],
+    caption: str,
+    widths: tuple[float, ...],
+    key: str,
+    *,
+    optional: bool = False,
+) -> Grid:
     """List the groups, their values in one column."""
     made = {column.key: column for column in about_groups.columns(table)}
     chosen = [made[key] for key in keys]
     lines = table.lines[:_SHOWN]
     if len(table.lines) > len(lines):
         caption += (
-            f"; the first {len(lines)} of {words.number(len(table.lines))} groups, all in the file "
-            "“groups.csv”"
+            f"; the first {words.number(len(lines))} of {words.number(len(table.lines))} groups, "
+            "all in the file “groups.csv”"
         )
     if "impact" in keys:
-        caption += f"; {words.number(table.unknown)} of unknown group"
+        caption += (
+            f"; {words.number(table.people)} of known group, {words.number(table.unknown)} of "
+            "unknown group"
+        )
+        if any(line.excluded for line in lines):
+            caption += f"; “too few” is under 2{NBSP}% of those of known group"
         if any(line.below for line in lines):
             caption += "; * below four fifths of the highest rate"
         if any(line.flips for line in lines):
@@ -187,6 +280,9 @@ def _grid(table: GroupTable, keys: Sequence[str], caption: str, widths: tuple[fl
         widths=widths,
         right=tuple(range(1, len(chosen) + 1)),
         caption=caption,
+        key=key,
+        optional=optional,
+        evidence="observed",
     )
 
 
@@ -217,8 +313,15 @@ def _forest(table: GroupTable, title: str, share: str) -> list[Block]:
         reference=best,
         x_title=share,
     )
-    caption = f"Observed. {title}: rates with their intervals"
-    return [Chart(picture.svg, picture.alt, caption)]
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            f"{title}: rates with their intervals",
+            key=_key("forest", table),
+            evidence="observed",
+        )
+    ]
 
 
 def _map(table: GroupTable, title: str) -> list[Block]:
@@ -238,7 +341,15 @@ def _map(table: GroupTable, title: str) -> list[Block]:
         [[held.get((row, each), nobody) for each in values[across]] for row in values[1 - across]],
         title=title,
     )
-    return [Chart(picture.svg, picture.alt, f"Observed. {title}: rates and numbers of people")]
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            f"{title}: rates and numbers of people",
+            key=_key("map", table),
+            evidence="observed",
+        )
+    ]
 
 
 def _calibration(material: Material) -> list[Block]:
@@ -268,7 +379,7 @@ def _calibrated(table: GroupTable) -> Grid:
     return Grid(
         header=(
             *(words.listed(table.attributes), "People"),
-            *(f"to {high:.3g}" for _, high in ends),
+            *(f"to {words.short(high, 3)}" for _, high in ends),
         ),
         rows=tuple(
             (
@@ -280,8 +391,9 @@ def _calibrated(table: GroupTable) -> Grid:
         ),
         widths=(1.9, 0.9, *(0.8 for _ in ends)),
         right=tuple(range(1, len(ends) + 2)),
-        caption=f"Observed. Labels less scores by {words.listed(table.attributes)}, in percentage "
-        "points",
+        caption=f"Labels less scores by {words.listed(table.attributes)}, in percentage points",
+        key=_key("calibration", table),
+        evidence="observed",
     )
 
 

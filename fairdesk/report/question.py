@@ -1,7 +1,8 @@
-"""The report's sections on what was asked: data, model, people, method."""
+"""The report's sections on what was asked: data, model, people; and each run's settings."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -9,7 +10,7 @@ from typing import Any, get_args
 import msgspec
 
 from fairdesk.audit.methods import METHODS, Answers, method_named, parse_options
-from fairdesk.audit.spec import AuditSpec
+from fairdesk.audit.spec import AuditSpec, OptionValue
 from fairdesk.audit.store import RunRecord
 from fairdesk.data.domain import Attribute, Domain, Role
 from fairdesk.data.outcomes import favourable_rows
@@ -29,6 +30,7 @@ from fairdesk.report.blocks import (
 )
 from fairdesk.report.decisions import class_texts
 from fairdesk.report.material import Material
+from fairdesk.report.redaction import Shown
 from fairdesk.report.rules import rule_phrase
 
 #: Values of a column that are written out before “and n more”.
@@ -40,6 +42,8 @@ _REASONS = {
     "outside": "Value not allowed",
     "constraint": "Constraint broken",
 }
+#: How the log says, when a model is opened, how far it agrees with the label.
+_AGREES = "The model agrees with the label"
 _ROLES = {
     Role.PROTECTED: "protected",
     Role.VARIES: "may vary",
@@ -52,45 +56,201 @@ def data(material: Material) -> Section:
     spec, table = material.spec, material.table
     good, known = favourable_rows(table, spec.label, spec.favourable)
     labelled, favourable = int(known.sum()), int(good.sum())
-    unlabelled = len(table.codes) - labelled
     facts = Facts(
         (
             Fact("File", spec.data.path, exact=True),
             Fact("SHA-256", spec.data.sha256, exact=True),
             Fact("Size", f"{words.number(spec.data.rows)} rows, {len(spec.columns)} columns"),
             Fact("One row is", f"one {spec.person}"),
+            *material.filled("Data"),
             Fact("Read with", _dialect_sentence(spec.data.dialect)),
             Fact("Label", f"{spec.label}: the decision or the truth; no input of the model"),
             Fact("Favourable value", spec.favourable),
             Fact(
                 "Share favourable",
                 f"{words.percent(favourable, labelled)} ({words.number(favourable)} of "
-                f"{words.number(labelled)} rows with a label"
-                + (f"; {words.number(unlabelled)} without" if unlabelled else "")
-                + "); observed",
+                f"{words.number(labelled)} rows with a label); observed",
             ),
         )
     )
     columns = Grid(
-        header=("Column", "Kind", "Values", "Missing", "Role"),
+        header=("Column", "Kind", "Values", "Missing", "Share", "Role"),
         rows=tuple(
             (
                 column.name,
                 words.KINDS[column.kind],
-                column_values(column),
+                column_values(column, material.shown.values(column)),
                 words.number(column.missing),
+                words.percent(column.missing, spec.data.rows),
                 _column_role(spec, column),
             )
             for column in spec.columns
         ),
-        widths=(1.1, 0.75, 2.0, 0.55, 0.85),
-        right=(3,),
+        widths=(1.1, 0.75, 1.8, 0.55, 0.6, 0.85),
+        right=(3, 4),
         caption="The columns of the data",
+        key="columns",
+        evidence="observed",
     )
-    blocks: list[Block] = [facts, columns]
+    notes = [Text(column.note, lead=f"{column.name}.") for column in spec.columns if column.note]
+    blocks = (*notes, *_unknown_groups(material), *_categories(material), *_steps(material))
+    return Section("Data", (facts, columns, *blocks), fresh=True)
+
+
+def _unknown_groups(material: Material) -> list[Block]:
+    """Say of each protected attribute of how many people the value is unknown."""
+    spec, table = material.spec, material.table
+    if not spec.domain.grouping:
+        return []
+    unnamed = _unnamed(material)
+    rows = []
+    for attribute in spec.domain.grouping:
+        missing = table.column(attribute.name).missing
+        hidden = sum(
+            count
+            for text, count in table.counts(attribute.name).items()
+            if text in unnamed.get(attribute.name, ())
+        )
+        rows.append(
+            (
+                attribute.name,
+                words.number(missing),
+                words.number(hidden),
+                words.percent(missing + hidden, spec.data.rows),
+                "a category of its own" if attribute.unknown else "not compared",
+            )
+        )
+    return [
+        Heading("People of unknown group"),
+        Grid(
+            header=("Protected", "Missing", "Named as unknown", "Share of all rows", "Treated as"),
+            rows=tuple(rows),
+            widths=(1.3, 0.8, 1.1, 1.0, 1.3),
+            right=(1, 2, 3),
+            caption="Rows without a value, and rows whose value the auditor has marked as unknown",
+            key="unknown",
+            evidence="observed",
+        ),
+    ]
+
+
+def _unnamed(material: Material) -> dict[str, set[str]]:
+    """Give per attribute the values that count as unknown."""
+    return {
+        name: {text for text, category in named.items() if not category}
+        for name, named in material.details.categories.names.items()
+    }
+
+
+def _categories(material: Material) -> list[Block]:
+    """List what values of the data are called where they are published, and which are merged."""
+    told = material.details.categories.names
+    held = {column.name for column in material.spec.columns}
+    rows = []
+    for name, named in told.items():
+        if name not in held:
+            continue
+        counts = material.table.counts(name)
+        several = Counter(named.values())
+        rows += [
+            (
+                name,
+                text,
+                category or "counts as unknown",
+                words.number(counts.get(text, 0)),
+                "merged" if category and several[category] > 1 else "",
+            )
+            for text, category in named.items()
+        ]
+    if not rows:
+        return []
+    return [
+        Heading("Categories"),
+        Text(
+            "The auditor has named these categories, and merged values where two have the same "
+            "one. The tables of the summary for Local Law 144 count by them; all others count the "
+            "values of the data."
+        ),
+        Grid(
+            header=("Attribute", "Value in the data", "Category", "Rows", ""),
+            rows=tuple(rows),
+            widths=(1.1, 1.5, 1.8, 0.7, 0.6),
+            right=(3,),
+            caption="From values of the data to categories",
+            key="categories",
+        ),
+    ]
+
+
+def _steps(material: Material) -> list[Block]:
+    """Say at which step how many rows are left out, and why."""
+    spec, table = material.spec, material.table
+    total = len(table.codes)
+    _, known = favourable_rows(table, spec.label, spec.favourable)
+    rows = [("Reading", "Every row of the file was read", 0, total)]
+    if unlabelled := total - int(known.sum()):
+        why = "No label: left out wherever outcomes are counted by it"
+        rows.append(("Labels", why, unlabelled, total - unlabelled))
+    for each in material.group_tables:
+        if len(each.attributes) == 1 and each.of == material.group_tables[-1].of:
+            by = f"By {words.quoted(each.attributes[0])}"
+            rows += [
+                ("Group outcomes", f"{by}: {why}", count, each.people)
+                for why, count in (
+                    ("no outcome, or the model could not be asked", each.without),
+                    ("of unknown group, counted and not compared", each.unknown),
+                )
+                if count
+            ]
+    left = total
+    aside = () if spec.predictions else spec.domain.set_aside(table)
+    for reason in aside:
+        left -= reason.rows
+        rows.append(("Search", f"{_REASONS[reason.reason]}: {reason.what}", reason.rows, left))
+    for run in material.repairs:
+        repair = about_repairs.repair_of(run.figures)
+        if repair is not None and repair.retrains:
+            name = material.run_name(run)
+            kept = repair.train + repair.validation + repair.test
+            rows += [
+                (name, "Without a label of a decision", total - kept, kept),
+                (
+                    name,
+                    "Kept to choose by (validation)",
+                    repair.validation,
+                    kept - repair.validation,
+                ),
+                (name, "Kept to measure with (test)", repair.test, repair.train),
+            ]
+    blocks: list[Block] = [Heading("Rows left out, step by step")]
     if not spec.predictions:
-        blocks += [Heading("Rows that the search starts from"), *_left_out(material)]
-    return Section("Data", tuple(blocks), fresh=True)
+        blocks.append(Text(_starting_points(total, total - left)))
+    return [
+        *blocks,
+        Grid(
+            header=("Step", "Why", "Left out", "Left"),
+            rows=tuple((what, why, words.number(n), words.number(m)) for what, why, n, m in rows),
+            widths=(1.1, 2.8, 0.7, 0.7),
+            right=(2, 3),
+            caption="Rows left out, and how many are left; in a search each row counts once, under "
+            "its first reason. All rows stay in the data, and in the shares above",
+            key="rows",
+            evidence="observed",
+        ),
+    ]
+
+
+def _starting_points(total: int, unusable: int) -> str:
+    if not unusable:
+        return (
+            f"All {words.number(total)} rows are complete and within the values that are allowed, "
+            "so all can be starting points."
+        )
+    return (
+        f"{words.number(total - unusable)} of {words.number(total)} rows can be starting points. "
+        f"{words.number(unusable)} cannot, because a value is missing or not allowed in this "
+        "audit, or a constraint is broken."
+    )
 
 
 def _dialect_sentence(dialect: Dialect) -> str:
@@ -106,11 +266,23 @@ def _dialect_sentence(dialect: Dialect) -> str:
     return "; ".join(parts)
 
 
-def column_values(column: Column) -> str:
-    """Write what a column holds: its values, the first of many, or its range."""
+def column_values(column: Column, told: Sequence[str] | None = None) -> str:
+    """Write what a column holds: its values, the first of many, or its range.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+    told : sequence of str, optional
+        The values that may be named; all where it is left out.
+    """
     if column.kind.is_number:
-        return f"{column.low:,.10g} to {column.high:,.10g}"
-    return _texts(column.values) if column.kind is Kind.TEXT else _some(column.values)
+        return words.ends(words.short(column.low, 10), words.short(column.high, 10))
+    if column.kind is Kind.TEXT:
+        return _texts(column.values)
+    named = column.values if told is None else told
+    hidden = len(column.values) - len(named)
+    return _some(named) + (f"; {words.number(hidden)} left out" if hidden else "")
 
 
 def _texts(values: Sequence[str]) -> str:
@@ -151,39 +323,14 @@ def _role(domain: Domain, attribute: Attribute) -> str:
     return _ROLES[attribute.role]
 
 
-def _left_out(material: Material) -> list[Block]:
-    """Say how many rows a search cannot start from, and why."""
-    aside = material.spec.domain.set_aside(material.table)
-    total = len(material.table.codes)
-    unusable = sum(each.rows for each in aside)
-    if not unusable:
-        return [
-            Text(
-                f"All {words.number(total)} rows are complete and within the values that are "
-                "allowed, so all can be starting points."
-            )
-        ]
-    grid = Grid(
-        header=("Why", "Attribute or constraint", "Rows"),
-        rows=tuple((_REASONS[each.reason], each.what, words.number(each.rows)) for each in aside),
-        widths=(1, 2, 0.7),
-        right=(2,),
-        caption="Why rows are no starting points; each row counts once, under its first reason",
-    )
-    return [
-        Text(
-            f"{words.number(total - unusable)} of {words.number(total)} rows can be starting "
-            f"points. {words.number(unusable)} cannot, because a value is missing or not allowed "
-            "in this audit, or a constraint is broken. Left-out rows stay in the data and in the "
-            "shares above."
-        ),
-        grid,
-    ]
-
-
 def model(material: Material) -> Section:
-    """Describe the model: the file, what is inside, how it is fed, whether it was trusted."""
+    """Describe the model: the file, what is inside, how it is fed, whether it was trusted.
+
+    Where it is not at hand, the decisions that it made.
+    """
     spec = material.spec
+    if spec.predictions:
+        return _decisions(material)
     card = spec.model
     meanings = class_texts(spec, material.table)
     decisions = ", ".join(
@@ -195,12 +342,15 @@ def model(material: Material) -> Section:
         Fact("File", card.path, exact=True),
         Fact("SHA-256", card.sha256, exact=True),
         Fact("Format", card.format + saved),
-        Fact("Inside", card.summary),
+        Fact("Layers and operators", card.summary),
+        Fact("Inputs", f"{words.number(len(card.inputs))}, listed below with how each is made"),
         Fact("Decisions", decisions),
         Fact("Favourable decision", spec.decisions[spec.mapping.favourable_class]),
         Fact("Answers", f"{card.scores}. {_rule(spec)}"),
+        Fact("Decision threshold", _threshold(spec)),
         *([Fact("Output that decides", card.output)] if card.outputs else []),
         Fact("Opened", _opened_sentence(spec)),
+        Fact("Checked on rows of the data", _checked(material)),
     ]
     for beside in card.companions:
         facts += [
@@ -228,12 +378,20 @@ def model(material: Material) -> Section:
     )
     blocks.extend(Callout("Fed so.", told) for told in card.hints.told)
     blocks.extend(Callout("Note.", warning) for warning in card.warnings)
-    inputs = spec.mapping.inputs
+    return Section("Model", (*blocks, *_encoding(material)), fresh=True)
+
+
+def _encoding(material: Material) -> tuple[Block, ...]:
+    """Say how the columns of the data become what the model is given."""
+    inputs = material.spec.mapping.inputs
     shown = inputs[:_INPUTS_SHOWN]
-    caption = f"What the model is given; matched {spec.mapping.matched}"
+    caption = f"What the model is given; matched {material.spec.mapping.matched}"
     if len(inputs) > len(shown):
-        caption += f"; the first {len(shown)} of {words.number(len(inputs))}, all in the manifest"
-    blocks += [
+        caption += (
+            f"; the first {words.number(len(shown))} of {words.number(len(inputs))}, all in the "
+            "manifest"
+        )
+    return (
         Heading("From columns to inputs"),
         Grid(
             header=("", "Model input", "Made from", "How"),
@@ -244,23 +402,60 @@ def model(material: Material) -> Section:
             widths=(0.2, 1.2, 1.2, 2.2),
             right=(0,),
             caption=caption,
+            key="inputs",
         ),
+    )
+
+
+def _threshold(spec: AuditSpec) -> str:
+    """Write the score at which the decision changes; say where there is none."""
+    if spec.mapping.together or len(spec.model.classes) > 2:
+        return "none: the class with the greatest score is decided"
+    limit = spec.mapping.threshold
+    if limit is None:
+        return "0.5, the usual one" if spec.model.scores != VALUES else "as the decision says"
+    return f"{words.short(limit, 17)}, as the auditor set it"
+
+
+def _checked(material: Material) -> str:
+    """Say how the model, fed so, agrees with the data; from what was counted, or from the log."""
+    tables = [
+        each
+        for each in material.group_tables
+        if each.of == "decisions" and any(line.positives is not None for line in each.lines)
     ]
-    return Section("Model", tuple(blocks), fresh=True)
+    if tables:
+        lines = tables[0].lines
+        labelled = sum((line.positives or 0) + (line.negatives or 0) for line in lines)
+        right = sum(
+            (line.true_positives or 0) + (line.negatives or 0) - (line.false_positives or 0)
+            for line in lines
+        )
+        return (
+            f"fed so, it decides as the label says on {words.percent(right, labelled)} of "
+            f"{words.number(labelled)} rows with a label ({words.number(right)}), favourable or "
+            "not; a wrong order of inputs or a flipped class would show here"
+        )
+    said = next((e.what for e in material.log if e.what.startswith(_AGREES)), "")
+    return said or (
+        "not kept in the audit file. The run “Group figures” would tell how far its decisions "
+        "agree with the label"
+    )
 
 
-def decisions(material: Material) -> Section:
+def _decisions(material: Material) -> Section:
     """Describe the decisions that a model made, where the model itself is not at hand."""
     spec = material.spec
     counts = material.table.counts(spec.predictions)
+    values = [f"{value} ({words.number(count)})" for value, count in counts.items()]
     return Section(
-        "The model’s decisions",
+        "Model",
         (
             Facts(
                 (
-                    Fact("Column", spec.predictions),
+                    Fact("Column of its decisions", spec.predictions),
                     Fact("Favourable decision", spec.decisions[spec.mapping.favourable_class]),
-                    Fact("Values", words.some([f"{v} ({n:,})" for v, n in counts.items()])),
+                    Fact("Values", words.some(values)),
                 )
             ),
             Text(
@@ -285,7 +480,7 @@ def _rule(spec: AuditSpec) -> str:
     side = "above" if mapping.favourable_class == 1 else "at most"
     return (
         f"The favourable outcome is decided when the score of “{card.classes[1]}” is {side} "
-        f"{limit:g}."
+        f"{words.short(limit)}."
     )
 
 
@@ -299,6 +494,11 @@ def _opened_sentence(spec: AuditSpec) -> str:
 
 def compared(material: Material) -> Section:
     """Say who is compared with whom, and what the search may change."""
+    return Section("Who is compared", compared_blocks(material), fresh=True)
+
+
+def compared_blocks(material: Material) -> tuple[Block, ...]:
+    """Make the blocks of `compared`: who, the allowed values, the constraints."""
     spec = material.spec
     domain = spec.domain
     blocks: list[Block] = []
@@ -324,15 +524,11 @@ def compared(material: Material) -> Section:
         )
     if domain.obstacle:
         blocks.append(Text(f"No single person is compared: {domain.obstacle}."))
-    return Section(
-        "Who is compared",
-        (
-            *blocks,
-            *_what_may_change(domain),
-            *_unknown(material),
-            *_constraints(material),
-        ),
-        fresh=True,
+    return (
+        *blocks,
+        *_what_may_change(domain, material.shown),
+        *_unknown(material),
+        *_constraints(material),
     )
 
 
@@ -353,21 +549,29 @@ def _one_by_one(material: Material) -> list[Block]:
                 for i in domain.protected.tolist()
             ),
             widths=(1, 3),
+            caption="The protected attributes, and which of their values are compared",
+            key="protected",
         ),
     ]
 
 
-def _what_may_change(domain: Domain) -> list[Block]:
+def _what_may_change(domain: Domain, shown: Shown) -> list[Block]:
     return [
         Heading("What the search may change"),
         Grid(
             header=("Attribute", "Role", "Allowed values"),
             rows=tuple(
-                (attribute.name, _role(domain, attribute), _allowed_values(attribute))
+                (
+                    attribute.name,
+                    _role(domain, attribute),
+                    allowed_values(domain, attribute, shown),
+                )
                 for attribute in domain.attributes
                 if attribute.role is not Role.PROTECTED
             ),
             widths=(1.1, 0.8, 2.2),
+            caption="All other attributes, and what they may be",
+            key="domain",
         ),
     ]
 
@@ -386,12 +590,16 @@ def _what_stays(domain: Domain) -> str:
     return said
 
 
-def _allowed_values(attribute: Attribute) -> str:
-    """Write the values of an attribute, or its range and step."""
+def allowed_values(domain: Domain, attribute: Attribute, shown: Shown) -> str:
+    """Write the values of an attribute as far as they may be named, or its range and step."""
+    if attribute.kind is Kind.TEXT:
+        return _texts(attribute.values)
     if attribute.values:
-        return (_texts if attribute.kind is Kind.TEXT else _some)(attribute.values)
-    steps = f", in steps of {attribute.step:,.10g}" if attribute.step else ""
-    return f"{attribute.low:,.10g} to {attribute.high:,.10g}{steps}"
+        position = domain.names.index(attribute.name)
+        told = (shown.value(position, code) for code in range(len(attribute.values)))
+        return _some(list(dict.fromkeys(told)))
+    steps = f", in steps of {words.short(attribute.step, 10)}" if attribute.step else ""
+    return words.ends(words.short(attribute.low, 10), words.short(attribute.high, 10)) + steps
 
 
 def _unknown(material: Material) -> list[Block]:
@@ -437,6 +645,8 @@ def _constraints(material: Material) -> list[Block]:
             right=(1, 2),
             caption=f"Constraints, and how many of the {words.number(len(material.table.codes))} "
             "rows of the data break them",
+            key="constraints",
+            evidence="observed",
         ),
     ]
 
@@ -449,15 +659,15 @@ def compared_values(attribute: Attribute) -> str:
     spacing = attribute.spacing
     if spacing and len(texts) == round((attribute.high - attribute.low) / spacing) + 1:
         if attribute.step:
-            return f"every step of {attribute.step:,.10g} from {texts[0]} to {texts[-1]}"
+            return f"every step of {words.short(attribute.step, 10)} from {texts[0]} to {texts[-1]}"
         return f"every whole number from {texts[0]} to {texts[-1]}"
     return (
         f"{', '.join(texts)}: the middles of {len(texts)} groups of equal width from "
-        f"{attribute.low:,.10g} to {attribute.high:,.10g}"
+        f"{words.ends(words.short(attribute.low, 10), words.short(attribute.high, 10))}"
     )
 
 
-def method(material: Material) -> Section:
+def method_blocks(material: Material) -> list[Block]:
     """Say how was searched: each method in plain words, and each run's settings."""
     spec = material.spec
     blocks: list[Block] = []
@@ -471,7 +681,13 @@ def method(material: Material) -> Section:
             told.add(used.key)
             blocks += [
                 Text(used.sentence),
-                Facts((Fact("Source", used.paper), Fact("Cannot tell", used.cannot))),
+                Facts(
+                    (
+                        Fact("Source", used.paper),
+                        Fact("Can tell", used.tells),
+                        Fact("Cannot tell", used.cannot),
+                    )
+                ),
             ]
         budget = run.spec.budget
         limits = [
@@ -481,6 +697,7 @@ def method(material: Material) -> Section:
         settings = [
             ("seed", str(run.spec.seed), "the start of all randomness; the same gives the same"),
             ("budget", " or ".join(limits) or "none", "when the run ends by itself"),
+            *_near_rows(run),
             *option_rows(run),
             *_group_rows(run),
             *_repair_rows(spec, run),
@@ -492,9 +709,22 @@ def method(material: Material) -> Section:
                 widths=(1.1, 0.7, 2.6),
                 right=(1,),
                 caption="Settings; the names are those of the paper",
+                key=f"settings-{run.id}",
             )
         )
-    return Section("Method and settings", tuple(blocks), fresh=True)
+    return blocks
+
+
+def _near_rows(run: RunRecord) -> list[tuple[str, str, str]]:
+    """Give what a search was told beside its options: how near, and what it goes on with."""
+    rows = []
+    if run.spec.near is not None:
+        told = "only people at most so far from a real one were asked about (0 alike, 1 unlike)"
+        rows.append(("near", words.short(run.spec.near), told))
+    if run.spec.continues:
+        told = "what that run had found is not found again"
+        rows.append(("goes on with run", str(run.spec.continues), told))
+    return rows
 
 
 def _group_rows(run: RunRecord) -> list[tuple[str, str, str]]:
@@ -502,7 +732,7 @@ def _group_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     rows = [
         (
             f"edges of {words.quoted(name)}",
-            ", ".join(f"{edge:g}" for edge in edges),
+            ", ".join(words.short(edge) for edge in edges),
             "where the bins of this number meet, instead of bins of equal width",
         )
         for name, edges in run.spec.edges.items()
@@ -542,9 +772,15 @@ def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:
         value: Any = getattr(options, field.name)
         metas = [one for one in get_args(field.type) if isinstance(one, msgspec.Meta)]
         told = [text for meta in metas for text in (meta.title, meta.description) if text]
-        shown = value if isinstance(value, str) else f"{value:,}"
+        shown = _option_text(value)
         if (run.spec.method, field.name) == ("repair-testsgd", "labels"):
             # whatever is chosen, there is one way only
             shown, told = "opposite", ["Labels", about_repairs.labels_sentence("opposite")]
         rows.append((field.name, shown, ". ".join(text.rstrip(".") for text in told)))
     return rows
+
+
+def _option_text(value: OptionValue) -> str:
+    if isinstance(value, str):
+        return value
+    return words.number(value) if isinstance(value, int) else words.short(value, 12)

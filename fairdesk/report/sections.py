@@ -10,6 +10,7 @@ from fairdesk.report import (
     background,
     certification,
     findings,
+    legal,
     mitigation,
     outcomes,
     question,
@@ -18,15 +19,15 @@ from fairdesk.report import (
 )
 from fairdesk.report.blocks import Section
 from fairdesk.report.material import Material
+from fairdesk.report.templates import annex_iv, model_card
 
 _MAKERS: dict[str, Callable[[Material], Section]] = {
     "summary": findings.summary,
     "system": system.system,
     "data": question.data,
     "model": question.model,
-    "decisions": question.decisions,
     "compared": question.compared,
-    "method": question.method,
+    "method": background.method,
     "outcomes": outcomes.outcomes,
     "errors": outcomes.errors,
     "results": findings.results,
@@ -37,7 +38,10 @@ _MAKERS: dict[str, Callable[[Material], Section]] = {
     "limits": background.limits,
     "formulas": background.formulas,
     "evidence": background.appendix,
+    "rules": legal.section,
     "sign-off": system.sign_off,
+    **annex_iv.MAKERS,
+    **model_card.MAKERS,
 }
 
 

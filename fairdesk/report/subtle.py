@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from fairdesk.audit.methods import METHODS
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord
 from fairdesk.events import GroupGap, LinearGroup, Mined, RuleSet, TermRate, Variant
@@ -21,7 +22,7 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
-from fairdesk.report.material import Material
+from fairdesk.report.material import Material, not_run
 from fairdesk.report.rules import combination_text, rule_phrase
 from fairdesk.report.words import NBSP
 
@@ -31,16 +32,24 @@ _LISTED, _DRAWN = 20, 6
 _NEIGHBOURS = 5
 #: Terms that are listed, and texts that are shown.
 _TERMS, _EXAMPLES = 60, 10
+_NOT_SEARCHED = (
+    "a search for subtle groups (TestSGD and others). It would have told which groups that several "
+    "protected attributes describe together are decided about otherwise than everybody else, with "
+    "their support, rates, intervals and corrected p-values."
+)
 _DIRECTION = "Whether a lower rate is a worse one depends on the decision."
 
 
 def subtle(material: Material) -> Section:
     """Show what each method found of groups that nobody named beforehand."""
-    blocks: list[Block] = [Text(f"{words.ESTIMATED_GROUPS} {_DIRECTION}")]
+    if not material.subtle:
+        return Section("Subtle groups", (not_run(_NOT_SEARCHED),))
+    blocks: list[Block] = []
     if len(material.subtle) > 1:
         blocks.append(_side_by_side(material))
     for run in material.subtle:
         blocks += _run_blocks(material, run)
+    blocks.append(Text(f"{words.ESTIMATED_GROUPS} {_DIRECTION}", lead="What these are."))
     return Section("Subtle groups", tuple(blocks), fresh=True)
 
 
@@ -65,6 +74,8 @@ def _side_by_side(material: Material) -> Grid:
         right=(1, 3, 4),
         caption="The widest difference of favourable rates that each method found. They ask about "
         "different people, so they are no measure of each other",
+        key="methods",
+        evidence="estimated",
     )
 
 
@@ -92,7 +103,7 @@ def _widest(spec: AuditSpec, run: RunRecord) -> tuple[str, str]:
         if isinstance(each, LinearGroup)
     ]
     apart, who = max((*rules, *gaps, *lines), default=(0.0, ""))
-    return (who, f"{100 * apart:.1f}") if who else ("nobody", "–")
+    return (who, words.number(100 * apart, 1)) if who else ("nobody", "–")
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
@@ -101,18 +112,19 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if ended := words.ending(run):
         blocks.append(Callout("Not to the end.", ended))
     number, _, rest = about_groups.headline(spec, run.figures).partition(" ")
-    blocks += [Statement(number, rest), Facts(tuple(_facts(run)))]
-    for mined, sets in about_groups.mined_with(run.figures):
-        blocks += _rules(spec, mined, sets)
-    blocks += _terms(spec, [each for each in run.figures if isinstance(each, TermRate)])
+    blocks.append(Statement(number, rest, evidence="estimated"))
+    for place, (mined, sets) in enumerate(about_groups.mined_with(run.figures), start=1):
+        blocks += _rules(spec, mined, sets, f"{run.id}-{place}")
+    terms = [each for each in run.figures if isinstance(each, TermRate)]
+    blocks += _terms(material, terms, run.id)
     lines = [each for each in run.figures if isinstance(each, LinearGroup)]
     # the first is told above
     blocks += [Text(linear_sentence(spec, each)) for each in lines[1:]]
-    blocks += _gaps(spec, [each for each in run.figures if isinstance(each, GroupGap)])
-    return blocks
+    blocks += _gaps(spec, [each for each in run.figures if isinstance(each, GroupGap)], run.id)
+    return [*blocks, Facts(tuple(_facts(run)))]
 
 
-def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap]) -> list[Block]:
+def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
     """List the two groups that are farthest apart, by each set of attributes."""
     if not gaps:
         return []
@@ -127,20 +139,23 @@ def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap]) -> list[Block]:
                     words.shown_percent(gap.best_rate, 1),
                     combination_text(spec, gap.attributes, gap.worst),
                     words.shown_percent(gap.worst_rate, 1),
-                    f"{100 * gap.gap:.1f}",
-                    f"{100 * gap.low:.1f} to {100 * gap.high:.1f}",
+                    words.number(100 * gap.gap, 1),
+                    words.ends(words.number(100 * gap.low, 1), words.number(100 * gap.high, 1)),
                 )
                 for gap in held
             ),
             widths=(2.2, 0.7, 2.2, 0.7, 0.7, 1.1),
             right=(1, 3, 4, 5),
-            caption="Estimated. By each set of attributes the groups with the highest and the "
-            f"lowest favourable rate, among {words.plural(spec.person)} invented at random",
+            caption="By each set of attributes the groups with the highest and the lowest "
+            f"favourable rate, among {words.plural(spec.person)} invented at random",
+            key=f"gaps-{run}",
+            evidence="estimated",
         )
     ]
 
 
 def _facts(run: RunRecord) -> Iterable[Fact]:
+    yield Fact("How", METHODS[run.spec.method].sentence)
     yield Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else ""))
     yield Fact("Asked about", words.number(run.tried))
     yield Fact("Rows sent to the model", words.number(run.queries))
@@ -148,13 +163,14 @@ def _facts(run: RunRecord) -> Iterable[Fact]:
     yield Fact("Began", evidence.date_text(evidence.moment(run.started)))
 
 
-def _rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet]) -> list[Block]:
-    """Say what was examined for one outcome, and list the rule sets that stand for themselves."""
-    blocks: list[Block] = [Text(about_groups.mined_sentence(spec, mined))]
-    blocks += [Callout("Note.", note) for note in mined.notes]
+def _rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet], key: str) -> list[Block]:
+    """List the rule sets that stand for themselves; then say what was examined for one outcome."""
+    examined: list[Block] = [Text(about_groups.mined_sentence(spec, mined))]
+    examined += [Callout("Note.", note) for note in mined.notes]
     leaders = about_groups.leaders(sets)
     if not leaders:
-        return blocks
+        return examined
+    blocks: list[Block] = []
     first = leaders[0]
     told = about_groups.evidence_sentence(spec, first, mined)
     blocks.append(Text(_capital(told), lead=f"{_capital(rule_phrase(spec, first.conditions))}."))
@@ -162,15 +178,17 @@ def _rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet]) -> list[Block
         Text(about_groups.margin_sentence(first), lead="The paper’s confidence beside it.")
     )
     if mined.outcome:
-        blocks.append(_chart(spec, leaders[:_DRAWN]))
-    blocks.append(_listed(spec, mined, leaders, sets))
-    blocks += _lattice(spec, first)
+        blocks.append(_chart(spec, leaders[:_DRAWN], key))
+    blocks.append(_listed(spec, mined, leaders[:_LISTED], sets, key))
+    blocks += _lattice(spec, first, key)
     if len(mined.sweep) > 1:
-        blocks.append(_sweep(spec, mined))
-    return blocks
+        blocks.append(_sweep(spec, mined, key))
+    if len(sets) > min(len(leaders), _LISTED):
+        blocks.append(_all_rules(spec, mined, sets, key))
+    return [*blocks, *examined]
 
 
-def _chart(spec: AuditSpec, leaders: Sequence[RuleSet]) -> Chart:
+def _chart(spec: AuditSpec, leaders: Sequence[RuleSet], key: str) -> Chart:
     picture = charts.apart_chart(
         [
             charts.Apart(
@@ -184,12 +202,16 @@ def _chart(spec: AuditSpec, leaders: Sequence[RuleSet]) -> Chart:
         x_title=f"share with “{leaders[0].outcome}”",
     )
     return Chart(
-        picture.svg, picture.alt, "Estimated. The rate in each group and that of all others"
+        picture.svg,
+        picture.alt,
+        "The rate in each group and that of all others",
+        key=f"apart-{key}",
+        evidence="estimated",
     )
 
 
 def _listed(
-    spec: AuditSpec, mined: Mined, leaders: Sequence[RuleSet], sets: Sequence[RuleSet]
+    spec: AuditSpec, mined: Mined, leaders: Sequence[RuleSet], sets: Sequence[RuleSet], key: str
 ) -> Grid:
     """List the rule sets that stand for themselves, with how many variants each has."""
     rows = [
@@ -202,11 +224,12 @@ def _listed(
             about_groups.untouched_text(each),
             about_groups.variants_text(mined, len(about_groups.variants(sets, each))),
         )
-        for each in leaders[:_LISTED]
+        for each in leaders
     ]
+    many = len(about_groups.leaders(sets))
     shown = (
-        f"The first {len(rows)} of {words.number(len(leaders))} rule sets"
-        if len(leaders) > len(rows)
+        f"The first {words.number(len(rows))} of {words.number(many)} rule sets"
+        if many > len(rows)
         else "Rule sets"
     )
     return Grid(
@@ -217,14 +240,43 @@ def _listed(
         rows=tuple(rows),
         widths=(2.3, 0.8, 0.85, 0.75, 1.4, 1.0, 0.85, 1.0, 0.9),
         right=(1, 2, 3, 4, 5, 6, 7, 8),
-        caption=f"Estimated. {shown} that stand for themselves, the highest score first; variants "
+        caption=f"{shown} that stand for themselves, the highest score first; variants "
         "describe nearly the same people. Intervals and p-values are corrected for all "
         f"{words.number(mined.rule_sets)} rule sets examined. Untouched rows: the "
         "difference among the rows as they are; † these do not show it",
+        key=f"rules-{key}",
+        evidence="estimated",
     )
 
 
-def _lattice(spec: AuditSpec, first: RuleSet) -> list[Block]:
+def _all_rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet], key: str) -> Grid:
+    """List every rule set that was kept, variants too: it can be thousands."""
+    return Grid(
+        header=(
+            *("Rule set", "Inside", "Outside", "Points apart" if mined.outcome else "Apart"),
+            *(f"95{NBSP}% interval", "Corrected p", "Support", "Untouched rows"),
+        ),
+        rows=tuple(
+            (
+                rule_phrase(spec, each.conditions),
+                *about_groups.both_rates(each),
+                *about_groups.difference_texts(each),
+                p_text(each.p).replace("below", "<"),
+                words.percent(each.support, 1.0),
+                about_groups.untouched_text(each),
+            )
+            for each in sets
+        ),
+        widths=(2.4, 0.8, 0.85, 0.75, 1.4, 1.0, 0.85, 1.0),
+        right=(1, 2, 3, 4, 5, 6, 7),
+        caption=f"All {words.number(len(sets))} rule sets that were kept, variants too",
+        key=f"all-rules-{key}",
+        optional=True,
+        evidence="estimated",
+    )
+
+
+def _lattice(spec: AuditSpec, first: RuleSet, key: str) -> list[Block]:
     """Say which part of the widest rule set carries its difference."""
     rows = [
         (kind, rule_phrase(spec, each.conditions), *_variant_cells(first, each))
@@ -244,27 +296,29 @@ def _lattice(spec: AuditSpec, first: RuleSet) -> list[Block]:
             rows=tuple(rows),
             widths=(1.0, 3.0, 0.7, 0.7, 0.7),
             right=(2, 3, 4),
-            caption="Estimated. Which part of it carries the difference: rule sets one step more "
-            "general and more specific than the widest",
+            caption="Which part of it carries the difference: rule sets one step more general and "
+            "more specific than the widest",
+            key=f"lattice-{key}",
+            evidence="estimated",
         )
     ]
 
 
 def _variant_cells(first: RuleSet, each: Variant) -> tuple[str, str, str]:
-    inside = words.percent(each.phi_in, 1.0) if first.outcome else f"{each.phi_in:.3f}"
-    score = f"{100 * each.score:.1f}" if first.outcome else f"{each.score:.3f}"
+    inside = words.percent(each.phi_in, 1.0) if first.outcome else words.number(each.phi_in, 3)
+    score = words.number(100 * each.score, 1) if first.outcome else words.number(each.score, 3)
     return score, inside, words.percent(each.support, 1.0)
 
 
-def _sweep(spec: AuditSpec, mined: Mined) -> Grid:
+def _sweep(spec: AuditSpec, mined: Mined, key: str) -> Grid:
     """List what another least support would give (TestSGD, Table 6)."""
     return Grid(
         header=("Least support", "Rule sets", "Highest score", "Which"),
         rows=tuple(
             (
-                f"{100 * each.theta:g}{NBSP}%",
+                words.percent_of(f"{100 * each.theta:g}"),
                 words.number(each.rule_sets),
-                (f"{100 * each.score:.1f}" if mined.outcome else f"{each.score:.3f}")
+                words.number(*((100 * each.score, 1) if mined.outcome else (each.score, 3)))
                 if each.rule_sets
                 else "–",
                 rule_phrase(spec, each.conditions) if each.rule_sets else "–",
@@ -273,14 +327,17 @@ def _sweep(spec: AuditSpec, mined: Mined) -> Grid:
         ),
         widths=(0.9, 0.8, 0.9, 3.0),
         right=(0, 1, 2),
-        caption="Estimated. What would be found with another least support",
+        caption="What would be found with another least support",
+        key=f"sweep-{key}",
+        evidence="estimated",
     )
 
 
-def _terms(spec: AuditSpec, terms: Sequence[TermRate]) -> list[Block]:
+def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Block]:
     """List the terms, and show some of the sentences that get another decision."""
     if not terms:
         return []
+    spec = material.spec
     asked = [each for terms_of_one in by_category(terms) for each in terms_of_one]
     held = [*asked, *(each for each in terms if not each.texts)]
     blocks: list[Block] = [
@@ -304,9 +361,11 @@ def _terms(spec: AuditSpec, terms: Sequence[TermRate]) -> list[Block]:
             ),
             widths=(1.0, 1.3, 1.1, 0.8, 0.9, 0.9, 0.8),
             right=(2, 3, 4, 5, 6),
-            caption="Estimated. Terms: the share with the favourable decision of texts in which "
+            caption="Terms: the share with the favourable decision of texts in which "
             "the term stands for another of its category, and how many of them change the decision"
             + (f"; the first {_TERMS} of {words.number(len(held))}" if len(held) > _TERMS else ""),
+            key=f"terms-{run}",
+            evidence="estimated",
         ),
     ]
     examples = list(_examples(held))

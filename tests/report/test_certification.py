@@ -1,11 +1,9 @@
 """The report's section on what is proven: every number in it is true, and nothing is mixed."""
 
-import io
 import re
 
 import msgspec
 import pytest
-from pypdf import PdfReader
 
 from fairdesk.audit.spec import RunSpec
 from fairdesk.events import (
@@ -17,8 +15,9 @@ from fairdesk.events import (
     Share,
 )
 from fairdesk.report import charts, figures
-from fairdesk.report.document import make_pdf
+from fairdesk.report.document import make_report
 from tests.report.building import people_store, run_into
+from tests.report.reading import blocks_of, section_of, words_of
 
 TOTAL = 12_345_678_901_234_567_890
 ALIKE, UNLIKE = 11_102_469_035_880_246_904, 851_851_844_185_185_185
@@ -96,25 +95,19 @@ def made(folder, *runs, search=False):
             run = store.begin_run(RunSpec("certify"))
             store.measure(run, told)
             store.end_run(run, state)
-        return make_pdf(store)
-
-
-def text_of(pdf):
-    pages = [page.extract_text() for page in PdfReader(io.BytesIO(pdf)).pages]
-    return re.sub(r"\s+", " ", " ".join(pages).replace("\u00a0", " "))
+        return make_report(store)
 
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory):
     folder = tmp_path_factory.mktemp("proof")
-    return text_of(made(folder, (FIGURES, "done"), (FIGURES[:1], "stopped"), search=True))
+    return words_of(made(folder, (FIGURES, "done"), (FIGURES[:1], "stopped"), search=True))
 
 
 @pytest.mark.parametrize(
     "held",
     [
-        "8 Certification",
-        "9 Examples",
+        "9 Certification",
         "At least 89.93 % of all possible applicants are treated alike, whatever their sex and job",
         "at least 6.90 % are not: proven. 3.17 % is undecided.",
         "Of the remaining 3.17 %, an estimated 41.0 % (40.0 to 42.0 %, 95 %) are treated unlike",
@@ -138,7 +131,8 @@ def text(tmp_path_factory):
         "Stopped by the auditor",
         "statistical, not certified, and never part of the proven shares",
         "Certified share",
-        "section 8.1",
+        "section 9.1.",
+        "section 9.2.",
     ],
 )
 def test_the_section_holds(text, held):
@@ -149,16 +143,46 @@ def test_pairs_that_carry_most_come_first(text):
     assert text.index("6.00 % 94.00 %") < text.index("3.10 % 95.00 %")
 
 
-def test_without_a_proof_there_is_no_such_section(tmp_path):
-    text = text_of(made(tmp_path, search=True))
-    assert "Certification" not in text
-    assert "8 Examples" in text
+def test_without_a_proof_the_section_says_that_in_one_line(tmp_path):
+    report = made(tmp_path, search=True)
+    (told,) = section_of(report, "certification").blocks
+    assert told.lead == "Not run:"
+    assert "for which share of all possible people it is proven" in told.text
+    assert "9 Certification" in words_of(report)
+
+
+def test_what_is_proven_comes_first_and_how_it_was_obtained_last(tmp_path):
+    report = made(tmp_path, (FIGURES, "done"))
+    section = section_of(report, "certification")
+    kinds = [type(block).__name__ for block in section.blocks]
+    assert kinds[:2] == ["Heading", "Statement"]
+    assert kinds.index("Statement") < kinds.index("Chart") < kinds.index("Grid")
+    assert max(i for i, kind in enumerate(kinds) if kind == "Chart") < kinds.index("Facts")
+    assert section.blocks[1].evidence == "proven"
+    assert {block.evidence for block in blocks_of(section, "Chart")} == {"proven"}
+
+
+def test_counts_of_any_size_are_told_to_the_last_digit(tmp_path):
+    huge = msgspec.structs.replace(
+        DOMAIN, total=str(10**24 + 1), certified_people="1", falsified_people="0"
+    )
+    text = words_of(made(tmp_path, ((huge,), "done")))
+    assert "Everybody 1,000,000,000,000,000,000,000,001" in text
+    assert "Undecided 1,000,000,000,000,000,000,000,000" in text
+
+
+def test_the_domain_that_it_speaks_of_is_listed(tmp_path):
+    section = section_of(made(tmp_path, (FIGURES, "done")), "certification")
+    (grid,) = (each for each in blocks_of(section, "Grid") if each.key == "domain")
+    rows = {row[0]: row[1:] for row in grid.rows}
+    assert rows["sex"] == ("compared", "female, male", "2")
+    assert rows["debts"] == ("", "0 to 8", "9")
 
 
 def test_a_proof_alone_is_no_failed_search(tmp_path):
-    text = text_of(made(tmp_path, (FIGURES, "done")))
+    text = words_of(made(tmp_path, (FIGURES, "done")))
     assert "Nothing was found within what was tried" not in text
-    assert "No search was made; section 8 says what is proven." in text
+    assert "No search was made; section 9 says what is proven." in text
 
 
 def test_what_cannot_be_looked_into_is_estimated_and_says_so(tmp_path):
@@ -166,7 +190,7 @@ def test_what_cannot_be_looked_into_is_estimated_and_says_so(tmp_path):
         FIGURES[2], whom="domain", exhaustive=False, low=0.01, high=0.06, people=190
     )
     share = msgspec.structs.replace(share, opaque="it reads text")
-    text = text_of(made(tmp_path, ((share,), "done")))
+    text = words_of(made(tmp_path, ((share,), "done")))
     said = "This is statistical, not certified: the model cannot be looked into (it reads text)."
     assert said in text
     assert "every box with its verdict" not in text

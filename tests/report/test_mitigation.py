@@ -1,29 +1,22 @@
 """The report's chapter on repairs: every number in it is true, and nothing is promised."""
 
 import hashlib
-import io
-import re
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from pypdf import PdfReader
 
 from fairdesk.audit.spec import RunSpec
 from fairdesk.events import Condition, Retrained
 from fairdesk.report import about_repairs, charts
-from fairdesk.report.document import make_pdf, make_report
+from fairdesk.report.document import make_report
 from tests.report import repairs
 from tests.report.building import people_store, run_into
+from tests.report.reading import section_of, text_of, words_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 MODEL = b"a model"
 RULE = (Condition("sex", codes=(1.0,)),)
-
-
-def text_of(pdf):
-    pages = [page.extract_text() for page in PdfReader(io.BytesIO(pdf)).pages]
-    return re.sub(r"\s+", " ", " ".join(pages).replace("\u00a0", " "))
 
 
 def repaired(store, spec, measured, state="done"):
@@ -51,7 +44,8 @@ def whole(tmp_path_factory):
         )
         repaired(store, RunSpec("repair-aequitas", flagged=True), repairs.HELPLESS_FIGURES)
         repaired(store, RunSpec("repair-aequitas"), repairs.ROWS_ONLY_FIGURES)
-        return make_report(store), text_of(make_pdf(store))
+        report = make_report(store)
+        return report, words_of(report)
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +70,7 @@ def test_each_repair_has_a_heading_and_its_result_in_the_summary(whole, chapter)
         "Retrain against a rule set, run 3",
         "Retrain with the pairs found, run 4",
         "Retrain with the pairs found, run 5",
+        "What a repair is",
         "What this does not show",
     ]
     (summary,) = (each for each in report.sections if each.title == "Summary")
@@ -89,8 +84,8 @@ def test_each_repair_has_a_heading_and_its_result_in_the_summary(whole, chapter)
 
 def test_repairs_are_no_searches(whole):
     report, _ = whole
-    (results,) = (each for each in report.sections if each.title == "Results")
-    assert [each.text for each in blocks(results, "Heading")] == ["MAFT, run 1"]
+    (results,) = (each for each in report.sections if each.key == "results")
+    assert [each.text for each in blocks(results, "Heading")][:2] == ["MAFT, run 1", "Examples"]
 
 
 def test_it_says_what_was_repaired_and_where_labels_come_from(chapter):
@@ -109,7 +104,7 @@ def test_it_says_what_was_repaired_and_where_labels_come_from(chapter):
 
 
 def test_the_settings_tell_what_each_repair_was_given(whole):
-    (method,) = (each for each in whole[0].sections if each.title == "Method and settings")
+    (method,) = (each for each in whole[0].sections if each.key == "method")
     rows = [row for grid in blocks(method, "Grid") for row in grid.rows]
     assert ("pairs of runs", "1", "whose pairs are repaired; flagged ones first") in rows
     assert ("rule set", "sex = male", "what is repaired, for the decision “1”") in rows
@@ -186,19 +181,35 @@ def test_what_it_does_not_show_and_its_formulas_are_told(whole, chapter):
     assert "A trial, not a cure." in text
 
 
-def test_without_repairs_there_is_no_chapter(tmp_path):
+def test_without_repairs_one_line_says_so(tmp_path):
     with people_store(tmp_path) as store:
         run_into(store, options={"global_num": 20, "local_num": 10})
-        titles = [each.title for each in make_report(store).sections]
-        assert "Mitigation trial" not in titles
-        assert "McNemar" not in text_of(make_pdf(store))
+        report = make_report(store)
+    (told,) = section_of(report, "mitigation").blocks
+    assert told.lead == "Not run:"
+    assert "measured on rows that it was not trained on" in told.text
+    assert "McNemar" not in words_of(report)
+
+
+def test_the_finding_comes_first_and_how_it_was_obtained_last(chapter):
+    kinds = [type(block).__name__ for block in chapter.blocks]
+    assert kinds[:2] == ["Heading", "Statement"]
+    assert chapter.blocks[1].evidence == "estimated"
+    assert kinds.index("Chart") < kinds.index("Grid") < kinds.index("Facts")
+
+
+def test_tables_say_by_a_mark_what_they_rest_on(chapter):
+    grids = [each for each in blocks(chapter, "Grid") if each.header == about_repairs.BEFORE_AFTER]
+    marks = [each.evidence for each in grids]
+    assert marks[:4] == ["observed", "observed", "estimated", "proven"]
+    assert len({each.key for each in blocks(chapter, "Grid")}) == len(blocks(chapter, "Grid"))
 
 
 def test_a_repair_that_failed_at_once_is_told_as_that(tmp_path):
     with people_store(tmp_path) as store:
         run = store.begin_run(RunSpec("repair-aequitas"))
         store.end_run(run, "failed", "The model cannot be retrained.")
-        text = text_of(make_pdf(store))
+        text = text_of(store)
     assert "Nothing is repaired yet." in text
     assert "The model cannot be retrained." in text
 

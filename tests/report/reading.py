@@ -1,0 +1,53 @@
+"""A report's words as its reader meets them, without its look: for tests of what it says."""
+
+import re
+
+import msgspec
+
+from fairdesk.report.blocks import Heading
+from fairdesk.report.document import make_report
+
+#: What is not read, or was read before.
+_MUTE = frozenset(
+    (
+        *("type", "lead", "svg", "key", "optional", "evidence", "place", "widths", "right"),
+        *("exact", "changed", "url"),
+    )
+)
+
+
+def words_of(report):
+    """Give all words in one line, sections and their headings numbered as on the pages."""
+    told = [report.kind, report.title, *map(_said, report.cover), report.promise]
+    for number, section in enumerate(report.sections, start=1):
+        told.append(f"{number} {section.title}")
+        under = 0
+        for block in section.blocks:
+            if isinstance(block, Heading):
+                under += 1
+                told.append(f"{number}.{under}")
+            told.append(_said(block))
+    return re.sub(r"\s+", " ", " ".join(told).replace("\u00a0", " "))
+
+
+def text_of(store, choice=None):
+    return words_of(make_report(store, choice))
+
+
+def section_of(report, key):
+    """Give a section by its key."""
+    return next(each for each in report.sections if each.key == key)
+
+
+def blocks_of(section, kind):
+    """Give the blocks of one kind, by its name."""
+    return [each for each in section.blocks if type(each).__name__ == kind]
+
+
+def _said(node):
+    if isinstance(node, msgspec.Struct):
+        node = msgspec.to_builtins(node)
+    if isinstance(node, dict):
+        told = [node.get("lead", ""), *(each for name, each in node.items() if name not in _MUTE)]
+        return " ".join(map(_said, told))
+    return " ".join(map(_said, node)) if isinstance(node, list | tuple) else str(node)
