@@ -13,8 +13,10 @@ from fairdesk import __version__
 from fairdesk.audit.inspection import Subject
 from fairdesk.audit.methods import METHODS, parse_options
 from fairdesk.audit.question import Limits, read_limits, read_terms
+from fairdesk.audit.reproducing import Again
 from fairdesk.audit.spec import Budget, OptionValue, RunSpec
 from fairdesk.audit.verification import Doubt
+from fairdesk.audit.verifying import Recheck
 from fairdesk.certify.certificate import SUFFIX
 from fairdesk.errors import SpecError
 from fairdesk.headless import AUDIT_FILE, CERTIFICATE, OUTPUTS, Question, RepairQuestion
@@ -23,6 +25,10 @@ from fairdesk.samples import samples
 
 #: The exit code of a wrong command line.
 USAGE = 2
+#: So many people are drawn from the boxes of each kind of a certificate.
+_POINTS = 10_000
+#: Arguments that are called otherwise than what they are kept in.
+_SPELT = {"exported": "file"}
 #: The repairs by their names here.
 _REPAIRS = {"aequitas": "repair-aequitas", "testsgd": "repair-testsgd"}
 
@@ -45,8 +51,15 @@ standard error says why), 2 for a wrong command line, 130 when it was stopped wi
 measured until then is kept and written.
 """
 _VERIFY_EPILOG = """\
-The exit code is 0 when nothing contradicts the certificate, 1 when something does, or it could not
-be checked. The model’s file is trusted by its fingerprint, and its process for the model’s answers.
+The exit code is 0 when nothing differs, 1 when something does, or nothing could be checked; what
+could not be checked is told, and does not change the code. 130 when it was stopped with Ctrl-C. The
+audit is only read. The model’s file is trusted by its fingerprint, and its process for the model’s
+answers.
+"""
+_REPRODUCE_EPILOG = """\
+The exit code is 0 when everything came out alike, 1 when something did not, or it failed, 2 for a
+wrong command line, 130 when it was stopped with Ctrl-C. What differs is told with the versions that
+are others than then.
 """
 
 
@@ -167,15 +180,29 @@ def parser() -> argparse.ArgumentParser:
 
     verifying = commands.add_parser(
         "verify",
-        help="check a certificate again, by other means than it was made with",
-        description="Check a certificate again, by other means than it was made with: its sums in "
-        "whole numbers, the model’s own answers for people drawn at random, and a solver (z3) that "
-        "looks for somebody of whom the opposite is true.",
+        help="check an audit, or a certificate, again",
+        description="Check an audit again: that its log is a whole chain and tells what the file "
+        "holds, that data and model are the audited ones, what the model says of every reported "
+        "pair, tables of groups, certificates, and the files that were exported. Or check a "
+        "certificate again, by other means than it was made with: its sums in whole numbers, the "
+        "model’s own answers for people drawn at random, and a solver (z3) that looks for somebody "
+        "of whom the opposite is true.",
         epilog=_VERIFY_EPILOG,
         allow_abbrev=False,
     )
     _add_verification(verifying)
     _add_json(verifying)
+
+    reproducing = commands.add_parser(
+        "reproduce",
+        help="run an audit again, and compare",
+        description="Run everything that an audit has run once more, with the same seeds, options, "
+        "budgets and edges, in a new audit, and compare the two run by run.",
+        epilog=_REPRODUCE_EPILOG,
+        allow_abbrev=False,
+    )
+    _add_reproduction(reproducing)
+    _add_json(reproducing)
 
     demo = commands.add_parser(
         "demo",
@@ -273,28 +300,97 @@ def _add_repair(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_verification(parser: argparse.ArgumentParser) -> None:
-    """Add what a certificate is checked with."""
+    """Add what an audit, or a certificate, is checked with."""
     add = parser.add_argument
-    add("certificate", metavar="CERTIFICATE", type=Path, help=f"the certificate ({SUFFIX})")
-    add("--model", metavar="M", type=Path, required=True, help="the model that it speaks of")
-    _add_opening(parser)
-    add("--data", metavar="F", type=Path, help="the table: then its people are asked about too")
-    add("--table", metavar="NAME", default="", help="its sheet or table, where it has several")
+    parser.set_defaults(refuse=parser.error)
+    add("file", metavar="FILE", type=Path, help=f"the audit (.fairdesk) or certificate ({SUFFIX})")
     add(
+        "--model",
+        metavar="M",
+        type=Path,
+        help="the model that it speaks of; of an audit it may be left out: what needs it is then "
+        "told as not checked",
+    )
+    _add_opening(parser)
+    add(
+        "--data",
+        metavar="F",
+        type=Path,
+        help="the table; of an audit it may be left out likewise; of a certificate its people are "
+        "then asked about too",
+    )
+    add(
+        "--table",
+        metavar="NAME",
+        default="",
+        help="its sheet or table, where it has several; an audit knows its own",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
         "--sample",
         metavar="N",
         type=_seed,
-        default=10_000,
-        help="so many people are drawn from the boxes of each kind (default: 10000)",
+        help="of an audit: look at so many pairs only, drawn at random; of a certificate: so many "
+        "people are drawn from the boxes of each kind (default: 10000)",
+    )
+    which.add_argument(
+        "--all", action="store_true", help="of an audit: look at all pairs (the default)"
     )
     add(
         "--seconds",
         metavar="S",
         type=float,
         default=60.0,
-        help="the solver may take so long in all (default: 60); 0 leaves it out",
+        help="the solver may take so long in all (default: 60), of an audit for each certificate; "
+        "0 leaves it out",
     )
     add("--seed", metavar="N", type=_seed, default=0, help="of all randomness (default: 0)")
+    add(
+        "--manifest",
+        metavar="F",
+        type=Path,
+        help="of an audit: a manifest that was given away before, or a report with one in it. It "
+        "shows also when the whole log was written anew",
+    )
+    add(
+        "--file",
+        metavar="F",
+        type=Path,
+        action="append",
+        default=[],
+        dest="exported",
+        help="of an audit: a file that was exported from it, or a folder of them; may be repeated. "
+        "By default they are looked for where they were written, and beside the audit",
+    )
+    add(
+        "--out",
+        metavar="F",
+        type=Path,
+        help="of an audit: write what came of it to this file (.json, .html, .pdf or .txt)",
+    )
+
+
+def _add_reproduction(parser: argparse.ArgumentParser) -> None:
+    """Add what an audit is run again with."""
+    add = parser.add_argument
+    add("audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk)")
+    add("--data", metavar="F", type=Path, required=True, help="the table")
+    add("--model", metavar="M", type=Path, help="the model, unless decisions alone were audited")
+    _add_opening(parser)
+    add(
+        "--run",
+        metavar="N",
+        type=_seed,
+        action="append",
+        default=[],
+        help="only this run, and those that it goes on with; may be repeated",
+    )
+    add(
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        help=f"keep the new audit, as {AUDIT_FILE}, in this folder; made when it is missing",
+    )
 
 
 def _add_opening(parser: argparse.ArgumentParser) -> None:
@@ -497,15 +593,51 @@ def repair_of(arguments: argparse.Namespace) -> RepairQuestion:
 
 def doubt_of(arguments: argparse.Namespace) -> Doubt:
     """Name the certificate, and what it is checked with."""
+    for name in ("manifest", "exported", "out", "all"):
+        if getattr(arguments, name):
+            arguments.refuse(f"argument --{_SPELT.get(name, name)}: only with an audit")
+    if arguments.model is None:
+        arguments.refuse("the following arguments are required of a certificate: --model")
     return Doubt(
-        certificate=arguments.certificate,
+        certificate=arguments.file,
         model=arguments.model,
         companions=tuple(arguments.companion),
         data=arguments.data,
         table=arguments.table,
+        sample=_POINTS if arguments.sample is None else arguments.sample,
+        seconds=arguments.seconds,
+        seed=arguments.seed,
+        trusted=arguments.trust_model,
+        make_environment=arguments.make_environment,
+    )
+
+
+def recheck_of(arguments: argparse.Namespace) -> Recheck:
+    """Name the audit, and what it is checked with."""
+    if arguments.table:
+        arguments.refuse("argument --table: an audit knows which table it read")
+    return Recheck(
+        audit=arguments.file,
+        data=arguments.data,
+        model=arguments.model,
+        companions=tuple(arguments.companion),
         sample=arguments.sample,
         seconds=arguments.seconds,
         seed=arguments.seed,
+        trusted=arguments.trust_model,
+        make_environment=arguments.make_environment,
+    )
+
+
+def again_of(arguments: argparse.Namespace) -> Again:
+    """Name the audit that is run again, and with what."""
+    return Again(
+        audit=arguments.audit,
+        data=arguments.data,
+        model=arguments.model,
+        companions=tuple(arguments.companion),
+        runs=tuple(dict.fromkeys(arguments.run)),
+        out=arguments.out,
         trusted=arguments.trust_model,
         make_environment=arguments.make_environment,
     )

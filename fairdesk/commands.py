@@ -15,12 +15,20 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.arguments import doubt_of, parse, question_of, repair_of, subject_of
+from fairdesk.arguments import (
+    again_of,
+    doubt_of,
+    parse,
+    question_of,
+    recheck_of,
+    repair_of,
+    subject_of,
+)
 from fairdesk.audit.inspection import inspect
 from fairdesk.audit.methods import METHODS, parse_options
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord, RunState
-from fairdesk.audit.verification import Verified, check_certificate
+from fairdesk.audit.verification import Verified, check_certificate, is_audit
 from fairdesk.audit.worker import Worker
 from fairdesk.errors import (
     FairDeskError,
@@ -31,7 +39,7 @@ from fairdesk.errors import (
 from fairdesk.events import Figure, Mined, Proven, RuleSet, Share
 from fairdesk.files import log_folder
 from fairdesk.headless import Outcome, RepairOutcome, audit, repair
-from fairdesk.report import about_repairs, figures, inspected, words
+from fairdesk.report import about_repairs, figures, inspected, verified, words
 from fairdesk.report.rules import rule_phrase
 
 log = logging.getLogger(__name__)
@@ -64,14 +72,7 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
         return open_window(getattr(arguments, "file", None))
     with _log_file() as log_file:
         try:
-            match arguments.command:
-                case "inspect":
-                    return _inspect(arguments)
-                case "verify":
-                    return _verify(arguments)
-                case "repair":
-                    return _repair(arguments)
-            return _audit(arguments)
+            return _COMMANDS.get(arguments.command, _audit)(arguments)
         except TrustRequiredError as error:
             _complain(f"{error.what} {error.why} If you trust it, add --trust-model.")
         except FairDeskError as error:
@@ -99,14 +100,47 @@ def _inspect(arguments: argparse.Namespace) -> int:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    """Check a certificate again, and tell what came of it; gives the exit code."""
+    """Check an audit or a certificate again, and tell what came of it; gives the exit code."""
+    if is_audit(arguments.file):
+        return _verify_audit(arguments)
+    doubt = doubt_of(arguments)
     with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _spinner() as say:
-        verified = check_certificate(worker, doubt_of(arguments), say)
+        found = check_certificate(worker, doubt, say)
     if arguments.json:
-        _say(json.dumps(msgspec.to_builtins(_verified_figures(verified))))
+        _say(json.dumps(msgspec.to_builtins(_verified_figures(found))))
     else:
-        _say(_verified_summary(verified))
-    return 0 if verified.holds else FAILED
+        _say(_verified_summary(found))
+    return 0 if found.holds else FAILED
+
+
+def _verify_audit(arguments: argparse.Namespace) -> int:
+    """Check an audit again, and tell what came of it; gives the exit code."""
+    asked, out = recheck_of(arguments), arguments.out
+    if out is not None:
+        verified.check_ending(out)
+    with closing(Worker()) as worker, _stopped_by_ctrl_c(worker) as stopped, _spinner() as say:
+
+        def watch(sentence: str) -> None:
+            stopped()
+            say(sentence)
+
+        told = verified.verify(worker, asked, arguments.exported, arguments.manifest, watch)
+    return _tell(told, arguments, out)
+
+
+def _reproduce(arguments: argparse.Namespace) -> int:
+    """Run an audit again, and tell what came of it; gives the exit code."""
+    with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _progress_bar() as watch:
+        told = verified.run_again(worker, again_of(arguments), watch)
+    return _tell(told, arguments)
+
+
+def _tell(told: verified.Account, arguments: argparse.Namespace, out: Path | None = None) -> int:
+    """Print what came of a check, and write it; gives the exit code."""
+    if out is not None:
+        verified.write(told, out)
+    _say(json.dumps(verified.figures(told)) if arguments.json else verified.text(told))
+    return 0 if told.holds else FAILED
 
 
 def _audit(arguments: argparse.Namespace) -> int:
@@ -143,9 +177,16 @@ def _repair(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _stopped_by_ctrl_c(worker: Worker) -> Iterator[None]:
-    """Let the first Ctrl-C stop what the worker does; a second one ends the command."""
+def _stopped_by_ctrl_c(worker: Worker) -> Iterator[Callable[[], None]]:
+    """Let the first Ctrl-C stop what the worker does; a second one ends the command.
+
+    Gives what raises `KeyboardInterrupt` once it was pressed, for whoever works between two calls.
+    """
     pressed = False
+
+    def look() -> None:
+        if pressed:
+            raise KeyboardInterrupt
 
     def stop(_signal: int, _frame: object) -> None:
         nonlocal pressed
@@ -156,7 +197,7 @@ def _stopped_by_ctrl_c(worker: Worker) -> Iterator[None]:
 
     before = signal.signal(signal.SIGINT, stop)
     try:
-        yield
+        yield look
     except WorkerError as error:
         if pressed:
             raise KeyboardInterrupt from error
@@ -512,3 +553,12 @@ def _printable(text: str) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+#: Who does what is asked for; all others are audits.
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "inspect": _inspect,
+    "verify": _verify,
+    "reproduce": _reproduce,
+    "repair": _repair,
+}

@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from fairdesk.audit.inspection import Subject, opened
 from fairdesk.audit.worker import Worker
 from fairdesk.certify import certificate
-from fairdesk.certify.certificate import Header
+from fairdesk.certify.certificate import CertificateError, Header
 from fairdesk.certify.space import Places
-from fairdesk.certify.verify import KINDS, Answers, Check, verify
+from fairdesk.certify.verify import KINDS, Answers, Check, Solve, verify
 from fairdesk.data.table import Dialect
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
+
+#: What every SQLite database begins with.
+_DATABASE = b"SQLite format 3\0"
 
 
 class Doubt(msgspec.Struct, frozen=True):
@@ -78,6 +81,25 @@ class Verified(msgspec.Struct, frozen=True):
         return not any(each.failed for each in self.checks)
 
 
+def is_audit(path: Path) -> bool:
+    """Tell by its content whether a file is an audit; else it may be a certificate.
+
+    Raises
+    ------
+    CertificateError
+        When it cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(_DATABASE)) == _DATABASE
+    except OSError as error:
+        raise CertificateError(
+            f"The file “{path}” cannot be read.",
+            why=f"The system says: {error.strerror or error}.",
+            remedy="Check its name.",
+        ) from error
+
+
 def check_certificate(worker: Worker, doubt: Doubt, say: Callable[[str], None]) -> Verified:
     """Check a certificate again, by other means than it was made with.
 
@@ -129,7 +151,7 @@ def check_certificate(worker: Worker, doubt: Doubt, say: Callable[[str], None]) 
             header,
             arrays,
             partial(worker.predict, header.mapping, header.domain.attributes),
-            partial(_solve, worker, header, (arrays["root_low"], arrays["root_high"])),
+            solving(worker, header, (arrays["root_low"], arrays["root_high"])),
             sample=doubt.sample,
             seconds=doubt.seconds,
             rng=np.random.default_rng(doubt.seed),
@@ -140,17 +162,19 @@ def check_certificate(worker: Worker, doubt: Doubt, say: Callable[[str], None]) 
     return Verified(header, leaves, tuple(checks))
 
 
-def _solve(
-    worker: Worker,
-    header: Header,
-    roots: tuple[NDArray[Any], NDArray[Any]],
-    low: Places,
-    high: Places,
-    group: NDArray[np.int64],
-    unlike: NDArray[np.bool_],
-    seconds: float,
-) -> Answers:
-    return worker.solve(header, roots, (low, high), group, unlike, seconds)
+def solving(worker: Worker, header: Header, roots: tuple[NDArray[Any], NDArray[Any]]) -> Solve:
+    """Give what asks a worker's solver about boxes of a certificate with these roots."""
+
+    def solve(
+        low: Places,
+        high: Places,
+        group: NDArray[np.int64],
+        unlike: NDArray[np.bool_],
+        seconds: float,
+    ) -> Answers:
+        return worker.solve(header, roots, (low, high), group, unlike, seconds)
+
+    return solve
 
 
 def _same_files(header: Header, doubt: Doubt) -> Check:

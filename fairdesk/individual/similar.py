@@ -412,7 +412,7 @@ class Ledger:
     def _sure(self, scores: Scores) -> NDArray[np.bool_]:
         """``(n,)``; whether last bits cannot change that these ``(2, n, k)`` scores count."""
         own, other = labels(scores)
-        sure = (own != other) & (_margin(scores) > SURE).all(axis=0)
+        sure = (own != other) & (margin(scores) > SURE).all(axis=0)
         if self.gamma:
             sure |= (own == other) & (_apart(scores) > self.gamma + SURE)
         # a decision only, as a score: how near the border it was is not known
@@ -435,7 +435,7 @@ def _apart(scores: Scores) -> NDArray[np.float32]:
     return np.asarray(np.abs(own - other))
 
 
-def _margin(scores: Scores) -> NDArray[np.float32]:
+def margin(scores: Scores) -> NDArray[np.float32]:
     """``(...)``; how far ``(..., k)`` scores are from another decision, as parts of at least 1."""
     if scores.shape[-1] == 1:
         return np.asarray(np.abs(scores[..., 0] - 0.5) / np.maximum(1, np.abs(scores[..., 0])))

@@ -1,0 +1,339 @@
+"""Files that left an audit, held against what its log tells of them, and against the audit."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+import msgspec
+
+from fairdesk.audit.details import Choice
+from fairdesk.audit.digests import exported_files
+from fairdesk.audit.records import PASSING, ExportedFile, LogEntry
+from fairdesk.audit.reproducing import other_versions
+from fairdesk.audit.store import Store
+from fairdesk.audit.verifying_record import Anchor
+from fairdesk.audit.verifying_tally import Tally
+from fairdesk.certify.verify import Check
+from fairdesk.errors import FairDeskError, ReportError
+from fairdesk.files import sha256
+from fairdesk.report import evidence, signing
+from fairdesk.report.document import make_pdf
+
+FILES = "Exported files are those that the log tells of"
+SIGNATURES = "Signatures hold"
+ATTACHED = "The manifests in reports are of this audit"
+REMADE = "Reports made from the audit once more are the same to the byte"
+
+_PDF = b"%PDF-"
+#: The sizes of files that are looked into, at most.
+_MOST_BYTES = 500_000_000
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A file that is at hand: where, its fingerprint, and what the log tells of one like it."""
+
+    path: Path
+    sha256: str
+    told: ExportedFile | None
+
+    @property
+    def same(self) -> bool:
+        return self.told is not None and self.told.sha256 == self.sha256
+
+
+def check_files(
+    store: Store, audit: Path, given: Sequence[Path], manifest: Path | None
+) -> Iterator[Check]:
+    """Check files that were exported from an audit.
+
+    Parameters
+    ----------
+    store : Store
+        The audit, opened to be read.
+    audit : Path
+        Where its file is: exported files are looked for beside it.
+    given : sequence of Path
+        Files, or folders of them. Without any, files are looked for where they were written, and
+        beside the audit.
+    manifest : Path, optional
+        A manifest that was given too: its signature is checked where one stands beside it.
+
+    Yields
+    ------
+    Check
+        Nothing where the log tells of no export, and nothing was given.
+
+    Raises
+    ------
+    ReportError
+        When a file that was given cannot be read.
+    """
+    entries = store.log_entries()
+    told = exported_files(entries)
+    if not told and not given and manifest is None:
+        return
+    there = list(_given(told, given) if given else _found(told, audit))
+    yield _compared(told, there, named={path for path in given if path.is_file()})
+    pdfs = [(each, _content(each.path)) for each in there if _is_pdf(each.path)]
+    yield from _signatures(pdfs, manifest)
+    if pdfs:
+        yield _attached(store, pdfs)
+        yield _remade(store, entries, pdfs)
+
+
+def anchor_of(manifest: Path) -> Anchor:
+    """Read what a manifest, or a report's PDF with one in it, says of the log.
+
+    Raises
+    ------
+    ReportError
+        When it is neither.
+    """
+    content = _content(manifest)
+    told = _manifest_in(content) if content.startswith(_PDF) else content
+    if told is None:
+        raise ReportError(
+            f"“{manifest.name}” has no manifest in it.",
+            remedy="Give the file manifest.json that was exported beside the report.",
+        )
+    try:
+        log = msgspec.json.decode(told, type=_Sidecar).log
+    except msgspec.MsgspecError as error:
+        raise ReportError(
+            f"“{manifest.name}” is no manifest of an audit.",
+            why=f"{error}.",
+            remedy="Give the file manifest.json that was exported beside the report.",
+        ) from error
+    return Anchor(log.entries, log.head, manifest.name)
+
+
+class _Log(msgspec.Struct):
+    entries: int
+    head: str
+
+
+class _Sidecar(msgspec.Struct):
+    log: _Log
+
+
+def _found(told: Sequence[ExportedFile], audit: Path) -> Iterator[_Given]:
+    """Look for exported files where they were written, and beside the audit."""
+    latest = {(each.name, each.path): each for each in told}
+    for each in latest.values():
+        places = (Path(each.path), audit.parent / _base(each.path), audit.parent / each.name)
+        place = next((path for path in places if path.is_file()), None)
+        if place is not None:
+            yield _Given(place, _fingerprint(place), each)
+
+
+def _given(told: Sequence[ExportedFile], given: Sequence[Path]) -> Iterator[_Given]:
+    """Find what the log tells of files: by their fingerprints, else by their names."""
+    by_content = {each.sha256: each for each in told}
+    by_name = {_base(each.path): each for each in told} | {each.name: each for each in told}
+    for path in given:
+        files = [path]
+        if path.is_dir():
+            files = [each for each in sorted(path.rglob("*")) if each.is_file()]
+        for file in files:
+            digest = _fingerprint(file)
+            yield _Given(file, digest, by_content.get(digest) or by_name.get(file.name))
+
+
+def _compared(told: Sequence[ExportedFile], there: Sequence[_Given], named: set[Path]) -> Check:
+    tally = Tally(FILES)
+    for each in there:
+        if each.told is None:
+            if each.path in named and not _accompanies(each.path):
+                tally.differ(f"“{each.path.name}” is no file that the log tells of.")
+        elif each.same:
+            tally.agree()
+        elif _signed_since(each.path, each.told):
+            tally.agree()
+            tally.remark(f"“{each.path.name}” is as it was exported, and was signed since.")
+        else:
+            tally.differ(
+                f"“{each.path.name}” was exported with the fingerprint {each.told.sha256[:12]}…; "
+                f"it is {each.sha256[:12]}… now."
+            )
+    names = {each.told.name for each in there if each.told is not None}
+    lost = sorted({each.name for each in told} - names)
+    for name in lost:
+        tally.leave(f"“{name}” was exported, and is not here.")
+    if not told:
+        tally.remark("The log tells of no file that was exported.")
+    return tally.check()
+
+
+def _accompanies(path: Path) -> bool:
+    """Tell whether a file goes with an export without being named in the log: it came later."""
+    return path.suffix == signing.SUFFIX or path.name == "manifest.json"
+
+
+def _signed_since(path: Path, told: ExportedFile) -> bool:
+    """Tell whether a file begins with an exported one: signatures are added at the end."""
+    if not _is_pdf(path) or path.stat().st_size <= told.size:
+        return False
+    with path.open("rb") as stream:
+        return hashlib.sha256(stream.read(told.size)).hexdigest() == told.sha256
+
+
+def _signatures(pdfs: Sequence[tuple[_Given, bytes]], manifest: Path | None) -> Iterator[Check]:
+    tally = Tally(SIGNATURES)
+    for each, content in pdfs:
+        try:
+            signatures = signing.check_pdf(content)
+        except ReportError as error:
+            tally.differ(f"“{each.path.name}”: {error}")
+            continue
+        for signature in signatures:
+            tally.compare(signature.holds, f"“{each.path.name}”: {signature.said}")
+            if signature.holds:
+                tally.remark(f"“{each.path.name}”: {signature.said}")
+    if manifest is not None:
+        beside = manifest.with_name(manifest.name + signing.SUFFIX)
+        if beside.is_file():
+            try:
+                signature = signing.check_file(_content(manifest), _content(beside))
+                tally.compare(signature.holds, f"“{manifest.name}”: {signature.said}")
+                if signature.holds:
+                    tally.remark(f"“{manifest.name}”: {signature.said}")
+            except ReportError as error:
+                tally.differ(f"“{beside.name}”: {error}")
+        else:
+            tally.remark(f"No signature “{beside.name}” stands beside the manifest.")
+    check = tally.check()
+    if check.tried or check.told:
+        yield check
+
+
+def _attached(store: Store, pdfs: Sequence[tuple[_Given, bytes]]) -> Check:
+    """Hold the manifest that is attached to each report against the audit."""
+    tally = Tally(ATTACHED)
+    identity = evidence.identity(store.spec)
+    for each, content in pdfs:
+        found = _manifest_in(content)
+        if found is None:
+            tally.leave(f"“{each.path.name}” has no manifest in it.")
+            continue
+        told = _object(found)
+        tally.compare(
+            told.get("audit") == identity,
+            f"“{each.path.name}” is of the audit {told.get('audit')}, and this is {identity}.",
+        )
+    return tally.check()
+
+
+def _remade(
+    store: Store, entries: Sequence[LogEntry], pdfs: Sequence[tuple[_Given, bytes]]
+) -> Check:
+    """Make each report once more, where the audit has not gone on and nothing else makes it."""
+    tally = Tally(REMADE)
+    other = [f"{name} {was} then, {there} now" for name, was, there in other_versions(store.spec)]
+    for each, content in pdfs:
+        name = each.path.name
+        if each.told is None:
+            tally.leave(f"“{name}” is no report that the log tells of.")
+            continue
+        if other:
+            tally.leave(f"Another program would make “{name}” now: {', '.join(other)}.")
+            continue
+        if _went_on(entries, each.told):
+            tally.leave(f"The audit has gone on since “{name}” was made.")
+            continue
+        try:
+            again = make_pdf(store, _choice(store, content))
+        except FairDeskError as error:
+            tally.differ(f"“{name}” cannot be made again: {error}")
+            continue
+        # signatures are added at the end
+        tally.compare(
+            content.startswith(again),
+            f"“{name}” is not the report that the audit gives now.",
+        )
+    return tally.check()
+
+
+def _went_on(entries: Sequence[LogEntry], told: ExportedFile) -> bool:
+    """Tell whether anything was decided or done after a file was exported."""
+    last = max(
+        place
+        for place, entry in enumerate(entries)
+        if any(each == told for each in exported_files([entry]))
+    )
+    return any(entry.kind not in PASSING for entry in entries[last + 1 :])
+
+
+def _choice(store: Store, document: bytes) -> Choice:
+    """Tell how a report was wanted: its manifest says so, else as one is wanted now."""
+    told = _object(_manifest_in(document) or b"{}").get("choice")
+    try:
+        return msgspec.convert(told, Choice) if told is not None else store.choice()
+    except msgspec.ValidationError:
+        return store.choice()
+
+
+def _manifest_in(document: bytes) -> bytes | None:
+    """Give the JSON file that is attached to a PDF; ``None`` where there is none."""
+    from pyhanko.pdf_utils.misc import PdfError  # noqa: PLC0415 - only where there is a PDF
+    from pyhanko.pdf_utils.reader import PdfFileReader  # noqa: PLC0415
+
+    try:
+        names = PdfFileReader(io.BytesIO(document)).root["/Names"]["/EmbeddedFiles"]["/Names"]
+        for place in range(0, len(names), 2):
+            if str(names[place]).endswith(".json"):
+                data: bytes = names[place + 1]["/EF"]["/F"].data
+                return data
+    except (PdfError, KeyError, IndexError, ValueError, TypeError, AttributeError):
+        # a damaged file, or one that nothing is attached to
+        return None
+    return None
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        return {}
+
+
+def _is_pdf(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(_PDF)) == _PDF
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ReportError(f"“{path.name}” is too large to be looked into.")
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _fingerprint(path: Path) -> str:
+    try:
+        return sha256(path)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> ReportError:
+    return ReportError(
+        f"“{path}” cannot be read.",
+        why=f"The system says: {error.strerror or error}.",
+        remedy="Check its name, and that you may read it.",
+    )
+
+
+def _base(path: str) -> str:
+    """Give a file's name, whichever system's path it is."""
+    return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
