@@ -1,42 +1,52 @@
 """Charts as SVG: vector, always light, Okabe-Ito colours, direct labels, and the same in words.
 
-One unit of the drawing is one point on paper, so that type in a chart is as large as in tables.
+What is told apart by colour is told apart by a mark, a pattern or a word as well, so that a chart
+can be read in grey. What is observed is an outline, what is estimated is hatched, what is proven is
+solid.
 """
 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
 from typing import NamedTuple
-from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.groups.outcomes import FOUR_FIFTHS
 from fairdesk.report import words
+from fairdesk.report.drawing import (
+    COLOURS,
+    DASHES,
+    FAINT,
+    INK,
+    LEAD,
+    LINE,
+    QUIET,
+    SIZE,
+    WIDTH,
+    Frame,
+    Picture,
+    apart,
+    axes,
+    box,
+    drawing,
+    extent,
+    hatched,
+    lying_axis,
+    mark,
+    percent_ticks,
+    round_between,
+    stroke,
+    text,
+    ticks,
+    wrapped,
+)
+from fairdesk.report.language import fixed, say
 
-#: The width of every chart: the text width of the report's page.
-WIDTH = 460.0
-#: Okabe and Ito's colours for series, in this order; black and yellow are left out.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
-_DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 2", "1 2")
-_INK, _QUIET, _FAINT, _LINE = "#1a1a1a", "#555555", "#a6a6a6", "#d9d9d9"
-#: The PDF's fonts have it first; a browser takes what it has.
-_FONT = "'Source Sans 3', 'Source Sans Pro', Helvetica, Arial, sans-serif"
-_SIZE = 9.0
-#: The width of an average character, in the size of the type.
-_CHARACTER = 0.5
 #: More points than a line on paper can show.
 _MOST_POINTS = 300
-
-
-class Picture(NamedTuple):
-    """A chart: its SVG, and the same in words."""
-
-    svg: str
-    alt: str
 
 
 class Series(NamedTuple):
@@ -47,32 +57,13 @@ class Series(NamedTuple):
     y: Sequence[float] | NDArray[np.float64]
 
 
-def ticks(high: float, most: int = 6, least_step: float = 1.0) -> tuple[float, ...]:
-    """Choose round axis values from 0 that reach ``high``.
-
-    Parameters
-    ----------
-    high : float
-        The greatest value to show; not negative.
-    most : int
-        At most so many steps.
-    least_step : float
-        No step is smaller; a power of ten.
-
-    Returns
-    -------
-    tuple[float, ...]
-        0, s, 2s, ... with s in {1, 2, 5} times a power of ten and not below ``least_step``; the
-        last is at least ``high``.
-    """
-    high = max(high, least_step)
-    power = max(10.0 ** math.floor(math.log10(high / most)), least_step)
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= high / most)
-    return tuple(step * i for i in range(math.ceil(high / step) + 1))
-
-
 def line_chart(
-    series: Sequence[Series], *, x_title: str, y_title: str, height: float = 210.0
+    series: Sequence[Series],
+    *,
+    x_title: str,
+    y_title: str,
+    height: float = 210.0,
+    shares: bool = False,
 ) -> Picture:
     """Draw counts against counts, one line per series, each named at its end.
 
@@ -84,40 +75,48 @@ def line_chart(
         What the axes count, with the unit.
     height : float
         In points; more where the names need it.
+    shares : bool
+        Whether y are percentages, of no count of x.
     """
     ends = [
         (float(line.x[-1]), float(line.y[-1])) if len(line.x) else (0.0, 0.0) for line in series
     ]
     x_ticks = ticks(max(x for x, _ in ends))
     y_ticks = ticks(max(float(max(line.y, default=0)) for line in series), 5)
-    labels = [
-        [*textwrap.wrap(line.name, 20), f"{words.number(y)} of {words.number(x)}"]
-        for line, (x, y) in zip(series, ends, strict=True)
+    y_axis = percent_ticks(y_ticks) if shares else [(y, words.number(y)) for y in y_ticks]
+    values = [
+        words.percent_of(f"{y:.2f}")
+        if shares
+        else say("{part} of {whole}", part=words.number(y), whole=words.number(x))
+        for x, y in ends
     ]
-    right = 10 + max(_extent(text) for lines in labels for text in lines)
-    sizes = [len(lines) * (_SIZE + 2) + 3 for lines in labels]
+    labels = [
+        [*wrapped(line.name, 96.0, 6), value] for line, value in zip(series, values, strict=True)
+    ]
+    right = 12 + max(extent(each, bold=True) for lines in labels for each in lines)
+    sizes = [len(lines) * LEAD + 3 for lines in labels]
     height = max(height, sum(sizes) + 44.0)
-    frame = _Frame(
-        left=_extent(words.number(y_ticks[-1])) + 10,
+    frame = Frame(
+        left=max(extent(told) for _, told in y_axis) + 8,
         right=WIDTH - right,
         top=22.0,
         bottom=height - 34.0,
         x_high=x_ticks[-1],
         y_high=y_ticks[-1],
     )
-    y_axis = [(value, words.number(value)) for value in y_ticks]
-    parts = _axes(frame, x_ticks, y_axis, x_title, y_title)
-    heights = _apart(
+    x_axis = [(value, words.number(value)) for value in x_ticks]
+    parts = axes(frame, x_axis, y_axis, x_title, y_title)
+    heights = apart(
         [frame.y(y) for _, y in ends],
         sizes,
         # the greatest number of the axis stands right below
-        frame.bottom + _SIZE,
+        frame.bottom + SIZE,
     )
     for i, line in enumerate(series):
-        colour, dash = COLOURS[i % len(COLOURS)], _DASHES[i % len(_DASHES)]
+        colour, dash = COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)]
         points = _thinned(line)
         path = "M" + "L".join(f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in points)
-        parts.append(_stroke(path, colour, 1.6, dash))
+        parts.append(stroke(path, colour, 1.6, dash))
         x, y = points[-1]
         parts.append(
             f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="2.6" fill="{colour}"/>'
@@ -126,22 +125,21 @@ def line_chart(
             leader = (
                 f"M{frame.x(x) + 5:.1f} {frame.y(y):.1f}L{frame.right + 6:.1f} {heights[i]:.1f}"
             )
-            parts.append(_stroke(leader, colour, 0.5, "1 2"))
-        for j, text in enumerate(labels[i]):
-            parts.append(
-                _text(
-                    frame.right + 10,
-                    heights[i] + 3 + j * (_SIZE + 2),
-                    text,
-                    weight="bold" if j < len(labels[i]) - 1 else "normal",
-                )
-            )
+            parts.append(stroke(leader, colour, 0.5, "1 2"))
+        for j, told in enumerate(labels[i]):
+            weight = "bold" if j < len(labels[i]) - 1 else "normal"
+            parts.append(text(frame.right + 10, heights[i] + 3 + j * LEAD, told, weight=weight))
     said = "; ".join(
-        f"{line.name}: {words.number(y)} after {words.number(x)}"
-        for line, (x, y) in zip(series, ends, strict=True)
+        say(
+            "{name}: {value} after {x}",
+            name=line.name,
+            value=value if shares else words.number(y),
+            x=words.number(x),
+        )
+        for line, value, (x, y) in zip(series, values, ends, strict=True)
     )
-    alt = f"Line chart of {y_title} against {x_title}. {said}."
-    return _drawing(height, parts, alt)
+    alt = say("Line chart of {y} against {x}. {said}.", y=y_title, x=x_title, said=said)
+    return drawing(height, parts, alt)
 
 
 def course_chart(
@@ -157,16 +155,16 @@ def course_chart(
         What the axes count.
     """
     height = 190.0
-    people, estimate, low, high = np.array(course, dtype=float).T
+    people, estimate, low, high = _thinned_rows(np.array(course, dtype=float)).T
     # where the band is still wide it may leave the chart: what matters is where it ends
     y_ticks = ticks(min(100.0, 100 * max(1.6 * high[-1], 1.1 * estimate.max())), 5, 0.001)
-    decimals = max(0, -math.floor(math.log10(y_ticks[1])))
-    y_axis = [(value, f"{value:.{decimals}f}{words.NBSP}%") for value in y_ticks]
+    y_axis = percent_ticks(y_ticks)
+    decimals = max(0, -math.floor(math.log10(y_ticks[1]) + 1e-9)) + 1
     x_ticks = ticks(float(people[-1]))
-    texts = [f"{100 * each[-1]:.{decimals + 1}f}{words.NBSP}%" for each in (high, estimate, low)]
-    frame = _Frame(
-        left=max(_extent(text) for _, text in y_axis) + 10,
-        right=WIDTH - 12 - max(map(_extent, texts)),
+    texts = [words.percent_of(f"{100 * each[-1]:.{decimals}f}") for each in (high, estimate, low)]
+    frame = Frame(
+        left=max(extent(told) for _, told in y_axis) + 8,
+        right=WIDTH - 14 - max(extent(told, bold=True) for told in texts),
         top=22.0,
         bottom=height - 34.0,
         x_high=x_ticks[-1],
@@ -179,24 +177,32 @@ def course_chart(
         return [f"{x[i]:.1f} {frame.y(each):.1f}" for i, each in enumerate(heights)]
 
     band = f"M{'L'.join([*along(high), *along(low)[::-1]])}Z"
+    x_axis = [(value, words.number(value)) for value in x_ticks]
     parts = [
         f'<path d="{band}" fill="{COLOURS[4]}" fill-opacity="0.35"/>',
-        *_axes(frame, x_ticks, y_axis, x_title, y_title),
-        _stroke(f"M{'L'.join(along(estimate))}", COLOURS[0], 1.6),
+        *axes(frame, x_axis, y_axis, x_title, y_title),
+        *(stroke(f"M{'L'.join(along(each))}", COLOURS[0], 0.6) for each in (high, low)),
+        stroke(f"M{'L'.join(along(estimate))}", COLOURS[0], 1.6),
+        mark(x[-1], frame.y(min(100 * estimate[-1], y_ticks[-1])), COLOURS[0], "estimated"),
     ]
     wanted = [frame.y(min(100 * each[-1], y_ticks[-1])) for each in (high, estimate, low)]
-    for text, y, weight in zip(
+    for told, y, weight in zip(
         texts,
-        _apart(wanted, [_SIZE + 2] * 3, height - _SIZE),
+        apart(wanted, [LEAD] * 3, height - SIZE),
         ("normal", "bold", "normal"),
         strict=True,
     ):
-        parts.append(_text(x[-1] + 8, y + 3, text, weight=weight))
-    alt = (
-        f"Line chart of {y_title} against {x_title}: {texts[1]}, between {texts[2]} and "
-        f"{texts[0]}, after {words.number(people[-1])}."
+        parts.append(text(x[-1] + 8, y + 3, told, weight=weight))
+    alt = say(
+        "Line chart of {y} against {x}: {estimate}, between {low} and {high}, after {n}.",
+        y=y_title,
+        x=x_title,
+        estimate=texts[1],
+        low=texts[2],
+        high=texts[0],
+        n=words.number(people[-1]),
     )
-    return _drawing(height, parts, alt)
+    return drawing(height, parts, alt)
 
 
 def bar_chart(bars: Sequence[tuple[str, float]], *, whole: float, unit: str) -> Picture:
@@ -212,25 +218,20 @@ def bar_chart(bars: Sequence[tuple[str, float]], *, whole: float, unit: str) -> 
         What is counted, for the text: ``"findings"``.
     """
     values = [f"{words.number(n)} ({words.percent(n, whole)})" for _, n in bars]
-    room = WIDTH - 8 - max(_extent(value) for value in values)
+    room = WIDTH - 8 - max(extent(value) for value in values)
     parts, y = [], 0.0
     for i, (name, count) in enumerate(bars):
-        for line in textwrap.wrap(name, int(WIDTH / (_SIZE * _CHARACTER))) or [""]:
-            y += _SIZE + 3
-            parts.append(_text(0, y, line))
+        for line in wrapped(name, WIDTH):
+            y += SIZE + 3
+            parts.append(text(0, y, line))
         y += 4
         length = max(room * count / whole, 0.75 if count else 0.0)
-        parts.append(
-            f'<rect x="0" y="{y:.1f}" width="{room:.1f}" height="11" fill="none" '
-            f'stroke="{_LINE}" stroke-width="0.6"/>'
-            f'<rect x="0" y="{y:.1f}" width="{length:.1f}" height="11" fill="{COLOURS[0]}"/>'
-        )
-        parts.append(_text(room + 8, y + 9, values[i]))
+        parts.append(box(0, y, room, 11, "none", LINE))
+        parts.append(box(0, y, length, 11, COLOURS[0]))
+        parts.append(text(room + 8, y + 9, values[i]))
         y += 15
-    alt = f"Bar chart of {unit}. " + "; ".join(
-        f"{name}: {value}" for (name, _), value in zip(bars, values, strict=True)
-    )
-    return _drawing(y + 4, parts, alt + ".")
+    said = "; ".join(f"{name}: {value}" for (name, _), value in zip(bars, values, strict=True))
+    return drawing(y + 4, parts, say("Bar chart of {unit}. {said}.", unit=unit, said=said))
 
 
 class ProofBar(NamedTuple):
@@ -252,6 +253,17 @@ class ProofBar(NamedTuple):
     estimated: float | None = None
 
 
+#: What is proven of people, with its sign: alike, not alike, not known.
+_PROVEN = fixed(
+    (
+        "certified: treated alike",
+        "falsified: treated unlike",
+        "undecided",
+        "estimated to be unlike, not certified",
+    )
+)
+
+
 def proof_chart(bars: Sequence[ProofBar]) -> Picture:
     """Draw what is proven as bars: solid what is proven, hatched what is estimated, grey the rest.
 
@@ -260,44 +272,88 @@ def proof_chart(bars: Sequence[ProofBar]) -> Picture:
     bars : sequence of ProofBar
         At least one, in the order to be drawn.
     """
-    parts, y, tall = [], 0.0, 16.0
-    kinds = [("certified", COLOURS[0]), ("falsified", COLOURS[1]), ("undecided", _LINE)]
-    told = []
+    parts: list[str] = []
+    told: list[str] = []
+    y = 0.0
     for bar in bars:
-        y += _SIZE + 3
-        parts.append(_text(0, y, bar.name, weight="bold"))
+        for line in wrapped(bar.name, WIDTH):
+            y += SIZE + 3
+            parts.append(text(0, y, line, weight="bold"))
         y += 5
-        left = max(0.0, 1.0 - bar.certified - bar.falsified)
-        x = 0.0
-        shares = (bar.certified, bar.falsified, left)
-        for (_, colour), share in zip(kinds, shares, strict=True):
-            width = WIDTH * share
-            parts.append(
-                f'<rect x="{x:.2f}" y="{y:.1f}" width="{width:.2f}" height="{tall}" '
-                f'fill="{colour}"/>'
-            )
-            x += width
-        if bar.estimated:
-            start = WIDTH * (bar.certified + bar.falsified)
-            parts += _hatched(start, WIDTH * bar.estimated, y, tall)
-        values = [f"{_floor(share)} {kind}" for (kind, _), share in zip(kinds, shares, strict=True)]
-        if bar.estimated is not None:
-            values.append(f"about {words.percent(bar.estimated, 1.0, 2)} estimated unlike")
-        said = ", ".join(values)
-        y += tall + _SIZE + 3
-        parts.append(_text(0, y, said, colour=_QUIET))
+        strip, said = _strip(bar, y)
+        parts += strip
+        y += _TALL
+        for line in wrapped(said, WIDTH):
+            y += SIZE + 3
+            parts.append(text(0, y, line, colour=QUIET))
         y += 10
         told.append(f"{bar.name}: {said}")
+    return _with_key(parts, y + 4, told, estimated=any(bar.estimated is not None for bar in bars))
+
+
+def proof_strip(bar: ProofBar) -> Picture:
+    """Draw what is proven of everybody as one strip, for a summary."""
+    parts, said = _strip(bar, 0.0)
+    lines = wrapped(f"{bar.name}: {said}" if bar.name else said, WIDTH)
+    y = _TALL
+    for line in lines:
+        y += SIZE + 3
+        parts.append(text(0, y, line))
+    told = f"{bar.name}: {said}" if bar.name else said
+    return _with_key(parts, y + 12, [told], estimated=bar.estimated is not None)
+
+
+_TALL = 16.0
+
+
+def _strip(bar: ProofBar, y: float) -> tuple[list[str], str]:
+    """Draw a bar, and say it: in grey its parts are told apart by their signs."""
+    left = max(0.0, 1.0 - bar.certified - bar.falsified)
+    parts, x = [], 0.0
+    for share, colour, sign in zip(
+        (bar.certified, bar.falsified, left), (COLOURS[0], COLOURS[1], LINE), "=≠ ", strict=True
+    ):
+        wide = WIDTH * share
+        parts.append(box(x, y, wide, _TALL, colour))
+        if wide > 14 and sign.strip():
+            parts.append(text(x + 5, y + 11.5, sign, colour="#ffffff", weight="bold"))
+        x += wide
+    start = WIDTH * (bar.certified + bar.falsified)
+    if bar.certified and bar.falsified:
+        parts.append(stroke(f"M{WIDTH * bar.certified:.2f} {y:.1f}v{_TALL:.1f}", "#ffffff", 1.2))
+    if bar.estimated:
+        parts.append(hatched(start, y, WIDTH * bar.estimated, _TALL, COLOURS[1]))
+    said = say(
+        "{certified} certified, {falsified} falsified, {undecided} undecided",
+        certified=_floor(bar.certified),
+        falsified=_floor(bar.falsified),
+        undecided=_floor(left),
+    )
+    if bar.estimated is None:
+        return parts, said
+    about = words.percent(bar.estimated, 1.0, 2)
+    return parts, say("{said}, about {share} estimated unlike", said=said, share=about)
+
+
+def _with_key(parts: list[str], y: float, told: Sequence[str], *, estimated: bool) -> Picture:
+    """Add the key to bars of what is proven."""
     x = 0.0
-    y += 4
-    for kind, colour in kinds:
-        parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="9" height="9" fill="{colour}"/>')
-        parts.append(_text(x + 13, y + 8, kind))
-        x += _extent(kind) + 28
-    parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="9" height="9" fill="{_LINE}"/>')
-    parts += _hatched(x, 9, y, 9)
-    parts.append(_text(x + 13, y + 8, "estimated to be unlike, not certified"))
-    return _drawing(y + 14, parts, f"Bars of what is proven. {'. '.join(told)}.")
+    looks = zip(_PROVEN, (COLOURS[0], COLOURS[1], LINE, LINE), "=≠  ", strict=True)
+    for kind, colour, sign in looks if estimated else list(looks)[:3]:
+        name = say(kind)
+        if x and x + extent(name) + 18 > WIDTH:
+            x, y = 0.0, y + 14
+        parts.append(box(x, y, 9, 9, colour))
+        if kind == _PROVEN[-1]:
+            parts.append(hatched(x, y, 9, 9, COLOURS[1]))
+        if sign.strip():
+            parts.append(
+                text(x + 4.5, y + 7.5, sign, colour="#ffffff", anchor="middle", weight="bold")
+            )
+        parts.append(text(x + 13, y + 8, name))
+        x += extent(name) + 26
+    alt = say("Bars of what is proven. {said}.", said=". ".join(told))
+    return drawing(y + 14, parts, alt)
 
 
 class Rate(NamedTuple):
@@ -336,47 +392,161 @@ def forest_chart(groups: Sequence[Rate], *, reference: float | None, x_title: st
     x_title : str
         What the axis counts.
     """
-    values = [f"{words.percent(each.rate, 1.0)} of {words.number(each.people)}" for each in groups]
-    names = [textwrap.wrap(each.name, 34) or [""] for each in groups]
-    left = 14 + max(_extent(line) for lines in names for line in lines)
-    right = WIDTH - 14 - max(map(_extent, values))
-    x_ticks = ticks(100 * max(*(each.high for each in groups), reference or 0.0), 5, 0.01)
-    heights = [max(15.0, len(lines) * (_SIZE + 2) + 4) for lines in names]
-    top, bottom = 22.0, 22.0 + sum(heights)
-    frame = _Frame(left, right, top, bottom, x_ticks[-1], 1.0)
-    parts: list[str] = []
+    values = [_of(words.percent(each.rate, 1.0), each.people) for each in groups]
+    highest = max(*(each.high for each in groups), reference or 0.0)
+    x_ticks = percent_ticks(ticks(100 * highest, 5, 0.01))
+    lines = [_Line(each.name, value) for each, value in zip(groups, values, strict=True)]
+    frame, rows, parts = _listed(lines, x_ticks[-1][0])
     if reference:
         best, fifths = (frame.x(100 * float(share) * reference) for share in (1.0, FOUR_FIFTHS))
+        tall = frame.bottom - frame.top
         parts.append(
-            f'<rect x="{fifths:.1f}" y="{top:.1f}" width="{best - fifths:.1f}" '
-            f'height="{bottom - top:.1f}" fill="{COLOURS[4]}" fill-opacity="0.25"/>'
+            f'<rect x="{fifths:.1f}" y="{frame.top:.1f}" width="{best - fifths:.1f}" '
+            f'height="{tall:.1f}" fill="{COLOURS[4]}" fill-opacity="0.25"/>'
         )
-        parts.append(_stroke(f"M{best:.1f} {top - 4:.1f}V{bottom:.1f}", _QUIET, 0.8, "4 2"))
-        parts.append(_stroke(f"M{fifths:.1f} {top - 4:.1f}V{bottom:.1f}", _QUIET, 0.8, "1 2"))
-        parts.append(_text(best + 3, top - 8, "highest", colour=_QUIET))
-        parts.append(_text(fifths - 3, top - 8, "four fifths", colour=_QUIET, anchor="end"))
-    decimals = max(0, -math.floor(math.log10(x_ticks[1])))
-    parts += _lying_axis(frame, [(t, f"{t:.{decimals}f}{words.NBSP}%") for t in x_ticks], x_title)
-    y = top
-    for each, lines, value, height in zip(groups, names, values, heights, strict=True):
-        middle = y + height / 2
-        for i, line in enumerate(lines):
-            at = middle + 3 + (i - (len(lines) - 1) / 2) * (_SIZE + 2)
-            parts.append(_text(left - 8, at, line, anchor="end"))
-        low, high, x = (frame.x(100 * share) for share in (each.low, each.high, each.rate))
-        colour = COLOURS[1] if each.below else COLOURS[0]
-        parts.append(_stroke(f"M{low:.1f} {middle:.1f}H{high:.1f}", colour, 1.4))
-        parts += [_stroke(f"M{end:.1f} {middle - 3:.1f}v6", colour, 1.0) for end in (low, high)]
-        # told apart by more than the colour
-        mark = _frame_mark if each.below else _dot
-        parts.append(mark(x, middle, colour))
-        parts.append(_text(right + 10, middle + 3, value))
-        y += height
+        parts += _lines_at(
+            frame, [(fifths, say("four fifths"), "1 2"), (best, say("highest"), "4 2")]
+        )
+    parts += lying_axis(frame, x_ticks, x_title)
+    for each, y in zip(groups, rows, strict=True):
+        low, at, high = (frame.x(100 * share) for share in (each.low, each.rate, each.high))
+        parts += _whisker(low, at, high, y, below=each.below)
     said = "; ".join(
-        f"{each.name}: {value}, {100 * each.low:.1f} to {100 * each.high:.1f} %"
+        f"{each.name}: {value}, {words.percent_ends(each.low, each.high)}"
         for each, value in zip(groups, values, strict=True)
     )
-    return _drawing(bottom + 36, parts, f"Rates by group, {x_title}. {said}.")
+    lowest = min(range(len(groups)), key=lambda place: groups[place].rate)
+    alt = say(
+        "Rates by group, {what}. The lowest is that of {name}, {value}. {said}.",
+        what=x_title,
+        name=groups[lowest].name,
+        value=values[lowest],
+        said=said,
+    )
+    return drawing(frame.bottom + 36, parts, alt)
+
+
+class Ratio(NamedTuple):
+    """A group's impact ratio.
+
+    Attributes
+    ----------
+    name : str
+        Which group.
+    people : int
+        How many are in it.
+    ratio : float
+        Its rate by the highest one.
+    low, high : float, optional
+        Its interval; ``None`` for the group with the highest rate, and where nobody of it has the
+        outcome.
+    below : bool
+        Whether it is below four fifths.
+    """
+
+    name: str
+    people: int
+    ratio: float
+    low: float | None = None
+    high: float | None = None
+    below: bool = False
+
+
+def ratio_chart(groups: Sequence[Ratio], *, x_title: str) -> Picture:
+    """Draw impact ratios with their intervals, beside the four-fifths screening line.
+
+    Parameters
+    ----------
+    groups : sequence of Ratio
+        At least one, in the order to be drawn.
+    x_title : str
+        What the axis tells: ``"impact ratio: rate by the highest rate"``.
+    """
+    values = [
+        say("{ratio} (n = {n})", ratio=words.number(each.ratio, 2), n=words.number(each.people))
+        for each in groups
+    ]
+    # an interval of few people may reach far; what matters is below 1
+    highest = min(max(1.0, *(each.high or 0.0 for each in groups)), 1.6)
+    x_ticks = [(value, words.number(value, 1)) for value in ticks(highest, 8, 0.1)]
+    lines = [_Line(each.name, value) for each, value in zip(groups, values, strict=True)]
+    frame, rows, parts = _listed(lines, x_ticks[-1][0])
+    parts += lying_axis(frame, x_ticks, x_title)
+    line = float(FOUR_FIFTHS)
+    screening = say("{line} screening line", line=words.number(line, 1))
+    parts += _lines_at(frame, [(frame.x(line), screening, "1 2"), (frame.x(1.0), "", "4 2")])
+    for each, y in zip(groups, rows, strict=True):
+        ends = (each.ratio if end is None else end for end in (each.low, each.ratio, each.high))
+        low, at, high = (frame.x(min(end, x_ticks[-1][0])) for end in ends)
+        parts += _whisker(low, at, high, y, below=each.below)
+    below = sum(each.below for each in groups)
+    lowest = min(range(len(groups)), key=lambda place: groups[place].ratio)
+    said = "; ".join(
+        f"{each.name}: {value}"
+        + (
+            ""
+            if each.low is None or each.high is None
+            else f", {words.ends(words.number(each.low, 2), words.number(each.high, 2))}"
+        )
+        for each, value in zip(groups, values, strict=True)
+    )
+    alt = say(
+        "Impact ratios by group. The lowest is that of {name}, {value}; {below} of {groups} are "
+        "below four fifths. {said}.",
+        name=groups[lowest].name,
+        value=values[lowest],
+        below=words.number(below),
+        groups=words.number(len(groups)),
+        said=said,
+    )
+    return drawing(frame.bottom + 36, parts, alt)
+
+
+class _Line(NamedTuple):
+    """A line of a chart: what it is of, and its value in words."""
+
+    name: str
+    value: str
+
+
+def _listed(lines: Sequence[_Line], x_high: float) -> tuple[Frame, list[float], list[str]]:
+    """Write names at the left and values at the right; give the room between, and the heights."""
+    names = [wrapped(each.name, 0.38 * WIDTH) for each in lines]
+    left = 16 + max(extent(each) for held in names for each in held)
+    right = WIDTH - 14 - max(extent(each.value) for each in lines)
+    heights = [max(15.0, len(held) * LEAD + 4) for held in names]
+    frame = Frame(left, right, 22.0, 22.0 + sum(heights), x_high, 1.0)
+    parts, rows, y = [], [], frame.top
+    for each, held, height in zip(lines, names, heights, strict=True):
+        rows.append(y + height / 2)
+        for i, told in enumerate(held):
+            at = rows[-1] + 3 + (i - (len(held) - 1) / 2) * LEAD
+            parts.append(text(left - 8, at, told, anchor="end"))
+        parts.append(text(right + 10, rows[-1] + 3, each.value))
+        y += height
+    return frame, rows, parts
+
+
+def _lines_at(frame: Frame, lines: Sequence[tuple[float, str, str]]) -> list[str]:
+    """Draw upright lines with what they are, the first one's words to the left of it."""
+    parts = []
+    for i, (x, told, dash) in enumerate(lines):
+        parts.append(stroke(f"M{x:.1f} {frame.top - 4:.1f}V{frame.bottom:.1f}", QUIET, 0.8, dash))
+        if told:
+            side, anchor = (3, "start") if i else (-3, "end")
+            parts.append(text(x + side, frame.top - 8, told, colour=QUIET, anchor=anchor))
+    return parts
+
+
+def _whisker(low: float, at: float, high: float, y: float, *, below: bool) -> list[str]:
+    """Draw an interval with its mark: square and vermilion below the line, else round and blue."""
+    colour = COLOURS[1] if below else COLOURS[0]
+    ends = f"M{low:.1f} {y:.1f}H{high:.1f}M{low:.1f} {y - 3:.1f}v6M{high:.1f} {y - 3:.1f}v6"
+    return [stroke(ends, colour, 1.2), mark(at, y, colour, "observed", square=below)]
+
+
+def _of(rate: str, people: int) -> str:
+    return say("{rate} of {n}", rate=rate, n=words.number(people))
 
 
 class Apart(NamedTuple):
@@ -408,36 +578,45 @@ def apart_chart(pairs: Sequence[Apart], *, x_title: str) -> Picture:
     x_title : str
         What the axis counts.
     """
-    right = WIDTH - 14 - max(_extent(each.value) for each in pairs)
-    x_ticks = ticks(100 * max(max(each.inside, each.outside) for each in pairs), 6, 0.01)
-    names = [textwrap.wrap(each.name, int(right / (_SIZE * _CHARACTER))) or [""] for each in pairs]
-    heights = [len(lines) * (_SIZE + 2) + 18.0 for lines in names]
+    right = WIDTH - 14 - max(extent(each.value) for each in pairs)
+    x_ticks = percent_ticks(
+        ticks(100 * max(max(each.inside, each.outside) for each in pairs), 6, 0.01)
+    )
+    names = [wrapped(each.name, right) for each in pairs]
+    heights = [len(lines) * LEAD + 18.0 for lines in names]
     top = 20.0
-    frame = _Frame(6.0, right, top, top + sum(heights), x_ticks[-1], 1.0)
-    decimals = max(0, -math.floor(math.log10(x_ticks[1])))
+    frame = Frame(6.0, right, top, top + sum(heights), x_ticks[-1][0], 1.0)
+    inside, outside = say("in the group"), say("everybody else")
+    second = 13 + extent(inside) + 18
     parts = [
-        _dot(5, 6, COLOURS[0]),
-        _text(13, 9, "in the group"),
-        _frame_mark(85, 6, COLOURS[1]),
-        _text(93, 9, "everybody else"),
-        *_lying_axis(frame, [(t, f"{t:.{decimals}f}{words.NBSP}%") for t in x_ticks], x_title),
+        mark(5, 6, COLOURS[0], "estimated"),
+        text(13, 9, inside),
+        mark(second, 6, COLOURS[1], "estimated", square=True),
+        text(second + 8, 9, outside),
+        *lying_axis(frame, x_ticks, x_title),
     ]
     y = top
     for each, lines, height in zip(pairs, names, heights, strict=True):
         for i, line in enumerate(lines):
-            parts.append(_text(0, y + _SIZE + 1 + i * (_SIZE + 2), line))
+            parts.append(text(0, y + SIZE + 1 + i * LEAD, line))
         at = y + height - 9
-        inside, outside = frame.x(100 * each.inside), frame.x(100 * each.outside)
-        parts.append(_stroke(f"M{inside:.1f} {at:.1f}H{outside:.1f}", _QUIET, 1.0))
-        parts.append(_frame_mark(outside, at, COLOURS[1]))
-        parts.append(_dot(inside, at, COLOURS[0]))
-        parts.append(_text(right + 10, at + 3, each.value))
+        own, others = frame.x(100 * each.inside), frame.x(100 * each.outside)
+        parts.append(stroke(f"M{own:.1f} {at:.1f}H{others:.1f}", QUIET, 1.0))
+        parts.append(mark(others, at, COLOURS[1], "estimated", square=True))
+        parts.append(mark(own, at, COLOURS[0], "estimated"))
+        parts.append(text(right + 10, at + 3, each.value))
         y += height
     said = "; ".join(
-        f"{each.name}: {words.percent(each.inside, 1.0)} against {words.percent(each.outside, 1.0)}"
+        say(
+            "{name}: {inside} against {outside}",
+            name=each.name,
+            inside=words.percent(each.inside, 1.0),
+            outside=words.percent(each.outside, 1.0),
+        )
         for each in pairs
     )
-    return _drawing(frame.bottom + 36, parts, f"{x_title} in groups and outside them. {said}.")
+    alt = say("{what} in groups and outside them. {said}.", what=x_title, said=said)
+    return drawing(frame.bottom + 36, parts, alt)
 
 
 class FrontPoint(NamedTuple):
@@ -490,7 +669,7 @@ def front_chart(
     # what is near nought is seen against it
     least = 0.0 if min(acrosses) < 0.6 * max(acrosses) else min(acrosses)
     wide, high = (max(acrosses) - least) or 1.0, (max(ups) - min(ups)) or 1.0
-    frame = _Frame(
+    frame = Frame(
         left=38.0,
         right=WIDTH - 12,
         top=22.0,
@@ -500,54 +679,67 @@ def front_chart(
         x_low=max(0.0, least - room * wide),
         y_low=min(ups) - room * high,
     )
-    x_ticks = _round_between(frame.x_low, frame.x_high)
-    y_ticks = _round_between(frame.y_low, frame.y_high)
+    x_ticks = round_between(frame.x_low, frame.x_high)
+    y_ticks = round_between(frame.y_low, frame.y_high)
     parts = [
-        _text(0, _SIZE, y_title, colour=_QUIET),
-        *_lying_axis(
-            frame, [(value, f"{text}{words.NBSP}{unit}") for value, text in x_ticks], x_title
+        text(0, SIZE, y_title, colour=QUIET),
+        *lying_axis(
+            frame, [(value, f"{told}{words.NBSP}{unit}") for value, told in x_ticks], x_title
         ),
     ]
-    for value, text in y_ticks:
+    for value, told in y_ticks:
         y = frame.y(value)
-        parts.append(_stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", _LINE, 0.6))
-        parts.append(_text(frame.left - 5, y + 3, f"{text}{words.NBSP}%", anchor="end"))
+        parts.append(stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", LINE, 0.6))
+        parts.append(text(frame.left - 5, y + 3, f"{told}{words.NBSP}%", anchor="end"))
     marks = [_Box(frame.x(each.x[1]) - 9, frame.y(each.y[1]) - 6, 18, 12) for each in points]
     taken: list[_Box] = []
     if floor is not None:
         y = frame.y(floor)
-        parts.append(_stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", _QUIET, 0.8, "4 2"))
-        told = "least accuracy allowed"
-        parts.append(_text(frame.right, y - 3, told, colour=_QUIET, anchor="end", halo=True))
-        taken.append(_Box(frame.right - _extent(told), y - 4 - _SIZE, _extent(told), _SIZE + 4))
+        parts.append(stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", QUIET, 0.8, "4 2"))
+        told = say("least accuracy allowed")
+        parts.append(text(frame.right, y - 3, told, colour=QUIET, anchor="end", halo=True))
+        taken.append(_Box(frame.right - extent(told), y - 4 - SIZE, extent(told), SIZE + 4))
     for each in points:
         x, y = frame.x(each.x[1]), frame.y(each.y[1])
         across = f"M{frame.x(each.x[0]):.1f} {y:.1f}H{frame.x(each.x[2]):.1f}"
         up = f"M{x:.1f} {frame.y(each.y[0]):.1f}V{frame.y(each.y[2]):.1f}"
-        parts.append(_stroke(across + up, _FAINT, 0.9))
+        parts.append(stroke(across + up, FAINT, 0.9))
     line = sorted((each.x[1], each.y[1]) for each in points if each.front)
     if len(line) > 1:
         path = "L".join(f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in line)
-        parts.append(_stroke(f"M{path}", COLOURS[0], 1.2))
+        parts.append(stroke(f"M{path}", COLOURS[0], 1.2))
     parts += [_front_mark(frame.x(each.x[1]), frame.y(each.y[1]), each) for each in points]
     # those on the front are placed first, where there is most room
     for each, own in sorted(zip(points, marks, strict=True), key=lambda pair: not pair[0].front):
         x, y = frame.x(each.x[1]), frame.y(each.y[1])
         others = [mark for mark in marks if mark is not own]
-        box = _beside(x, y, _extent(each.name), taken, others, frame)
+        box = _beside(x, y, extent(each.name), taken, others, frame)
         taken.append(box)
         weight = "bold" if each.front else "normal"
         if box.y > y + 4 or box.y + box.tall < y - 4:
             end = min(max(x, box.x), box.x + box.wide)
             edge = box.y + 2 if box.y > y else box.y + box.tall
-            parts.append(_stroke(f"M{x:.1f} {y:.1f}L{end:.1f} {edge:.1f}", _QUIET, 0.6, "1 2"))
-        parts.append(_text(box.x + 1, box.y + _SIZE, each.name, weight=weight, halo=True))
+            parts.append(stroke(f"M{x:.1f} {y:.1f}L{end:.1f} {edge:.1f}", QUIET, 0.6, "1 2"))
+        parts.append(text(box.x + 1, box.y + SIZE, each.name, weight=weight, halo=True))
     said = "; ".join(
-        f"{each.name}: {_with_ends(each.x)} {unit}, accuracy {_with_ends(each.y)} %"
-        + (", on the front" if each.front else "")
+        say(
+            "{name}: {x}, accuracy {y}, on the front"
+            if each.front
+            else "{name}: {x}, accuracy {y}",
+            name=each.name,
+            x=_with_ends(each.x, unit),
+            y=_with_ends(each.y, "%"),
+        )
         for each in points
     )
-    return _drawing(height, parts, f"{y_title} against {x_title}, with 95 % intervals. {said}.")
+    alt = say(
+        "{y} against {x}, with {confidence} intervals. {said}.",
+        y=y_title,
+        x=x_title,
+        confidence=words.percent_of("95"),
+        said=said,
+    )
+    return drawing(height, parts, alt)
 
 
 class HeatCell(NamedTuple):
@@ -571,113 +763,47 @@ def heat_map(
     title : str
         What the rates are of.
     """
-    left = min(150.0, 10 + max(map(_extent, rows)))
+    left = min(150.0, 12 + max(extent(name, bold=True) for name in rows))
     wide = (WIDTH - left) / len(columns)
-    fits = max(3, int(wide / (_SIZE * _CHARACTER)) - 1)
-    heads = [textwrap.wrap(name, fits) or [""] for name in columns]
-    top, tall = 8 + (_SIZE + 2) * max(map(len, heads)), 28.0
+    heads = [wrapped(name, wide - 4) for name in columns]
+    sides = [wrapped(name, left - 12, 2) for name in rows]
+    top, tall = 8 + LEAD * max(map(len, heads)), 28.0
     highest = max((cell.rate or 0.0 for line in cells for cell in line), default=0.0) or 1.0
     parts: list[str] = []
     told: list[str] = []
     for j, lines in enumerate(heads):
-        for i, text in enumerate(lines):
-            y = top - 6 - (len(lines) - 1 - i) * (_SIZE + 2)
-            parts.append(_text(left + (j + 0.5) * wide, y, text, anchor="middle", weight="bold"))
-    for i, (name, line) in enumerate(zip(rows, cells, strict=True)):
+        for i, line in enumerate(lines):
+            y = top - 6 - (len(lines) - 1 - i) * LEAD
+            parts.append(text(left + (j + 0.5) * wide, y, line, anchor="middle", weight="bold"))
+    for i, (name, row) in enumerate(zip(rows, cells, strict=True)):
         y = top + i * tall
-        held = textwrap.shorten(name, int((left - 8) / (_SIZE * _CHARACTER)), placeholder="…")
-        parts.append(_text(left - 8, y + tall / 2 + 3, held, anchor="end", weight="bold"))
-        for j, cell in enumerate(line):
+        for j, line in enumerate(sides[i]):
+            at = y + tall / 2 + 3 + (j - (len(sides[i]) - 1) / 2) * LEAD
+            parts.append(text(left - 8, at, line, anchor="end", weight="bold"))
+        for j, cell in enumerate(row):
             x = left + j * wide
             share = 0.0 if cell.rate is None else cell.rate / highest
             parts.append(
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{tall}" '
-                f'fill="{COLOURS[0]}" fill-opacity="{0.75 * share:.2f}" stroke="white" '
-                'stroke-width="1.5"/>'
+                f'fill="{COLOURS[4]}" fill-opacity="{share:.2f}" stroke="{LINE}" '
+                'stroke-width="0.8"/>'
             )
-            rate = "nobody" if cell.rate is None else words.percent(cell.rate, 1.0)
-            colour = "#ffffff" if share > 0.7 else _INK
-            parts.append(
-                _text(x + wide / 2, y + 12, rate, anchor="middle", colour=colour, weight="bold")
-            )
-            if cell.rate is not None:
+            if cell.rate is None:
+                rate = say("nobody")
+                parts.append(text(x + wide / 2, y + 17, rate, anchor="middle", colour=QUIET))
+            else:
+                rate = words.percent(cell.rate, 1.0)
+                parts.append(text(x + wide / 2, y + 12, rate, anchor="middle", weight="bold"))
                 number = f"n = {words.number(cell.people)}"
-                parts.append(_text(x + wide / 2, y + 23, number, anchor="middle", colour=colour))
-            told.append(f"{name}, {columns[j]}: {rate} of {words.number(cell.people)}")
-    return _drawing(top + tall * len(rows) + 4, parts, f"{title}. {'; '.join(told)}.")
+                parts.append(text(x + wide / 2, y + 23, number, anchor="middle"))
+            told.append(f"{name}, {columns[j]}: {_of(rate, cell.people)}")
+    alt = f"{title}. {'; '.join(told)}."
+    return drawing(top + tall * len(rows) + 4, parts, alt)
 
 
 def _floor(share: float) -> str:
     """Write a share, in hundredths of a percent; never more than it is."""
-    return f"{math.floor(share * 10_000 + 1e-9) / 100:.2f}{words.NBSP}%"
-
-
-def _hatched(x: float, width: float, y: float, tall: float) -> list[str]:
-    """Hatch a part of a bar with lines that lean to the right."""
-    lines = []
-    at = x - tall + 2.0
-    while at < x + width:
-        begin, end = max(at, x), min(at + tall, x + width)
-        if end > begin:
-            bottom, top = y + tall - (begin - at), y + tall - (end - at)
-            lines.append(_stroke(f"M{begin:.2f} {bottom:.2f}L{end:.2f} {top:.2f}", COLOURS[1], 1.0))
-        at += 4.0
-    return lines
-
-
-class _Frame(NamedTuple):
-    """The plot's box and its scales."""
-
-    left: float
-    right: float
-    top: float
-    bottom: float
-    x_high: float
-    y_high: float
-    x_low: float = 0.0
-    y_low: float = 0.0
-
-    def x(self, value: float) -> float:
-        share = (value - self.x_low) / (self.x_high - self.x_low)
-        return self.left + (self.right - self.left) * share
-
-    def y(self, value: float) -> float:
-        share = (value - self.y_low) / (self.y_high - self.y_low)
-        return self.bottom - (self.bottom - self.top) * share
-
-
-def _axes(
-    frame: _Frame,
-    x_ticks: Sequence[float],
-    y_ticks: Sequence[tuple[float, str]],
-    x_title: str,
-    y_title: str,
-) -> list[str]:
-    """Draw the axes; values of the upright one with their texts."""
-    parts = [_text(0, _SIZE, y_title, colour=_QUIET)]
-    for value, text in y_ticks:
-        y = frame.y(value)
-        parts.append(_stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", _LINE, 0.6))
-        parts.append(_text(frame.left - 5, y + 3, text, anchor="end"))
-    for value in x_ticks:
-        x = frame.x(value)
-        parts.append(_stroke(f"M{x:.1f} {frame.bottom:.1f}v4", _QUIET, 0.6))
-        parts.append(_text(x, frame.bottom + 14, words.number(value), anchor="middle"))
-    parts.append(_stroke(f"M{frame.left:.1f} {frame.bottom:.1f}H{frame.right:.1f}", _QUIET, 0.8))
-    middle = (frame.left + frame.right) / 2
-    parts.append(_text(middle, frame.bottom + 28, x_title, colour=_QUIET, anchor="middle"))
-    return parts
-
-
-def _dot(x: float, y: float, colour: str) -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="{colour}"/>'
-
-
-def _frame_mark(x: float, y: float, colour: str) -> str:
-    return (
-        f'<rect x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6" fill="white" '
-        f'stroke="{colour}" stroke-width="1.4"/>'
-    )
+    return words.percent_of(f"{math.floor(share * 10_000 + 1e-9) / 100:.2f}")
 
 
 class _Box(NamedTuple):
@@ -708,10 +834,10 @@ def _beside(
     wide: float,
     taken: Sequence[_Box],
     others: Sequence[_Box],
-    frame: _Frame,
+    frame: Frame,
 ) -> _Box:
     """Place a label around a mark, where it covers the least, is not far, and names no other."""
-    tall, gap = _SIZE + 3.0, 5.0
+    tall, gap = SIZE + 3.0, 5.0
     room = _Box(frame.left, frame.top, WIDTH - frame.left, frame.bottom - frame.top)
 
     def cost(place: _Box) -> float:
@@ -732,7 +858,7 @@ def _beside(
 
 def _front_mark(x: float, y: float, point: FrontPoint) -> str:
     """Draw a mark of its kind; full on the front, else an outline."""
-    colour = {"portion": COLOURS[0], "other": COLOURS[3]}.get(point.kind, _INK)
+    colour = {"portion": COLOURS[0], "other": COLOURS[3]}.get(point.kind, INK)
     look = f'fill="{colour if point.front else "white"}" stroke="{colour}" stroke-width="1.4"'
     match point.kind:
         case "imported":
@@ -747,34 +873,12 @@ def _front_mark(x: float, y: float, point: FrontPoint) -> str:
     return f'<path d="M{path}Z" {look}/>'
 
 
-def _round_between(low: float, high: float, most: int = 6) -> list[tuple[float, str]]:
-    """Choose round axis values between two ends, with their texts."""
-    rough = (high - low) / most
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
-    digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
-    return [(step * place, f"{step * place:.{digits}f}") for place in places]
-
-
-def _with_ends(span: tuple[float, float, float]) -> str:
+def _with_ends(span: tuple[float, float, float], unit: str) -> str:
     """Write a percentage with its interval."""
     low, at, high = span
     digits = min(words.digits_of(low / 100, high / 100), 2)
-    return f"{at:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
-
-
-def _lying_axis(frame: _Frame, x_ticks: Sequence[tuple[float, str]], x_title: str) -> list[str]:
-    """Draw an axis that lies below, its values with their texts and upright lines."""
-    parts = []
-    for value, text in x_ticks:
-        x = frame.x(value)
-        parts.append(_stroke(f"M{x:.1f} {frame.top:.1f}V{frame.bottom:.1f}", _LINE, 0.6))
-        parts.append(_text(x, frame.bottom + 13, text, anchor="middle"))
-    parts.append(_stroke(f"M{frame.left:.1f} {frame.bottom:.1f}H{frame.right:.1f}", _QUIET, 0.8))
-    middle = (frame.left + frame.right) / 2
-    parts.append(_text(middle, frame.bottom + 27, x_title, colour=_QUIET, anchor="middle"))
-    return parts
+    told = [words.plain(each, digits) for each in (low, at, high)]
+    return f"{told[1]}{words.NBSP}{unit} ({words.ends(told[0], told[2])})"
 
 
 def _thinned(line: Series) -> list[tuple[float, float]]:
@@ -784,55 +888,7 @@ def _thinned(line: Series) -> list[tuple[float, float]]:
     return [(0.0, 0.0), *((float(line.x[i]), float(line.y[i])) for i in picked)]
 
 
-def _apart(wanted: Sequence[float], sizes: Sequence[float], end: float) -> list[float]:
-    """Move labels apart: down from the one above, then up from the end of the drawing."""
-    placed = list(wanted)
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    free = 0.0
-    for i in order:
-        placed[i] = max(wanted[i], free)
-        free = placed[i] + sizes[i]
-    for i in reversed(order):
-        placed[i] = min(placed[i], end - sizes[i])
-        end = placed[i]
-    return placed
-
-
-def _extent(text: str) -> float:
-    """Estimate a text's width."""
-    return len(text) * _SIZE * _CHARACTER + 2
-
-
-def _text(
-    x: float,
-    y: float,
-    text: str,
-    *,
-    colour: str = _INK,
-    anchor: str = "start",
-    weight: str = "normal",
-    halo: bool = False,
-) -> str:
-    # what lies under a halo does not strike the text through
-    around = ' stroke="white" stroke-width="2.4" paint-order="stroke"' if halo else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" '
-        f'font-weight="{weight}"{around}>{escape(text)}</text>'
-    )
-
-
-def _stroke(path: str, colour: str, width: float, dash: str = "") -> str:
-    dashed = f' stroke-dasharray="{dash}"' if dash else ""
-    return (
-        f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}" '
-        f'stroke-linejoin="round"{dashed}/>'
-    )
-
-
-def _drawing(height: float, parts: Sequence[str], alt: str) -> Picture:
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH:.0f}pt" height="{height:.1f}pt" '
-        f'viewBox="0 0 {WIDTH:.0f} {height:.1f}" font-family="{_FONT}" font-size="{_SIZE}" '
-        f'role="img"><title>{escape(alt)}</title>{"".join(parts)}</svg>'
-    )
-    return Picture(svg, alt)
+def _thinned_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give at most `_MOST_POINTS` evenly picked rows, and the last one."""
+    stride = max(1, math.ceil(len(rows) / _MOST_POINTS))
+    return rows if stride == 1 else np.concatenate([rows[:-1:stride], rows[-1:]])
