@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn, get_args, get_type_hints
+from typing import Any, NoReturn, get_args, get_type_hints
 
 import msgspec
 
 from fairdesk import __version__
+from fairdesk.audit.details import LanguageKey, Paper, Redaction, Standard, TemplateKey
 from fairdesk.audit.inspection import Subject
 from fairdesk.audit.methods import METHODS, parse_options
 from fairdesk.audit.question import Limits, read_limits, read_terms
@@ -19,8 +20,18 @@ from fairdesk.audit.verification import Doubt
 from fairdesk.audit.verifying import Recheck
 from fairdesk.certify.certificate import SUFFIX
 from fairdesk.errors import SpecError
-from fairdesk.headless import AUDIT_FILE, CERTIFICATE, OUTPUTS, Question, RepairQuestion
+from fairdesk.headless import (
+    AUDIT_FILE,
+    CERTIFICATE,
+    MANIFEST,
+    OUTPUTS,
+    Question,
+    RepairQuestion,
+    ReportQuestion,
+)
 from fairdesk.mitigate.options import RepairOptions
+from fairdesk.report.document import Format
+from fairdesk.report.templates import TEMPLATES
 from fairdesk.samples import samples
 
 #: The exit code of a wrong command line.
@@ -33,8 +44,8 @@ _SPELT = {"exported": "file"}
 _REPAIRS = {"aequitas": "repair-aequitas", "testsgd": "repair-testsgd"}
 
 _OUT_HELP = (
-    f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}, and {CERTIFICATE} where "
-    "something was proven; made when it is missing. "
+    f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}, {MANIFEST} with the "
+    f"fingerprints of all, and {CERTIFICATE} where something was proven; made when it is missing. "
     "Nothing is overwritten: the files of an earlier audit in it are moved to a folder earlier-1, "
     "earlier-2, ... inside it"
 )
@@ -49,6 +60,11 @@ The exit code is 0 also when nothing was shown to help: then that is said, also 
 are those of the portion that left least to repair. It is 1 when the repair failed (one line on
 standard error says why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C: what was
 measured until then is kept and written.
+"""
+_REPORT_EPILOG = """\
+The exit code is 0 when the report is written, 1 when it is not (one line on standard error says
+why), 2 for a wrong command line. An audit that cannot be written to is reported on all the same;
+then it is said that nothing could be logged.
 """
 _VERIFY_EPILOG = """\
 The exit code is 0 when nothing differs, 1 when something does, or nothing could be checked; what
@@ -204,6 +220,18 @@ def parser() -> argparse.ArgumentParser:
     _add_reproduction(reproducing)
     _add_json(reproducing)
 
+    reporting = commands.add_parser(
+        "report",
+        help="write the report of an audit",
+        description="Write the report of an audit, and beside it a manifest with the fingerprint "
+        "of what was written. What is not told here is as the audit has it; what is told holds for "
+        "this report only, but for details and --final, which the audit keeps.",
+        epilog=_REPORT_EPILOG,
+        allow_abbrev=False,
+    )
+    _add_report(reporting)
+    _add_json(reporting)
+
     demo = commands.add_parser(
         "demo",
         help="audit the built-in sample",
@@ -297,6 +325,67 @@ def _add_repair(parser: argparse.ArgumentParser) -> None:
         "the files of an earlier repair in it are moved to a folder earlier-1, earlier-2, ... "
         "inside it",
     )
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    """Add how a report is wanted."""
+    add = parser.add_argument
+    parser.set_defaults(refuse=parser.error)
+    add("audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk)")
+    add("--template", choices=get_args(TemplateKey), help=f"which kind: {_templates()}")
+    add("--format", choices=get_args(Format), default="pdf", help="(default: pdf)")
+    add("--out", metavar="FILE", type=Path, help="the report’s file; what is there is replaced")
+    add(
+        "--details",
+        metavar="FILE",
+        type=Path,
+        help="JSON: what only people can tell, by the names of the fields, with “signers”, "
+        "“categories” and “logo”; kept in the audit",
+    )
+    add("--logo", metavar="FILE", type=Path, help="a picture for the cover; kept in the audit")
+    add(
+        "--final",
+        action="store_true",
+        help="mark the report as final; refused while a required field is empty",
+    )
+    add("--paper", choices=get_args(Paper), help="the size of its pages")
+    add(
+        "--language",
+        choices=get_args(LanguageKey),
+        help="of numbers, dates and, with a catalogue, of texts",
+    )
+    add(
+        "--redact",
+        choices=get_args(Redaction),
+        help="what is shown of single people: everything, only invented ones, or values in bands",
+    )
+    add("--standard", choices=get_args(Standard), help="what the PDF promises")
+    add(
+        "--leave-out",
+        metavar="KEY",
+        action="append",
+        default=[],
+        help="drop a section, chart or table; may be repeated",
+    )
+    add(
+        "--add",
+        metavar="KEY",
+        action="append",
+        default=[],
+        help="show a chart or table that is not shown by default, or was dropped; may be repeated",
+    )
+    add("--list-parts", action="store_true", help="list what can be dropped and added, and end")
+    add("--sign", metavar="P12", type=Path, help="sign with the key in a PKCS#12 file")
+    add(
+        "--passphrase-file",
+        metavar="F",
+        type=Path,
+        help="the file whose first line opens the key",
+    )
+
+
+def _templates() -> str:
+    return "; ".join(f"{key}: {each.title}" for key, each in TEMPLATES.items())
 
 
 def _add_verification(parser: argparse.ArgumentParser) -> None:
@@ -497,6 +586,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     arguments = parser().parse_args(argv)
     if arguments.command == "repair":
         _check_repair(arguments)
+    if arguments.command == "report":
+        _check_report(arguments)
     if arguments.command != "audit":
         return arguments
     if not arguments.protected and not arguments.text_column:
@@ -515,6 +606,14 @@ def _check_repair(arguments: argparse.Namespace) -> None:
         arguments.refuse(f"argument {name}: only with --method aequitas")
     if arguments.method == "aequitas" and arguments.rule is not None:
         arguments.refuse("argument --rule: only with --method testsgd")
+
+
+def _check_report(arguments: argparse.Namespace) -> None:
+    """Refuse a report without a file, and a passphrase without a key."""
+    if arguments.out is None and not arguments.list_parts:
+        arguments.refuse("the following arguments are required: --out, or --list-parts")
+    if arguments.passphrase_file is not None and arguments.sign is None:
+        arguments.refuse("argument --passphrase-file: only with --sign")
 
 
 def _names(method: str) -> tuple[str, ...]:
@@ -589,6 +688,35 @@ def repair_of(arguments: argparse.Namespace) -> RepairQuestion:
         model=arguments.model,
         trusted=arguments.trust_model,
     )
+
+
+def report_of(arguments: argparse.Namespace) -> ReportQuestion:
+    """Make the question of a report."""
+    return ReportQuestion(
+        audit=arguments.audit,
+        out=arguments.out,
+        form=arguments.format,
+        changes=changes_of(arguments),
+        details=arguments.details,
+        logo=arguments.logo,
+        final=arguments.final,
+        key=arguments.sign,
+        passphrase=arguments.passphrase_file,
+    )
+
+
+def changes_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Give what of a report is to be otherwise than the audit has it."""
+    told = {
+        "template": arguments.template,
+        "language": arguments.language,
+        "paper": arguments.paper,
+        "redaction": arguments.redact,
+        "standard": arguments.standard,
+        "left_out": tuple(arguments.leave_out),
+        "added": tuple(arguments.add),
+    }
+    return {name: value for name, value in told.items() if value}
 
 
 def doubt_of(arguments: argparse.Namespace) -> Doubt:

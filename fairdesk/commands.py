@@ -17,11 +17,13 @@ import msgspec
 
 from fairdesk.arguments import (
     again_of,
+    changes_of,
     doubt_of,
     parse,
     question_of,
     recheck_of,
     repair_of,
+    report_of,
     subject_of,
 )
 from fairdesk.audit.inspection import inspect
@@ -38,8 +40,10 @@ from fairdesk.errors import (
 )
 from fairdesk.events import Figure, Mined, Proven, RuleSet, Share
 from fairdesk.files import log_folder
-from fairdesk.headless import Outcome, RepairOutcome, audit, repair
+from fairdesk.headless import Outcome, RepairOutcome, audit, repair, report, report_parts
 from fairdesk.report import about_repairs, figures, inspected, verified, words
+from fairdesk.report.choosing import Part
+from fairdesk.report.document import Written
 from fairdesk.report.rules import rule_phrase
 
 log = logging.getLogger(__name__)
@@ -174,6 +178,21 @@ def _repair(arguments: argparse.Namespace) -> int:
         _complain(trouble)
         return FAILED
     return INTERRUPTED if run.state == "stopped" else 0
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    """Write a report, and tell what was written; gives the exit code."""
+    if arguments.list_parts:
+        listed = report_parts(arguments.audit, changes_of(arguments))
+        _say(
+            json.dumps(msgspec.to_builtins(listed))
+            if arguments.json
+            else "\n".join(_table(_PART_HEADS, [_part_row(part) for part in listed]))
+        )
+        return 0
+    written = report(report_of(arguments))
+    _say(json.dumps(_written_figures(written)) if arguments.json else _written_summary(written))
+    return 0
 
 
 @contextmanager
@@ -384,6 +403,37 @@ def _compared(figures: Sequence[Figure], number: int | None, what: str) -> dict[
     }
 
 
+_PART_HEADS = ("Key", "Shown", "What")
+
+
+def _part_row(part: Part) -> tuple[str, str, str]:
+    shown = "always" if part.required else "yes" if part.shown else "no"
+    return part.key, shown, part.title
+
+
+def _written_figures(written: Written) -> dict[str, object]:
+    """Give what ``report --json`` prints."""
+    return {
+        **msgspec.structs.asdict(written),
+        "path": str(written.path),
+        "beside": [str(each) for each in written.beside],
+    }
+
+
+def _written_summary(written: Written) -> str:
+    """Say which report was written, for people."""
+    pages = f", {words.counted(written.pages, 'page')}" if written.pages else ""
+    lines = [f"{written.path}: {written.status}{pages}.", f"SHA-256 {written.sha256}"]
+    lines += [str(each) for each in written.beside]
+    if written.signed:
+        lines.append(f"Signed by {written.signed}.")
+    if written.status != "Final" and written.missing:
+        lines.append(f"Missing before it can be final: {'; '.join(written.missing)}.")
+    if written.left_out:
+        lines.append(f"Left out: {'; '.join(written.left_out)}.")
+    return "\n".join((*lines, *([written.redacted] if written.redacted else []), *written.remarks))
+
+
 def _verified_figures(verified: Verified) -> dict[str, object]:
     """Give what ``verify --json`` prints."""
     header, checks = verified.header, verified.checks
@@ -561,4 +611,5 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "verify": _verify,
     "reproduce": _reproduce,
     "repair": _repair,
+    "report": _report,
 }

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
+from fairdesk.audit.details import Categories, Choice, Details
 from fairdesk.audit.inspection import Inspection, Subject, inspect
 from fairdesk.audit.methods import ABOUT_GROUPS, Answers, method_named
 from fairdesk.audit.question import Limits, domain_of
@@ -26,11 +28,13 @@ from fairdesk.audit.worker import Worker
 from fairdesk.certify.certificate import SUFFIX
 from fairdesk.data.profile import problems
 from fairdesk.data.witness import check_admits
-from fairdesk.errors import FairDeskError, ModelError, ReportError, SpecError
+from fairdesk.errors import FairDeskError, ModelError, ReportError, SpecError, StoreError
 from fairdesk.files import sha256
 from fairdesk.report import inspected
 from fairdesk.report.about_repairs import lowest_portion, repair_of, trial_of, trials_of
-from fairdesk.report.document import write_pdf
+from fairdesk.report.choosing import Part, parts
+from fairdesk.report.choosing import check as check_parts
+from fairdesk.report.document import Format, Written, whole_report, write_pdf, write_report
 from fairdesk.report.exports import (
     GROUP_FILES,
     UnlabelledError,
@@ -40,12 +44,17 @@ from fairdesk.report.exports import (
     write_findings_json,
     write_retraining_csv,
 )
+from fairdesk.report.fields import read_details, read_logo
+from fairdesk.report.manifest import sidecar
 from fairdesk.report.repair_exports import write_repair
+from fairdesk.report.signing import Key, open_key, read_key
+from fairdesk.report.status import check_final, mark_final, status
+from fairdesk.report.writing import check_place, replacing
 from fairdesk.samples import is_sample_file
 
 log = logging.getLogger(__name__)
 
-AUDIT_FILE, REPORT = "audit.fairdesk", "report.pdf"
+AUDIT_FILE, REPORT, MANIFEST = "audit.fairdesk", "report.pdf", "manifest.json"
 #: What an audit leaves in its folder, and who writes it.
 OUTPUTS = {
     "findings.csv": write_findings_csv,
@@ -137,6 +146,42 @@ class RepairOutcome(msgspec.Struct, frozen=True):
     exported: int | None
     files: dict[str, str]
     trouble: str
+
+
+class ReportQuestion(msgspec.Struct, frozen=True):
+    """Which report is to be written, as somebody names it.
+
+    Attributes
+    ----------
+    audit : Path
+        The audit.
+    out : Path
+        The report's file.
+    form : str
+        ``"pdf"``, ``"html"`` or ``"json"``.
+    changes : dict
+        What is to be otherwise than the audit has it, by the names of
+        `fairdesk.audit.details.Choice`; of what is dropped and added: besides. For this report
+        only.
+    details, logo : Path, optional
+        Files of what the auditor fills in, and of a picture; they are kept in the audit.
+    final : bool
+        Whether the report is marked as final, which the audit keeps too.
+    key : Path, optional
+        A PKCS#12 file to sign with.
+    passphrase : Path, optional
+        The file whose first line opens it.
+    """
+
+    audit: Path
+    out: Path
+    form: Format = "pdf"
+    changes: dict[str, Any] = msgspec.field(default_factory=dict)
+    details: Path | None = None
+    logo: Path | None = None
+    final: bool = False
+    key: Path | None = None
+    passphrase: Path | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -272,14 +317,117 @@ def repair(
                     provenance=question.provenance,
                 )
                 files = {name: str(path) for name, path in written.items()}
-                store.log(
+                store.exported(
                     f"Exported model {exported} of the repair of run {record.id} to "
-                    f"{question.out.absolute()}."
+                    f"{question.out.absolute()}.",
+                    written,
                 )
         except FairDeskError as error:
             log.warning("the repair was not exported: %s", error, exc_info=True)
             trouble = str(error)
         return RepairOutcome(store.spec, record, exported, files, trouble)
+
+
+def report(question: ReportQuestion) -> Written:
+    """Write a report of an audit, also of one that cannot be written to.
+
+    Raises
+    ------
+    FairDeskError
+        When the audit cannot be read; a detail, or a part that is named, is unknown; the report
+        cannot be final yet, or be written or signed. Nothing is written then, and nothing kept.
+    """
+    check_place(question.out)
+    key = None if question.key is None else _signing_key(question.key, question.passphrase)
+    with _to_report(question) as (store, unlogged):
+        choice = _changed(store.choice(), question.changes)
+        details = _filled_in(store.details(), question)
+        final = question.final or status(store.log_entries(), choice.template).word == "Final"
+        check_parts(parts(whole_report(store, choice), choice), choice, final=final)
+        if question.final:
+            check_final(choice.template, details)
+        store.write_details(details)
+        if question.final:
+            mark_final(store, choice.template)
+        return write_report(store, question.out, question.form, choice, key=key, unlogged=unlogged)
+
+
+def report_parts(audit: Path, changes: dict[str, Any]) -> tuple[Part, ...]:
+    """List what a report of an audit could hold, and what of it is shown.
+
+    Raises
+    ------
+    FairDeskError
+        When the audit cannot be read.
+    """
+    with Store.read(audit) as store:
+        choice = _changed(store.choice(), changes)
+        return parts(whole_report(store, choice), choice)
+
+
+@contextmanager
+def _to_report(question: ReportQuestion) -> Iterator[tuple[Store, str]]:
+    """Open the audit, or read it where it cannot be written to; gives why, then.
+
+    Raises
+    ------
+    StoreError
+        When it cannot be read; or not be written to, and something is to be kept in it.
+    """
+    keeps = question.final or question.details is not None or question.logo is not None
+    with ExitStack() as stack:
+        unlogged = ""
+        try:
+            store = stack.enter_context(Store.open(question.audit))
+        except StoreError as error:
+            store = stack.enter_context(Store.read(question.audit))
+            if keeps:
+                raise
+            unlogged = str(error)
+        yield store, unlogged
+
+
+def _changed(choice: Choice, changes: dict[str, Any]) -> Choice:
+    """Make a choice otherwise: parts are dropped and added besides those that are already."""
+    wanted = dict(changes)
+    left_out, added = wanted.pop("left_out", ()), wanted.pop("added", ())
+    choice = msgspec.structs.replace(choice, **wanted)
+    return msgspec.structs.replace(
+        choice,
+        left_out=tuple(
+            key for key in dict.fromkeys((*choice.left_out, *left_out)) if key not in added
+        ),
+        added=tuple(key for key in dict.fromkeys((*choice.added, *added)) if key not in left_out),
+    )
+
+
+def _filled_in(details: Details, question: ReportQuestion) -> Details:
+    """Give what is filled in, with what files say besides."""
+    if question.details is not None:
+        read = read_details(question.details)
+        details = Details(
+            texts={**details.texts, **read.texts},
+            signers=read.signers or details.signers,
+            categories=details.categories if read.categories == Categories() else read.categories,
+            logo=read.logo or details.logo,
+        )
+    if question.logo is not None:
+        details = msgspec.structs.replace(details, logo=read_logo(question.logo))
+    return details
+
+
+def _signing_key(key: Path, passphrase: Path | None) -> Key:
+    word = ""
+    if passphrase is not None:
+        try:
+            word = passphrase.read_text(encoding="utf-8").partition("\n")[0].rstrip("\r")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ReportError(
+                f"The passphrase in “{passphrase}” cannot be read.",
+                why=f"The system says: {getattr(error, 'strerror', None) or error}.",
+                remedy="Name a text file whose first line is the passphrase.",
+            ) from error
+    return open_key(read_key(key), word)
 
 
 def _reopen(worker: Worker, spec: AuditSpec, question: RepairQuestion) -> None:
@@ -423,10 +571,33 @@ def _write_outputs(
             troubles[name] = str(error)
         else:
             files[name] = str((folder / name).absolute())
+    begin(MANIFEST)
+    try:
+        _write_manifest(store, folder, files)
+    except FairDeskError as error:
+        log.warning("%s: %s", MANIFEST, error, exc_info=True)
+        troubles[MANIFEST] = str(error)
     first, *others = troubles.values() or [""]
     if others:
         first += f" Not written either: {', '.join(list(troubles)[1:])}."
     return files, first, tuple(left_out)
+
+
+def _write_manifest(store: Store, folder: Path, files: dict[str, str]) -> None:
+    """Write what shows that files are those of this audit, and log them all.
+
+    Raises
+    ------
+    FairDeskError
+        When it cannot be written.
+    """
+    told = {name: Path(path) for name, path in files.items() if name != AUDIT_FILE}
+    manifest = sidecar(store, told)
+    with replacing(folder / MANIFEST) as draft:
+        draft.write_bytes(manifest)
+    files[MANIFEST] = str((folder / MANIFEST).absolute())
+    told[MANIFEST] = folder / MANIFEST
+    store.exported(f"Exported to {folder.absolute()}.", told, manifest.decode())
 
 
 def _certificates(store: Store) -> dict[str, Callable[[Store, Path], None]]:
@@ -474,7 +645,7 @@ def _make_room(folder: Path) -> None:
     ReportError
         When its files cannot be moved.
     """
-    names = (AUDIT_FILE, *OUTPUTS, *GROUP_FILES)
+    names = (AUDIT_FILE, *OUTPUTS, *GROUP_FILES, MANIFEST)
     there = [folder / name for name in names if (folder / name).exists()]
     there += sorted(folder.glob(f"certificate*{SUFFIX}"))
     if not there:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -15,7 +15,7 @@ import msgspec
 from fairdesk.audit.details import Choice
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import RunRecord, Store
-from fairdesk.errors import FairDeskError
+from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
 from fairdesk.report import about_repairs, evidence, html, pages, redaction, words
 from fairdesk.report.blocks import Callout, Fact, Report
@@ -23,6 +23,7 @@ from fairdesk.report.choosing import chosen, settled
 from fairdesk.report.gathering import gather
 from fairdesk.report.language import frame, say, translated, using
 from fairdesk.report.logo import check_logo
+from fairdesk.report.manifest import manifest, sidecar
 from fairdesk.report.material import Made, Material, about_groups
 from fairdesk.report.sections import sections
 from fairdesk.report.signing import SUFFIX, Key
@@ -86,6 +87,7 @@ def write_report(
     *,
     key: Key | None = None,
     unlogged: str = "",
+    go_on: Callable[[], None] = lambda: None,
 ) -> Written:
     """Write the whole report, the manifest beside it, and what was written into the log.
 
@@ -106,16 +108,21 @@ def write_report(
         Signs the PDF, and the manifest; what is no PDF is signed beside itself as well.
     unlogged : str
         Why the audit cannot be written to, a sentence; then nothing is logged, and that is said.
+    go_on : callable, optional
+        Called when everything is made and nothing is written yet: what it raises is the end.
 
     Raises
     ------
     ReportError
         When a file cannot be written, or signed.
     """
-    # the manifest needs all of the audit's library
-    from fairdesk.report.manifest import sidecar  # noqa: PLC0415
-
     path = path.absolute()
+    if path.resolve() == store.path.resolve():
+        raise ReportError(
+            "The report cannot take the place of its audit.",
+            why=f"“{path}” is the audit file.",
+            remedy="Choose another name for the report.",
+        )
     choice = choice or store.choice()
     report = make_report(store, choice)
     remarks: list[str] = []
@@ -129,6 +136,7 @@ def write_report(
             content = html.page(report).encode()
         case "json":
             content = structured(report)
+    go_on()
     _write(path, content)
     beside = [path.with_name(path.name + SIDECAR)]
     shown = redaction.Shown(choice.redaction, store.spec, store.table())
@@ -271,7 +279,7 @@ def _material(store: Store, choice: Choice) -> Material:
 def _whole(store: Store, material: Material) -> Report:
     """Make the report with all its blocks, also with those that are only shown when asked for."""
     spec, choice, shown = material.spec, material.choice, material.shown
-    moment = evidence.last_moment(spec, material.runs)
+    moment = evidence.last_moment(spec, material.log)
     title = spec.title.strip() or "Untitled audit"
     standing = status(store.log_entries(), choice.template).word
     people = redaction.SHORT[choice.redaction]
@@ -288,7 +296,7 @@ def _whole(store: Store, material: Material) -> Report:
         ),
         promise=_promise(material),
         sections=sections(material),
-        manifest=shown.manifest(evidence.manifest(material)),
+        manifest=shown.manifest(manifest(material)),
         template=choice.template,
         language=choice.language,
         paper=choice.paper,

@@ -93,15 +93,26 @@ def mark_final(store: Store, template: TemplateKey) -> None:
     ReportError
         While something that it needs is empty, or cannot be.
     """
-    left = obstacles(template, store.details())
+    check_final(template, store.details())
+    said = f"The report “{TEMPLATES[template].title}” was marked as final."
+    store.log(said, "final", _Of(template))
+
+
+def check_final(template: TemplateKey, details: Details) -> None:
+    """Check that a template's report can be final.
+
+    Raises
+    ------
+    ReportError
+        While something that it needs is empty, or cannot be.
+    """
+    left = obstacles(template, details)
     if left:
         raise ReportError(
             "The report cannot be marked as final yet.",
             why=f"Still missing: {'; '.join(left)}.".replace("..", "."),
             remedy="Fill it in on the Report page, or with “fairdesk report --details FILE”.",
         )
-    said = f"The report “{TEMPLATES[template].title}” was marked as final."
-    store.log(said, "final", _Of(template))
 
 
 def mark_draft(store: Store, template: TemplateKey) -> None:

@@ -34,6 +34,23 @@ def replacing(path: Path) -> Iterator[Path]:
         raise told(path, error) from error
 
 
+def check_place(path: Path) -> None:
+    """Check that a file can be written to a place, before anything is made for it.
+
+    Raises
+    ------
+    ReportError
+        When the folder is missing, may not be written to, or the disk is full.
+    """
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "")
+        with tempfile.TemporaryFile(dir=path.absolute().parent) as trial:
+            trial.write(b"\0")
+    except OSError as error:
+        raise told(path, error) from error
+
+
 def told(path: Path, error: OSError) -> ReportError:
     """Say in plain words why a file could not be written."""
     what = f"“{path.name}” could not be written."
