@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PureWindowsPath
 
 import msgspec
@@ -36,7 +36,7 @@ class Decision(msgspec.Struct, frozen=True):
     """One decision: a sentence, and the same for programs, by what it is about."""
 
     what: str
-    told: dict[str, object]
+    told: Mapping[str, object]
 
 
 def decisions(spec: AuditSpec, table: Table) -> tuple[Decision, ...]:
@@ -142,11 +142,12 @@ def _about_the_model(spec: AuditSpec, table: Table) -> Iterator[Decision]:
             f"“{good}” is the model’s favourable decision.", {"favourable_decision": good}
         )
     yield from _about_its_inputs(spec, table)
-    for file in (*([model] if spec.trusted else []), *(c for c in model.companions if c.trusted)):
-        name = PureWindowsPath(file.path).name
+    programs = [(each.path, each.sha256) for each in model.companions if each.trusted]
+    for path, sha256 in [(model.path, model.sha256), *programs] if spec.trusted else programs:
+        name = PureWindowsPath(path).name
         yield Decision(
-            f"The file “{name}” (SHA-256 {file.sha256}) is a program, and was trusted to run.",
-            {"trusted": name, "sha256": file.sha256},
+            f"The file “{name}” (SHA-256 {sha256}) is a program, and was trusted to run.",
+            {"trusted": name, "sha256": sha256},
         )
     if model.environment:
         yield Decision(

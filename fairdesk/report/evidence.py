@@ -1,4 +1,4 @@
-"""What proves where a report comes from: the id, the command that repeats it, a manifest."""
+"""What proves where a report comes from: the id, its last moment, the command that repeats it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import msgspec
 
 from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.question import Attributes, Limits
+from fairdesk.audit.records import PASSING, LogEntry
 from fairdesk.audit.spec import AuditSpec, RunSpec
 from fairdesk.audit.store import RunRecord
 from fairdesk.data.domain import Attribute, Limit, Role, attribute_of
@@ -22,7 +23,6 @@ from fairdesk.models.decision import VALUES
 from fairdesk.models.mapping import propose
 from fairdesk.report.decisions import good_answers
 from fairdesk.report.language import moment_text
-from fairdesk.report.material import Material
 from fairdesk.report.words import grouping_names
 
 
@@ -42,10 +42,18 @@ def clock(text: str) -> str:
     return f"{moment(text):%Y-%m-%d %H:%M:%S}"
 
 
-def last_moment(spec: AuditSpec, runs: Sequence[RunRecord]) -> datetime:
-    """Give the time of the newest result: when the last run ended, else when it all began."""
-    times = [run.ended or run.started for run in runs]
-    return max((moment(text) for text in times), default=moment(spec.created))
+def lasting(log: Sequence[LogEntry]) -> Sequence[LogEntry]:
+    """Give the log up to its last entry that changes a report; exports and checks do not."""
+    end = len(log)
+    while end and log[end - 1].kind in PASSING:
+        end -= 1
+    return log[:end]
+
+
+def last_moment(spec: AuditSpec, log: Sequence[LogEntry]) -> datetime:
+    """Give the time that a report bears: that of the last entry that changes it."""
+    last = lasting(log)
+    return moment(last[-1].at if last else spec.created)
 
 
 def date_text(when: datetime) -> str:
@@ -243,24 +251,6 @@ def commands(spec: AuditSpec, runs: Sequence[RunRecord], *, mapped: bool) -> lis
         else command(spec, run.spec, mapped=mapped)
         for run in runs
     ]
-
-
-def manifest(material: Material) -> str:
-    """Write the question, the runs and the log as JSON, for machines."""
-    spec, runs = material.spec, material.runs
-    mapping = map_file(spec, material.table)
-    content = {
-        "audit": identity(spec),
-        "spec": spec,
-        "runs": runs,
-        "commands": commands(spec, runs, mapped=bool(mapping)),
-        "domain_file": domain_file(spec),
-        "map_file": mapping,
-        "log": material.log,
-    }
-    return msgspec.json.format(
-        msgspec.json.encode(content, order="deterministic"), indent=1
-    ).decode()
 
 
 def _with_columns(spec: AuditSpec) -> list[tuple[Attribute, Column]]:

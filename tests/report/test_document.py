@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
+from fairdesk.audit.records import LogEntry
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import PairQuery, Store
 from fairdesk.data.domain import Domain, Role, attribute_of
@@ -164,7 +165,12 @@ def test_the_manifest_is_attached_and_exact(reader, audited):
     (content,) = reader.attachments["manifest.json"]
     manifest = json.loads(content)
     assert manifest["audit"] == evidence.identity(audited.spec)
-    assert manifest["spec"] == json.loads(msgspec.json.encode(audited.spec))
+    spec = json.loads(msgspec.json.encode(audited.spec))
+    (names,) = (column for column in spec["columns"] if column["kind"] == "ignored")
+    assert names["values"][0] == "Person 0"
+    # who is who is nobody's business, and may fill books
+    names["values"] = []
+    assert manifest["spec"] == spec
     assert [run["found"] for run in manifest["runs"]] == [run.found for run in audited.runs()]
 
 
@@ -294,12 +300,14 @@ def test_shown_pairs_are_unlike_each_other(tmp_path):
     assert counter == {(1.0, 0.0): total}
 
 
-def test_time_is_that_of_the_newest_result(tmp_path):
+def test_time_is_that_of_the_last_entry_that_changes_the_report(tmp_path):
     with people_store(tmp_path) as store:
         assert evidence.last_moment(store.spec, []) == datetime(2026, 11, 21, 10, tzinfo=UTC)
         run_into(store, options=FEW)
-        (run,) = store.runs()
-        assert evidence.last_moment(store.spec, [run]) == evidence.moment(run.ended)
+        log = store.log_entries()
+        assert evidence.last_moment(store.spec, log) == evidence.moment(log[-1].at)
+        passing = [*log, LogEntry("2031-01-01T00:00:00+00:00", "Exported.", "exported")]
+        assert evidence.last_moment(store.spec, passing) == evidence.moment(log[-1].at)
 
 
 def test_written_to_disk_or_told_why_not(audited, tmp_path):

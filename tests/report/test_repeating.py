@@ -19,6 +19,7 @@ from fairdesk.report import evidence
 from fairdesk.report.background import appendix
 from fairdesk.report.document import make_report
 from fairdesk.report.gathering import gather
+from fairdesk.report.manifest import manifest
 from fairdesk.report.material import Material
 from tests.report.building import people_store, run_into, spec_of, write_people
 
@@ -241,7 +242,7 @@ def test_a_long_mapping_is_kept_in_the_manifest(tmp_path):
     printed = str(msgspec.to_builtins(appendix(material)))
     assert "value 399" not in printed
     assert "map_file" in printed
-    assert "value 399" in json.loads(evidence.manifest(material))["map_file"]
+    assert "value 399" in json.loads(manifest(material))["map_file"]
 
 
 def make_material(store, spec):
