@@ -231,14 +231,14 @@ class MainWindow(QMainWindow):
         if workspace is None:
             return
         # it comes with the workspace
-        from fairdesk.gui.workspace.report_page import EXPORTS  # noqa: PLC0415
+        from fairdesk.gui.workspace.report_exports import REPORTS  # noqa: PLC0415
 
         for export in workspace.report.offered():
             made = action(
                 self._export_menu,
                 f"{export.title}…",
                 lambda chosen=export: workspace.report.export(chosen),  # type: ignore[misc]
-                "Ctrl+E" if export is EXPORTS[0] else None,
+                "Ctrl+E" if export is REPORTS[0] else None,
             )
             self._export_menu.addAction(made)
 

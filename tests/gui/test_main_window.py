@@ -19,7 +19,7 @@ from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.settings import RECENTS, Settings
 from fairdesk.gui.unexpected import Reporter
 from fairdesk.gui.wizard.state import Step
-from fairdesk.gui.workspace.report_page import EXPORTS
+from fairdesk.gui.workspace.report_exports import EXPORTS
 from fairdesk.gui.workspace.workspace import Workspace
 from fairdesk.samples import samples
 from tests.gui.auditing import make_audit

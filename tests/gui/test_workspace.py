@@ -29,7 +29,7 @@ from fairdesk.gui.workspace import workspace
 from fairdesk.gui.workspace.again_dialog import AgainDialog
 from fairdesk.gui.workspace.data_page import model_facts
 from fairdesk.gui.workspace.overview_page import next_step
-from fairdesk.gui.workspace.report_page import EXPORTS
+from fairdesk.gui.workspace.report_exports import EXPORTS, FILES
 from fairdesk.gui.workspace.run_bar import budget_used
 from fairdesk.gui.workspace.side_by_side import compare, sentence
 from fairdesk.gui.workspace.workspace import EXAMPLES, NAMES
@@ -253,11 +253,11 @@ def test_a_pair_is_told_in_a_sentence_and_side_by_side(path):
 
 def test_exports_are_written_and_logged(qtbot, reading, path, tmp_path):
     reading.show_page("Report")
-    for export in EXPORTS[1:4]:
+    for export in FILES[:3]:
         target = tmp_path / export.name
         reading.report.export(export, target)
         qtbot.waitUntil(target.exists, timeout=20_000)
-        qtbot.waitUntil(reading.report._buttons[0].isEnabled, timeout=20_000)
+        qtbot.waitUntil(reading.report.save.isEnabled, timeout=20_000)
         assert target.stat().st_size
     assert any("retraining.csv" in entry for entry in entries(path))
     assert reading.report._saved.isVisible()
@@ -266,7 +266,7 @@ def test_exports_are_written_and_logged(qtbot, reading, path, tmp_path):
 
 def test_what_was_told_of_groups_and_proven_can_be_exported_once_it_was(qtbot, reading, tmp_path):
     def shown():
-        cards = reading.report._cards.items()
+        cards = reading.report.files.cards.items()
         return {each.name for each, card in cards if not card.isHidden()}
 
     reading.show_page("Report")
@@ -285,9 +285,9 @@ def test_what_was_told_of_groups_and_proven_can_be_exported_once_it_was(qtbot, r
 
 def test_an_export_that_fails_says_so(qtbot, reading, tmp_path):
     reading.show_page("Report")
-    reading.report.export(EXPORTS[1], tmp_path / "no" / "such" / "folder.csv")
+    reading.report.export(FILES[0], tmp_path / "no" / "such" / "folder.csv")
     qtbot.waitUntil(reading.report._banner.isVisible, timeout=20_000)
-    assert reading.report._buttons[0].isEnabled()
+    assert reading.report.save.isEnabled()
 
 
 def test_the_log_is_filtered_and_exported(qtbot, reading, path, tmp_path):
@@ -487,7 +487,7 @@ def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opene
     }
     buttons = audit.report.findChildren(QPushButton)
     exports = [each.text() for each in buttons if each.isVisibleTo(audit.report)]
-    assert any("PDF" in each for each in exports)
+    assert any("report" in each for each in exports)
     assert not any("findings" in each for each in exports)
     assert "examples" not in " ".join(words_of(audit.report))
 

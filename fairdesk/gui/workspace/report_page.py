@@ -1,192 +1,72 @@
-"""What the auditor leaves with: the report, the findings, data to retrain with."""
+"""What the auditor leaves with: the report with its form and its pages, and every other file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+import threading
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
-from fairdesk.audit.store import RunState, Store
-from fairdesk.certify.certificate import SUFFIX
-from fairdesk.errors import FairDeskError, ReportError
-from fairdesk.events import Figure, GroupTable, Proven, RuleSet
+from fairdesk.audit.store import RunState
+from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.background import in_background
+from fairdesk.gui.workspace.report_categories import offer_of
+from fairdesk.gui.workspace.report_contents import ContentsDialog
+from fairdesk.gui.workspace.report_draft import ReportDraft
+from fairdesk.gui.workspace.report_exports import (
+    REPORTS,
+    Export,
+    FilesList,
+    Saved,
+    Written,
+    offered,
+    write,
+)
+from fairdesk.gui.workspace.report_form import ReportForm
+from fairdesk.gui.workspace.report_preview import ReportPreview
 from fairdesk.gui.workspace.session import Session
-from fairdesk.report.document import write_pdf
-from fairdesk.report.exports import (
-    write_certificate,
-    write_findings_csv,
-    write_findings_json,
-    write_groups_csv,
-    write_retraining_csv,
-    write_rule_sets_csv,
+from fairdesk.gui.workspace.sign_dialog import SignDialog
+from fairdesk.report.signing import Key
+
+#: The form is at least so wide, the pages too.
+_LEAST_FORM, _LEAST_PAGES = 330, 380
+#: What no system wants in the name of a file, and how long such a name is at most.
+_UNFIT = re.compile(r'[\x00-\x1f<>:"/\\|?*\u202a-\u202e\u2066-\u2069]')
+_LONGEST = 80
+_EMPTY = (
+    "The report will hold, each in a sentence with its number and then in "
+    "charts and tables: what was asked of which model and data; how groups fared; how common "
+    "discrimination is; pairs of people side by side; what is proven; and the evidence to check it all "
+    "by. What only you can tell, such as the system’s purpose, can be filled in before."
 )
-
-
-@dataclass(frozen=True)
-class Export:
-    """A file that can be written.
-
-    Attributes
-    ----------
-    title : str
-        What it is called.
-    holds : str
-        What is inside, a sentence.
-    button : str
-        What its button says.
-    name : str
-        The name that is suggested, with its suffix.
-    kind : str
-        What the file dialog calls such files.
-    write : callable
-        Writes it.
-    needs : type, optional
-        It is offered once a run has told such a figure; always, where left out.
-    """
-
-    title: str
-    holds: str
-    button: str
-    name: str
-    kind: str
-    write: Callable[[Store, Path], None]
-    needs: type[Figure] | None = None
-
-
-def _write_last_certificate(store: Store, path: Path) -> None:
-    """Write what the last run that proved anything has proven."""
-    certified = store.certified_runs()
-    if not certified:
-        raise ReportError(
-            "No run of this audit has a certificate.",
-            why="Only the method Certify hands one over, once it has proven something.",
-            remedy="Run Certify on the Proof page.",
-        )
-    write_certificate(store, certified[-1], path)
-
-
-EXPORTS = (
-    Export(
-        "Report",
-        "For readers: what was asked, what was found and how, the examples side by side, and the "
-        "evidence to check it by (fingerprints, versions, seeds, times).",
-        "Export PDF &report…",
-        "report.pdf",
-        "PDF document (*.pdf)",
-        write_pdf,
-    ),
-    Export(
-        "Findings as a table",
-        "For a spreadsheet: one row per pair, both people in the words of your data, their "
-        "decisions and scores, your marks and notes.",
-        "Export findings &CSV…",
-        "findings.csv",
-        "CSV table (*.csv)",
-        write_findings_csv,
-    ),
-    Export(
-        "Findings for programs",
-        "For other programs: the whole question, the runs and every pair, as JSON.",
-        "Export findings &JSON…",
-        "findings.json",
-        "JSON file (*.json)",
-        write_findings_json,
-    ),
-    Export(
-        "Data to retrain with",
-        "For whoever trains the model: your data, with pairs added that get one and the same "
-        "label, so that the next model can learn to treat them alike.",
-        "Export re&training CSV…",
-        "retraining.csv",
-        "CSV table (*.csv)",
-        write_retraining_csv,
-    ),
-    Export(
-        "Certificate",
-        "For whoever doubts the proof: every box with its verdict, as the last proof left them. "
-        "“fairdesk verify” checks it again.",
-        "Export certi&ficate…",
-        f"certificate{SUFFIX}",
-        f"Certificate (*{SUFFIX})",
-        _write_last_certificate,
-        Proven,
-    ),
-    Export(
-        "Group figures as a table",
-        "For a spreadsheet: one row per group, with its rate, interval, impact ratio and tests.",
-        "Export &group figures…",
-        "groups.csv",
-        "CSV table (*.csv)",
-        write_groups_csv,
-        GroupTable,
-    ),
-    Export(
-        "Rule sets as a table",
-        "For a spreadsheet: one row per rule set that was found, with its rates, interval and "
-        "support.",
-        "Export r&ule sets…",
-        "rule_sets.csv",
-        "CSV table (*.csv)",
-        write_rule_sets_csv,
-        RuleSet,
-    ),
-)
-
-
-_OF_GROUPS = (
-    "For readers: what was asked, how the groups fared by the model’s decisions, and the evidence "
-    "to check it by (fingerprints, versions, times)."
-)
-
-
-class _Saved(parts.Card):
-    """Says where a file was written, and opens it or its folder."""
-
-    def __init__(self) -> None:
-        super().__init__(tone="tint", margin=theme.GAP)
-        self._path = Path()
-        self._words = parts.Words(strong=True)
-        self._where = parts.Words()
-        self._where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        text = QVBoxLayout()
-        text.setSpacing(theme.TIGHT)
-        text.addWidget(self._words)
-        text.addWidget(self._where)
-        row = QHBoxLayout()
-        row.setSpacing(theme.NEAR)
-        row.addLayout(text, 1)
-        for name, run in (
-            ("Open f&ile", lambda: _open(self._path)),
-            ("Open f&older", lambda: _open(self._path.parent)),
-        ):
-            button = QPushButton(name)
-            button.clicked.connect(run)
-            row.addWidget(button)
-        self.body.addLayout(row)
-        self.hide()
-
-    def tell(self, path: Path) -> None:
-        """Show it for a file."""
-        self._path = path
-        self._words.setText(f"✓ Saved {path.name}")
-        self._where.setText(str(path.parent))
-        self.setAccessibleName(f"Saved {path}")
-        self.show()
 
 
 class ReportPage(QWidget):
-    """Exports.
+    """The report: what people must tell at the left, its pages at the right; and other files.
+
+    Parameters
+    ----------
+    session : Session
+        The audit.
 
     Signals
     -------
     start
-        A run is wanted, for there is nothing to export yet.
+        A run is wanted, for there is nothing to report yet.
     """
 
     start = Signal()
@@ -195,129 +75,241 @@ class ReportPage(QWidget):
         super().__init__(parent)
         self._session = session
         self._folder = session.path.parent
-        self._busy = parts.Busy()
+        self._given_up: threading.Event | None = None
+        #: Whether the pages are wanted although no run was made.
+        self._asked = False
+        self.draft = ReportDraft(session, self)
+        self.form = ReportForm(self.draft)
+        self.preview = ReportPreview(session)
+        self.files = FilesList(session)
+        self._busy = parts.Busy(cancel=True)
         self._banner = parts.Banner()
-        self._saved = _Saved()
+        self._saved = Saved()
         self._note = parts.quiet()
-        self._buttons: list[QPushButton] = []
-        self._cards: dict[Export, parts.Card] = {}
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
-        column.addWidget(parts.title("Report"))
-        column.addWidget(self._note)
-        column.addWidget(self._banner)
-        column.addWidget(self._saved)
-        column.addWidget(self._busy)
-        for export in EXPORTS:
-            self._cards[export] = self._card(export)
-            column.addWidget(self._cards[export])
-        column.addStretch(1)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(parts.scrolled(inside))
-        session.runs_changed.connect(self._tell)
-        session.live_changed.connect(self._go_on)
+        self.format = QComboBox()
+        self.save = QPushButton("&Save report…")
+        self.sign = QPushButton("Si&gn…")
+        self.tabs = QTabWidget()
+        self._lay_out()
+        self._listen()
         self._tell()
 
-    def export(self, export: Export, path: Path | None = None) -> None:
-        """Write a file; asks where, unless it is told."""
+    def export(self, export: Export, path: Path | None = None, key: Key | None = None) -> None:
+        """Write a file, signed where there is a key; asks where, unless it is told."""
+        if self._given_up is not None:
+            return
         if path is None:
+            suggested = self._folder / self.name_of(export)
             name, _kind = QFileDialog.getSaveFileName(
-                self, export.title, str(self._folder / export.name), export.kind
+                self, export.title, str(suggested), export.kind
             )
             if not name:
                 return
             path = Path(name)
             if not path.suffix:
                 path = path.with_suffix(Path(export.name).suffix)
-        target, source = path, self._session.path
+        target, source, given_up = path, self._session.path, threading.Event()
         self._folder = target.parent
         self._banner.clear()
         self._saved.hide()
-        self._set_busy(f"Writing {target.name}…")
+        self.form.keep()
+        self._set_writing(given_up, f"Writing {parts.short(target.name, 40)}…")
 
-        def write() -> Path:
-            store = Store.open(source)
-            try:
-                export.write(store, target)
-                store.log(f"Exported {export.title.lower()} to {target}.")
-            finally:
-                store.close()
-            return target
+        def begin(_none: None) -> None:
+            in_background(
+                self,
+                lambda: write(source, export, target, given_up, key),
+                lambda written: self._written(given_up, written),
+                lambda error: self._failed(given_up, error),
+            )
 
-        in_background(self, write, self._written, self._failed)
+        # what was just typed comes first: the file is asked in order
+        self._session.store.ask(lambda _store: None, begin)
 
     def offered(self) -> list[Export]:
-        """Give the files that there is something to write in.
-
-        Without a model there are no findings, only the report and what was told of groups.
-        """
-        always = EXPORTS[:1] if self._session.spec.predictions else EXPORTS
-        told = {type(figure) for run in self._session.runs for figure in run.figures}
-        return [each for each in EXPORTS if (each.needs in told if each.needs else each in always)]
+        """Give the files that there is something to write in."""
+        return list(offered(self._session))
 
     def export_report(self) -> None:
-        """Write the PDF report; for the main window's menu."""
-        self.export(EXPORTS[0])
+        """Write the report in the format that is chosen; for the main window's menu."""
+        self.export(REPORTS[self.format.currentIndex()])
 
-    def _card(self, export: Export) -> parts.Card:
-        card = parts.Card()
-        row = QHBoxLayout()
-        row.setSpacing(theme.WIDE)
-        text = QVBoxLayout()
-        text.setSpacing(theme.TIGHT)
-        text.addWidget(parts.heading(export.title))
-        holds = _OF_GROUPS if self._session.spec.predictions else export.holds
-        text.addWidget(parts.quiet(holds))
-        row.addLayout(text, 1)
-        button = QPushButton(export.button)
-        button.setMinimumWidth(210)
-        button.setAccessibleDescription(holds)
-        button.clicked.connect(lambda: self.export(export))
-        self._buttons.append(button)
-        row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-        card.body.addLayout(row)
-        return card
+    def sign_report(self) -> None:
+        """Ask for a key, and write the report signed with it."""
+        dialog = SignDialog(self._folder, self)
+        dialog.accepted.connect(
+            lambda: self.export(REPORTS[self.format.currentIndex()], key=dialog.key)
+        )
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setModal(True)
+        dialog.show()
+
+    def show_place(self, place: str) -> None:
+        """Show where in the report something is, by its key; see `report.pages.Preview.places`."""
+        self.tabs.setCurrentIndex(0)
+        self._asked = True
+        self._tell()
+        self.preview.show_place(place)
+
+    def name_of(self, export: Export) -> str:
+        """Suggest a name for a file: of the report, the audit's title."""
+        if export not in REPORTS:
+            return export.name
+        title = _UNFIT.sub(" ", self._session.spec.title)
+        name = " ".join(title.split())[:_LONGEST].strip(" .") or "report"
+        return f"{name}{Path(export.name).suffix}"
+
+    # Parts
+
+    def _lay_out(self) -> None:
+        self.format.setAccessibleName("Format of the report")
+        for export in REPORTS:
+            self.format.addItem(export.button)
+            self.format.setItemData(
+                self.format.count() - 1, export.holds, Qt.ItemDataRole.ToolTipRole
+            )
+        parts.calm(self.format)
+        self.save.setAccessibleDescription("Writes the report as it is shown below.")
+        self._head = QHBoxLayout()
+        self._head.setSpacing(theme.NEAR)
+        self._head.addWidget(parts.title("Report"), 1)
+        self._head.addWidget(self.format)
+        self._head.addWidget(self.save)
+        self._head.addWidget(self.sign)
+        form = self._area = parts.scrolled(self.form)
+        form.setMinimumWidth(_LEAST_FORM)
+        self._right = QStackedWidget()
+        self._right.addWidget(self._make_empty())
+        self._right.addWidget(self.preview)
+        self._right.setMinimumWidth(_LEAST_PAGES)
+        both = QSplitter(Qt.Orientation.Horizontal)
+        both.setChildrenCollapsible(False)
+        both.setHandleWidth(theme.GAP)
+        both.addWidget(form)
+        both.addWidget(self._right)
+        both.setStretchFactor(0, 2)
+        both.setStretchFactor(1, 3)
+        both.setSizes([400, 600])
+        files = QWidget()
+        column = QVBoxLayout(files)
+        column.setContentsMargins(theme.NEAR, theme.GAP, theme.NEAR, theme.GAP)
+        column.addWidget(self.files)
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(both, "&Report")
+        self.tabs.addTab(parts.scrolled(files), "&Other files")
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.NEAR)
+        outer.setSpacing(theme.NEAR)
+        outer.addLayout(self._head)
+        for widget in (self._note, self._banner, self._saved, self._busy):
+            outer.addWidget(widget)
+        outer.addWidget(self.tabs, 1)
+
+    def _make_empty(self) -> QWidget:
+        begin = QPushButton("Start a r&un…")
+        begin.clicked.connect(self.start)
+        pages = QPushButton("Show the pages so &far")
+        pages.clicked.connect(self._show_anyway)
+        return parts.empty_page("No run yet", _EMPTY, begin, pages)
+
+    def _listen(self) -> None:
+        session = self._session
+        session.runs_changed.connect(self._tell)
+        session.log_changed.connect(self._load)
+        session.live_changed.connect(self._go_on)
+        self.draft.changed.connect(self._follow)
+        self.draft.failed.connect(self._banner.tell)
+        self.form.failed.connect(self._banner.tell)
+        self.form.revealed.connect(self._reveal)
+        self.form.contents_wanted.connect(self._choose_contents)
+        self.files.wanted.connect(self.export)
+        self.save.clicked.connect(self.export_report)
+        self.sign.clicked.connect(self.sign_report)
+        self._busy.cancelled.connect(self._give_up)
+
+    # What happens
+
+    def _load(self) -> None:
+        """Read the form's content, where somebody could see it."""
+        if self.isVisible():
+            self.draft.load()
+
+    def _follow(self) -> None:
+        """Make new pages where the audit was changed."""
+        if self.isVisible() and self._has_pages:
+            self.preview.follow(self.draft.told.changes)
+
+    @property
+    def _has_pages(self) -> bool:
+        return bool(self._session.runs or self._session.spec.predictions or self._asked)
 
     def _tell(self) -> None:
-        there = self.offered()
-        for export, card in self._cards.items():
-            card.setVisible(export in there)
-        running = self._session.live is not None
-        if running:
-            text = "A run is under way. What is exported now holds what was found so far."
-        elif not self._session.runs and not self._session.spec.predictions:
+        session = self._session
+        self.files.tell()
+        if session.live is not None:
+            text = "A run is under way. What is saved now holds what was found so far."
+        elif not self._has_pages:
             text = "No run was made yet: a report would only hold the question."
         else:
             text = "Everything is made from the audit file, and can be made again from it alone."
         self._note.setText(text)
+        self._right.setCurrentIndex(1 if self._has_pages else 0)
 
     def _go_on(self, _state: RunState) -> None:
         if self.isVisible():
             self._tell()
 
+    def _show_anyway(self) -> None:
+        self._asked = True
+        self._tell()
+        self._follow()
+
+    def _reveal(self, widget: QWidget) -> None:
+        self._area.ensureWidgetVisible(widget, 0, theme.PAGE)
+
+    def _choose_contents(self) -> None:
+        self.form.keep()
+        dialog = ContentsDialog(self._session, self.draft.told.choice, self)
+        dialog.accepted.connect(
+            lambda: self.draft.write_choice(
+                "contents", left_out=dialog.choice.left_out, added=dialog.choice.added
+            )
+        )
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setModal(True)
+        dialog.show()
+
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Tell what has changed while the page was hidden."""
         super().showEvent(event)
         self._tell()
+        if not self.draft.loaded:
+            self._session.store.ask(offer_of, self.form.show_offer, key="report offer")
+        self.draft.load()
 
-    def _set_busy(self, text: str) -> None:
+    # Writing
+
+    def _set_writing(self, given_up: threading.Event | None, text: str) -> None:
+        self._given_up = given_up
         self._busy.say(text)
-        for button in self._buttons:
-            button.setEnabled(not text)
+        for button in (self.save, self.sign, *self.files.buttons.values()):
+            button.setEnabled(given_up is None)
 
-    def _written(self, path: Path) -> None:
-        self._set_busy("")
+    def _give_up(self) -> None:
+        if self._given_up is not None:
+            self._given_up.set()
+            self._set_writing(None, "")
+            self._session.said.emit("Nothing was saved.")
+
+    def _written(self, given_up: threading.Event, written: Written | None) -> None:
+        if written is None or given_up is not self._given_up:
+            return
+        self._set_writing(None, "")
         self._session.log_changed.emit()
-        self._session.said.emit(f"Saved {path.name}.")
-        self._saved.tell(path)
+        self._session.said.emit(f"Saved {written.path.name}.")
+        self._saved.tell(written)
 
-    def _failed(self, error: FairDeskError) -> None:
-        self._set_busy("")
-        self._banner.tell(error)
-
-
-def _open(path: Path) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+    def _failed(self, given_up: threading.Event, error: FairDeskError) -> None:
+        if given_up is self._given_up:
+            self._set_writing(None, "")
+            self._banner.tell(error)

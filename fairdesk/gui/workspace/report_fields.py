@@ -1,0 +1,211 @@
+"""One question to the auditor on the Report page: its label, its field, and what belongs there."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QDate, QEvent, QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QFocusEvent
+from PySide6.QtWidgets import (
+    QCalendarWidget,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+    QWidgetAction,
+)
+
+from fairdesk.audit.details import TemplateKey
+from fairdesk.gui import parts, theme
+from fairdesk.report.fields import Field, fault
+
+#: A text of several lines is as high as what it holds, between these.
+_LEAST_LINES, _MOST_LINES = 3, 12
+_NO_CHOICE = "Not told yet"
+
+
+class FieldEditor(QWidget):
+    """Asks one thing.
+
+    Parameters
+    ----------
+    field : Field
+        What is asked.
+
+    Signals
+    -------
+    edited
+        Something was typed or chosen.
+    left
+        The field was left, with what was typed in it: it can be kept.
+    """
+
+    edited = Signal()
+    left = Signal()
+
+    def __init__(self, field: Field) -> None:
+        super().__init__()
+        self.field = field
+        self._kept = ""
+        self._label = QLabel()
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._label.setWordWrap(True)
+        self._wrong = parts.Words(tone="wrong")
+        self._wrong.hide()
+        self.input = self._make_input()
+        self._label.setBuddy(self.input)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.TIGHT)
+        column.addWidget(self._label)
+        if field.kind == "date":
+            row = QHBoxLayout()
+            row.setSpacing(theme.TIGHT)
+            row.addWidget(self.input, 1)
+            row.addWidget(self._make_calendar())
+            column.addLayout(row)
+        else:
+            column.addWidget(self.input)
+        column.addWidget(self._wrong)
+        if field.help:
+            column.addWidget(parts.quiet(field.help))
+            self.input.setAccessibleDescription(field.help)
+        self.input.installEventFilter(self)
+        self.show_need("plain")
+
+    @property
+    def text(self) -> str:
+        """What is in the field now."""
+        match self.input:
+            case QPlainTextEdit():
+                return self.input.toPlainText().strip()
+            case QComboBox():
+                return self.input.currentText() if self.input.currentIndex() > 0 else ""
+            case _:
+                return self.input.text().strip()
+
+    @property
+    def dirty(self) -> bool:
+        """Whether that is not kept yet."""
+        return self.text != self._kept
+
+    def show_text(self, text: str) -> None:
+        """Show what is kept, unless something else is being typed."""
+        unsaved, self._kept = self.dirty, text
+        if unsaved and self.input.hasFocus():
+            return
+        if text != self.text:
+            with QSignalBlocker(self.input):
+                self._put(text)
+        self._check()
+
+    def show_need(self, template: TemplateKey) -> None:
+        """Say whether a template cannot be final without it."""
+        needed = template in self.field.required_by
+        said = f"{self.field.label} (needed for Final)" if needed else self.field.label
+        self._label.setText(said)
+        self.input.setAccessibleName(said)
+
+    def mark_kept(self) -> None:
+        """Take what is in the field as kept."""
+        self._kept = self.text
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """Notice that the field is left."""
+        if (
+            watched is self.input
+            and isinstance(event, QFocusEvent)
+            and event.type() == QEvent.Type.FocusOut
+            and event.reason() != Qt.FocusReason.PopupFocusReason
+        ):
+            self._check()
+            self.left.emit()
+        return super().eventFilter(watched, event)
+
+    def _make_input(self) -> QLineEdit | QPlainTextEdit | QComboBox:
+        field = self.field
+        if field.kind == "text":
+            text = QPlainTextEdit()
+            text.setPlaceholderText(field.example)
+            text.setTabChangesFocus(True)
+            text.textChanged.connect(self._fit)
+            text.textChanged.connect(self.edited)
+            self._fit_text(text)
+            return text
+        if field.kind == "choice":
+            combo = parts.bounded(QComboBox())
+            combo.addItem(_NO_CHOICE)
+            combo.addItems(field.choices)
+            parts.calm(combo)
+            combo.currentIndexChanged.connect(self.edited)
+            # a choice is made in one go, not typed
+            combo.activated.connect(self.left)
+            return combo
+        line = QLineEdit()
+        line.setPlaceholderText(field.example)
+        line.textChanged.connect(self.edited)
+        line.returnPressed.connect(self.left)
+        return line
+
+    def _make_calendar(self) -> QToolButton:
+        button = QToolButton()
+        button.setText("…")
+        button.setAccessibleName(f"Choose the date: {self.field.label}")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        calendar = QCalendarWidget()
+        entry = QWidgetAction(menu)
+        entry.setDefaultWidget(calendar)
+        menu.addAction(entry)
+
+        def take(day: QDate) -> None:
+            menu.close()
+            self._put(day.toString(Qt.DateFormat.ISODate))
+            self._check()
+            self.left.emit()
+
+        calendar.activated.connect(take)
+        calendar.clicked.connect(take)
+        menu.aboutToShow.connect(lambda: calendar.setSelectedDate(_day(self.text)))
+        button.setMenu(menu)
+        return button
+
+    def _put(self, text: str) -> None:
+        match self.input:
+            case QPlainTextEdit():
+                self.input.setPlainText(text)
+                self._fit()
+            case QComboBox():
+                at = self.input.findText(text) if text else 0
+                if at < 0:
+                    # written by hand, or by another version: it is shown, not lost
+                    self.input.addItem(text)
+                    at = self.input.count() - 1
+                self.input.setCurrentIndex(at)
+            case _:
+                self.input.setText(text)
+                self.input.setCursorPosition(0)
+
+    def _check(self) -> None:
+        """Say what is wrong; it is kept all the same, so that nothing is lost."""
+        wrong = fault(self.field, self.text)
+        self._wrong.setText(wrong)
+        self._wrong.setVisible(bool(wrong))
+
+    def _fit(self) -> None:
+        if isinstance(self.input, QPlainTextEdit):
+            self._fit_text(self.input)
+
+    @staticmethod
+    def _fit_text(text: QPlainTextEdit) -> None:
+        lines = min(max(text.document().size().height(), _LEAST_LINES), _MOST_LINES)
+        frame = 2 * text.frameWidth() + 2 * int(text.document().documentMargin())
+        text.setFixedHeight(round(lines * text.fontMetrics().lineSpacing()) + frame + theme.TIGHT)
+
+
+def _day(text: str) -> QDate:
+    day = QDate.fromString(text, Qt.DateFormat.ISODate)
+    return day if day.isValid() else QDate.currentDate()
