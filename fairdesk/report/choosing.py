@@ -22,7 +22,7 @@ _ALWAYS = frozenset(("limits", "evidence"))
 _FINAL = frozenset(("summary",))
 #: What the law that a template follows asks for: these sections, with all that they hold.
 _OF_TEMPLATES: dict[TemplateKey, frozenset[str]] = {
-    "ll144": frozenset(("rates", "ll144", "outcomes", "unknown", "data")),
+    "ll144": frozenset(("rates", "ll144", "ll144-data", "unknown")),
 }
 #: Of a long caption so much names a part.
 _LONGEST = 90

@@ -19,7 +19,7 @@ from fairdesk.report import (
 )
 from fairdesk.report.blocks import Section
 from fairdesk.report.material import Material
-from fairdesk.report.templates import annex_iv, model_card
+from fairdesk.report.templates import annex_iv, ll144, model_card
 
 _MAKERS: dict[str, Callable[[Material], Section]] = {
     "summary": findings.summary,
@@ -40,6 +40,7 @@ _MAKERS: dict[str, Callable[[Material], Section]] = {
     "evidence": background.appendix,
     "rules": legal.section,
     "sign-off": system.sign_off,
+    **ll144.MAKERS,
     **annex_iv.MAKERS,
     **model_card.MAKERS,
 }

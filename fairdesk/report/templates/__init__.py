@@ -32,12 +32,6 @@ class Template(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-_WHOLE = (
-    *("summary", "system", "data", "model", "compared", "method"),
-    *("outcomes", "errors", "results", "subtle", "certification", "pairs"),
-    *("mitigation", "limits", "formulas", "evidence", "sign-off"),
-)
-
 #: The sections of every plain report, each always with the same number.
 _PLAIN = (
     *("summary", "system", "data", "model", "outcomes", "errors", "results", "subtle"),
@@ -67,7 +61,8 @@ TEMPLATES: dict[TemplateKey, Template] = {
         "Summary of a bias audit (New York City, Local Law 144)",
         "The tables of rates and impact ratios by sex, race or ethnicity and both together, in "
         "the layout of published summaries.",
-        _WHOLE,
+        ("ll144", "ll144-data", "rates", "unknown", "limits", "rules", "evidence", "sign-off"),
+        ("ll144-2023-07", "eeoc-1978"),
     ),
     "annex-iv": Template(
         "Technical documentation, fairness annex (EU AI Act, Annex IV)",

@@ -1,0 +1,456 @@
+"""The summary of a bias audit as New York City's Local Law 144 has it published.
+
+What a summary holds: 6 RCNY 5-303; how its figures are calculated: 6 RCNY 5-301. The tables are
+laid out as in the examples of the rule.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
+from fairdesk.audit.details import Categories
+from fairdesk.groups.measuring import MeasureOptions
+from fairdesk.groups.outcomes import LEAST_SHARE
+from fairdesk.report import system, words
+from fairdesk.report.blocks import (
+    Block,
+    Callout,
+    Fact,
+    Facts,
+    Grid,
+    Heading,
+    Section,
+    Statement,
+    Text,
+)
+from fairdesk.report.language import fixed, say
+from fairdesk.report.material import Material, not_run
+from fairdesk.report.templates.published import (
+    HISPANIC,
+    NOT_HISPANIC,
+    Line,
+    Published,
+    category,
+    propose_categories,
+    race_alone,
+    tables,
+)
+
+_NOT_MEASURED = (
+    "Group figures. The run would have told the numbers of people, the rates and the impact ratios "
+    "by sex, by race or ethnicity, and by both together. Start it on the Run page, or with "
+    "“fairdesk audit --method groups”, with both attributes marked as protected."
+)
+_TITLES = fixed({"sex": "Sex", "race": "Race/Ethnicity", "both": "Intersectional"})
+_CATEGORIES = fixed(
+    {
+        "sex": "Sex Categories",
+        "race": "Race/Ethnicity Categories",
+        "both": "Intersectional Categories",
+    }
+)
+_SELECTED = ("# of Applicants", "# Selected", "Selection Rate", "Impact Ratio")
+_SCORED = ("# of Applicants", "Scoring Rate", "Impact Ratio")
+#: What the columns of a table are called in a sentence.
+_RATES = fixed({"decisions": "selection rate", "scores": "scoring rate"})
+_EXCLUDED = "left out †"
+
+
+def categories_of(material: Material) -> Categories:
+    """Give the auditor's categories; where there are none, what is proposed by names."""
+    told = material.details.categories
+    return told if told.sex or told.race else propose_categories(material.spec)
+
+
+def published(material: Material) -> tuple[Published, ...]:
+    """Make the tables that this audit's counts give."""
+    return tables(material.group_tables, categories_of(material), _least_share(material))
+
+
+def _least_share(material: Material) -> float:
+    run = material.measured
+    if run is None:
+        return LEAST_SHARE
+    return float(run.spec.options.get("least_share", MeasureOptions().least_share))
+
+
+def about(material: Material) -> Section:
+    """Tell which tool was audited, by whom and when, and what each table says, in a sentence."""
+    told = system.told(
+        material,
+        *("system", "system_version", "audit_date", "auditor", "organisation", "independence"),
+        *("distribution_date", "purpose", "decision"),
+    )
+    made = published(material)
+    blocks: list[Block] = [Facts(told)]
+    blocks += [statement for table in made if (statement := _statement(material, table))]
+    if material.measured is None:
+        blocks.append(not_run(_NOT_MEASURED))
+    blocks.append(
+        Text(
+            "This summary gives the figures that the rule asks for. It does not say whether the "
+            "rule applies to the tool, nor whether it is kept. The rule sets no pass mark."
+        )
+    )
+    return Section("The tool and the audit", tuple(blocks), fresh=True)
+
+
+def _statement(material: Material, table: Published) -> Statement | None:
+    """Say the lowest impact ratio of a table, and whose it is."""
+    worst, best = table.worst, table.best
+    if worst is None or best is None or worst.ratio is None:
+        return None
+    return Statement(
+        words.number(float(worst.ratio), 3),
+        say(
+            "is the lowest impact ratio by {by}{outcome}: a {rate} of {low} for {worst} "
+            "({people}), against {high} for {best} ({others}).",
+            by=_by(table),
+            outcome=_of_outcome(table),
+            rate=say(_RATES[table.of]),
+            low=_percent(worst),
+            worst=_name(worst),
+            people=words.counted(worst.people, material.spec.person),
+            high=_percent(best),
+            best=_name(best),
+            others=words.number(best.people),
+        ),
+        evidence="observed",
+        place="rates",
+    )
+
+
+def _by(table: Published) -> str:
+    return words.listed(table.attributes)
+
+
+def _of_outcome(table: Published) -> str:
+    if not table.outcome:
+        return ""
+    if table.of == "scores":
+        return say(" in scores for “{outcome}”", outcome=table.outcome)
+    return say(" in the decision “{outcome}”", outcome=table.outcome)
+
+
+def _name(line: Line) -> str:
+    return ", ".join(line.names)
+
+
+def _percent(line: Line) -> str:
+    return words.percent(line.chosen, line.people)
+
+
+def source(material: Material) -> Section:
+    """Tell where the data come from, what they are, and from when."""
+    spec = material.spec
+    told = system.told(
+        material,
+        *("data_source", "data_kind", "data_period", "test_data_why", "test_data_made"),
+        *("sampling", "cleaning"),
+    )
+    counted = (
+        Fact(say("File"), spec.data.path, exact=True),
+        Fact("SHA-256", spec.data.sha256, exact=True),
+        Fact(say("Rows"), words.counted(spec.data.rows, spec.person)),
+        Fact(say("What was decided"), _decided(material)),
+    )
+    return Section("Source and explanation of the data", (Facts((*told, *counted)),))
+
+
+def _decided(material: Material) -> str:
+    spec = material.spec
+    good = spec.decisions[spec.mapping.favourable_class]
+    if spec.predictions:
+        return say(
+            "selected is who has “{good}” in the column “{column}”, as the tool decided",
+            good=good,
+            column=spec.predictions,
+        )
+    return say("selected is whom the tool, asked about each row, decides “{good}”", good=good)
+
+
+def rates(material: Material) -> Section:
+    """Give the tables: of every decision by sex, race or ethnicity, and both; then of scores."""
+    title = "Rates and impact ratios"
+    if material.measured is None:
+        return Section(title, (not_run(_NOT_MEASURED),), fresh=True)
+    made = published(material)
+    blocks: list[Block] = list(_unsettled(material))
+    for (of, outcome), held in groupby(made, key=lambda table: (table.of, table.outcome)):
+        same = list(held)
+        blocks += [Heading(_heading(material, of, outcome)), Text(_explained(same[0]))]
+        for table in same:
+            blocks += _table(material, table)
+    blocks += _absent(material, made)
+    blocks += [
+        Heading("How the figures were calculated"),
+        Text(_calculated(material)),
+        Text(
+            "Counts are whole numbers, and are added up where categories are merged. Rates and "
+            "ratios are calculated from counts, never from rounded figures, and rounded here."
+        ),
+    ]
+    return Section(title, tuple(blocks), fresh=True)
+
+
+def _heading(material: Material, of: str, outcome: str) -> str:
+    told = outcome or material.spec.favourable
+    if of == "scores":
+        return say("Scores for “{outcome}”", outcome=told)
+    return say("Selection: “{outcome}”", outcome=told)
+
+
+def _explained(table: Published) -> str:
+    """Say what is counted; of scores the median of the full sample."""
+    if table.of == "decisions":
+        return say("Selected is who gets the decision “{outcome}”.", outcome=table.outcome)
+    if table.median is None:
+        return say("The scoring rate is the share with a score above the median of the sample.")
+    ties = ""
+    if table.ties:
+        ties = say(
+            " {share} of them have exactly this score, and do not count as above it, so that the "
+            "scoring rate of all may be far below a half.",
+            share=words.percent(table.ties, 1.0),
+        )
+    return say(
+        "{median} is the median score of the full sample; the scoring rate is the share with a "
+        "score above it.{ties}",
+        median=words.short(table.median, 6),
+        ties=ties,
+    )
+
+
+def _table(material: Material, table: Published) -> list[Block]:
+    """Lay out one table, and say how many people are not in it."""
+    scored = table.of == "scores"
+    both = _layout(table)
+    head = both if table.by == "both" else (say(_CATEGORIES[table.by]),)
+    counts = _SCORED if scored else _SELECTED
+    rows = tuple(
+        (
+            *(_places(line, len(both)) if table.by == "both" else line.names),
+            words.number(line.people),
+            *(() if scored else (words.number(line.chosen),)),
+            _percent(line),
+            _ratio(line),
+        )
+        for line in table.lines
+    )
+    several = len(head)
+    caption = say(
+        "{title}{outcome}. N = {people} of known category; {unknown} of unknown category are not "
+        "in the table",
+        title=say(_TITLES[table.by]),
+        outcome=_of_outcome(table),
+        people=words.number(table.people),
+        unknown=words.number(table.unknown),
+    )
+    if table.without:
+        caption += say("; {count} without an outcome neither", count=words.number(table.without))
+    if any(line.excluded for line in table.lines):
+        caption += say(
+            "; † under {share} of the {people} people of known category, left out of the impact "
+            "ratios",
+            share=words.percent(_least_share(material), 1.0, 0),
+            people=words.number(table.people),
+        )
+    return [
+        Grid(
+            header=(*head, *counts),
+            rows=rows,
+            widths=(*_WIDTHS[several], *(1.1 for _ in counts)),
+            right=tuple(range(several, several + len(counts))),
+            caption=caption,
+            key=f"{table.by}-{table.of}-{table.outcome}",
+            evidence="observed",
+        )
+    ]
+
+
+_WIDTHS = {1: (3.2,), 2: (1.0, 2.2), 3: (1.4, 0.8, 2.0)}
+
+
+def _layout(table: Published) -> tuple[str, ...]:
+    """Name the columns of an intersection: ethnicity apart where the categories tell it."""
+    if any(HISPANIC in line.names for line in table.lines):
+        return (say("Ethnicity"), say("Sex"), say("Race"))
+    return (say("Sex"), say("Race/Ethnicity"))
+
+
+def _places(line: Line, several: int) -> tuple[str, ...]:
+    sex, race = line.names
+    if several < 3:
+        return line.names
+    if race == HISPANIC:
+        return (HISPANIC, sex, say("all"))
+    return (NOT_HISPANIC.strip(" ()"), sex, race_alone(race))
+
+
+def _ratio(line: Line) -> str:
+    if line.excluded:
+        return say(_EXCLUDED)
+    return words.UNDEFINED if line.ratio is None else words.number(float(line.ratio), 3)
+
+
+def _absent(material: Material, made: tuple[Published, ...]) -> Iterator[Block]:
+    """Say which of the three tables there is not, and what to do."""
+    named = categories_of(material)
+    there = {table.by for table in made}
+    if not named.sex:
+        yield not_run(
+            "the tables by sex, for no attribute tells it. Mark the column as protected, or name "
+            "it in the report’s details."
+        )
+    if not named.race:
+        yield not_run(
+            "the tables by race or ethnicity, for no attribute tells it. Mark the column as "
+            "protected, or name it in the report’s details."
+        )
+    if named.sex and named.race and "both" not in there:
+        yield not_run(
+            "the intersectional table. Run “Group figures” anew with both attributes marked as "
+            "protected."
+        )
+
+
+def _unsettled(material: Material) -> Iterator[Block]:
+    """Say that categories were proposed and not chosen."""
+    told = material.details.categories
+    if not (told.sex or told.race):
+        yield Callout(
+            "Proposed categories.",
+            "The auditor has not said which attributes tell sex and race or ethnicity, nor what "
+            "their values are called. What stands here was proposed by their names.",
+        )
+
+
+def _calculated(material: Material) -> str:
+    person = words.plural(material.spec.person)
+    return say(
+        "The selection rate of a category is the number of its {person} who were selected, by the "
+        "number of its {person}; the scoring rate is the number of those with a score strictly "
+        "above the median of the full sample, by the same. The impact ratio is the rate of a "
+        "category by that of the category with the highest rate. Categories with less than {share} "
+        "of the {person} of known category in the table are shown with their number and rate, and "
+        "are not compared (6 RCNY 5-301).",
+        person=person,
+        share=words.percent(_least_share(material), 1.0, 0),
+    )
+
+
+def unknown(material: Material) -> Section:
+    """Tell who is of unknown category, which categories are small, and what was merged."""
+    made = published(material)
+    blocks: list[Block] = []
+    if made:
+        blocks.append(_unknown_grid(made))
+    blocks += [Facts(told)] if (told := system.told(material, "unknown_categories")) else []
+    small = [line for table in made for line in table.lines if line.excluded]
+    if small:
+        blocks += [Heading("Categories left out of the impact ratios"), _small_grid(made)]
+    blocks += [Facts(told)] if (told := system.told(material, "small_categories")) else []
+    blocks += _mapping(material)
+    if not blocks:
+        blocks.append(Text("Nothing was counted yet, so nothing is known of categories."))
+    return Section("Unknown, small and merged categories", tuple(blocks))
+
+
+def _unknown_grid(made: tuple[Published, ...]) -> Grid:
+    # of one decision is as of all
+    first = {table.by: table for table in reversed(made)}
+    held = [first[by] for by in ("sex", "race", "both") if by in first]
+    return Grid(
+        header=(say("Table"), say("Known category"), say("Unknown category"), say("Share unknown")),
+        rows=tuple(
+            (
+                say(_TITLES[table.by]),
+                words.number(table.people),
+                words.number(table.unknown),
+                words.percent(table.unknown, table.people + table.unknown),
+            )
+            for table in held
+        ),
+        widths=(1.4, 1, 1, 1),
+        right=(1, 2, 3),
+        caption="People whom the tool assessed and who are of unknown category: not in the tables",
+        key="unknown",
+        evidence="observed",
+    )
+
+
+def _small_grid(made: tuple[Published, ...]) -> Grid:
+    return Grid(
+        header=(say("Table"), say("Category"), say("# of Applicants"), say("Share"), say("Rate")),
+        rows=tuple(
+            (
+                say(_TITLES[table.by]) + _of_outcome(table),
+                _name(line),
+                words.number(line.people),
+                words.percent(line.people, table.people),
+                _percent(line),
+            )
+            for table in made
+            for line in table.lines
+            if line.excluded
+        ),
+        widths=(1.8, 2, 0.9, 0.7, 0.7),
+        right=(2, 3, 4),
+        caption="Categories too small to be compared, with their numbers and rates",
+        key="small",
+        evidence="observed",
+    )
+
+
+def _mapping(material: Material) -> list[Block]:
+    """List what each value of the data is called here, and which were merged."""
+    named = categories_of(material)
+    held = words.grouping_names(material.spec.domain)
+    rows = []
+    for name in (named.sex, named.race):
+        if name not in held:
+            continue
+        column, counts = material.table.column(name), material.table.counts(name)
+        told = {value: category(named, name, value) for value in material.shown.values(column)}
+        several = Counter(told.values())
+        rows += [
+            (
+                name,
+                value,
+                called or say("counts as unknown"),
+                words.number(counts.get(value, 0)),
+                say("merged") if called and several[called] > 1 else "",
+            )
+            for value, called in told.items()
+        ]
+    if not rows:
+        return []
+    return [
+        Heading("From the data’s values to categories"),
+        Text(
+            "Which values are one category is a decision of the auditor, and stands in the log."
+            if material.details.categories.names
+            else "Each value is its own category, or is called as was proposed by its name."
+        ),
+        Grid(
+            header=(say("Attribute"), say("Value in the data"), say("Category"), say("Rows"), ""),
+            rows=tuple(rows),
+            widths=(1.1, 1.6, 2.2, 0.7, 0.7),
+            right=(3,),
+            caption="Categories",
+            key="categories",
+        ),
+    ]
+
+
+#: Its own sections, by their keys.
+MAKERS: dict[str, Callable[[Material], Section]] = {
+    "ll144": about,
+    "ll144-data": source,
+    "rates": rates,
+    "unknown": unknown,
+}
+
+__all__ = ["MAKERS", "categories_of", "propose_categories", "published", "tables"]
