@@ -381,7 +381,7 @@ _ANNEX_IV = (
     Field(
         "training_provenance",
         "Training data: provenance",
-        "Where the training data come from, and how they were obtained and selected (point 2 (d)).",
+        "Where the training data come from, and how they were obtained and selected.",
         "EU AI Act, Annex IV",
         "text",
         used_by=("annex-iv", "model-card"),
@@ -391,7 +391,7 @@ _ANNEX_IV = (
     Field(
         "training_scope",
         "Training data: scope",
-        "How many, of whom, and what their main characteristics are (point 2 (d)).",
+        "How many, of whom, and what their main characteristics are.",
         "EU AI Act, Annex IV",
         "text",
         used_by=("annex-iv", "model-card"),

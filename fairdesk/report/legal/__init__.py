@@ -15,8 +15,9 @@ from typing import Literal
 import msgspec
 
 from fairdesk.audit.details import TemplateKey
-from fairdesk.report.blocks import Note
+from fairdesk.report.blocks import Note, Section, Text
 from fairdesk.report.language import date_text, fixed, say
+from fairdesk.report.material import Material
 from fairdesk.report.templates import TEMPLATES
 
 _HERE = Path(__file__).parent
@@ -96,6 +97,12 @@ def note(key: str) -> Note:
         source=rule.source.title,
         url=rule.source.url,
     )
+
+
+def section(material: Material) -> Section:
+    """Print the notes of a template in a section of their own."""
+    held = notes(material.choice.template)
+    return Section("What rules and standards say", (Text(NO_ADVICE), *held))
 
 
 def _month(read: str) -> str:

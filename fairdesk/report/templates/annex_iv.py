@@ -1,0 +1,375 @@
+"""The fairness annex to the technical documentation of a high-risk system.
+
+Its first nine sections are the nine points of Annex IV, with their numbers (Regulation (EU)
+2024/1689); what an audit cannot tell of them is said in a line. Behind them stands the test report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fairdesk.audit.methods import METHODS
+from fairdesk.report import evidence, system, words
+from fairdesk.report.blocks import (
+    Block,
+    Callout,
+    Fact,
+    Facts,
+    Grid,
+    Heading,
+    Section,
+    Text,
+)
+from fairdesk.report.decisions import class_texts
+from fairdesk.report.language import say
+from fairdesk.report.material import Material
+from fairdesk.report.templates import shared
+
+
+def _outside(what: str, lead: str = "Not part of this audit:") -> Text:
+    """Say in one line what an audit for discrimination cannot tell."""
+    return Text(what, lead=lead)
+
+
+def _told(material: Material, *keys: str) -> Block:
+    """Give what people told; in a draft also what they have not told yet."""
+    known = system.told(material, *keys)
+    return Facts(known) if known else Text("Nothing was filled in here.")
+
+
+def general(material: Material) -> Section:
+    """Point 1: what the system is, whose, and for what."""
+    return Section(
+        "General description of the system",
+        (
+            Text(
+                "This is what an audit for discrimination can contribute to the technical "
+                "documentation that Annex IV of the AI Act lists. Sections 1 to 9 have the numbers "
+                "of its points; sub-sections are its letters. What is outside an audit is said in "
+                "one line, and is for the provider to add. The sections after them are the test "
+                "report."
+            ),
+            Heading("Intended purpose, provider and version (a)"),
+            _told(
+                material,
+                *("system", "system_version", "provider", "purpose", "decision", "favourable"),
+                *("affected", "how_many", "in_use_since", "versions"),
+            ),
+            Heading("Interactions (b)"),
+            _told(material, "interactions"),
+            Heading("Software, forms, hardware, interface, instructions (c to h)"),
+            _outside(
+                "the versions of software and firmware, the forms in which the system is placed on "
+                "the market, the hardware, illustrations, the user interface and the instructions "
+                "for use."
+            ),
+            Heading("Who made this audit"),
+            _told(material, "auditor", "organisation", "commissioner", "independence"),
+        ),
+        fresh=True,
+    )
+
+
+def elements(material: Material) -> Section:
+    """Point 2: how the system was made, and how it was tested."""
+    return Section(
+        "Elements of the system and its development",
+        (
+            Heading("Methods and steps of development (a)"),
+            _outside("how the system was developed, and with which systems or tools of others."),
+            Heading("Design specifications (b)"),
+            _told(material, "design_choices"),
+            *_design(material),
+            Heading("Architecture (c)"),
+            *_architecture(material),
+            Heading("Data requirements and training data (d)"),
+            _told(
+                material,
+                *("training_provenance", "training_scope", "training_labelling"),
+                "training_cleaning",
+            ),
+            Text(
+                "The training data were not examined. What this audit tells is of the audited rows"
+                f"{material.see('data')}."
+            ),
+            Heading("Human oversight (e)"),
+            _told(material, "oversight", "human_review"),
+            Heading("Pre-determined changes (f)"),
+            _outside("changes to the system that were determined beforehand."),
+            Heading("Validation and testing (g)"),
+            *_testing(material),
+            Heading("Cybersecurity (h)"),
+            _outside("measures of cybersecurity."),
+        ),
+        fresh=True,
+    )
+
+
+def _design(material: Material) -> list[Block]:
+    spec = material.spec
+    given = words.protected_names(spec.domain)
+    unseen = [attribute.name for attribute in spec.domain.unseen]
+    facts = [
+        Fact(say("One row is"), say("one {person}", person=spec.person)),
+        Fact(say("Favourable decision"), _favourable(material)),
+        *([Fact(say("Protected, and given to the model"), words.listed(given))] if given else []),
+        *(
+            [Fact(say("Protected, and not given to the model"), words.listed(unseen))]
+            if unseen
+            else []
+        ),
+    ]
+    return [Text("", lead="As this audit found it."), Facts(tuple(facts))]
+
+
+def _favourable(material: Material) -> str:
+    """Name the favourable decision as the model calls it, and what that means in the data."""
+    place = material.spec.mapping.favourable_class
+    name, meaning = (
+        material.spec.decisions[place],
+        class_texts(material.spec, material.table)[place],
+    )
+    if name == meaning:
+        return name
+    return say("{name}, which means “{meaning}”", name=name, meaning=meaning)
+
+
+def _architecture(material: Material) -> list[Block]:
+    card = material.spec.model
+    if material.spec.predictions:
+        return [_outside("the architecture: the model was not at hand, only its decisions.")]
+    return [
+        Facts(
+            (
+                Fact(say("Format"), card.format),
+                Fact(say("Inside"), card.summary),
+                Fact(say("SHA-256"), card.sha256, exact=True),
+            )
+        ),
+        Text(
+            f"How it is fed and decides stands with the model{material.see('model')}.",
+        ),
+        _outside(
+            "other components of the system, and the computational resources used to develop, "
+            "train and test it."
+        ),
+    ]
+
+
+def _testing(material: Material) -> list[Block]:
+    """Tell procedures, data, metrics and results, and where the logs are (point 2 (g))."""
+    spec = material.spec
+    blocks: list[Block] = [
+        Text("", lead="The data used."),
+        Facts(
+            (
+                Fact(say("File"), spec.data.path, exact=True),
+                Fact(say("SHA-256"), spec.data.sha256, exact=True),
+                Fact(say("Rows"), words.number(spec.data.rows)),
+                *system.told(
+                    material,
+                    *("data_source", "data_period", "data_kind", "test_data_why"),
+                    *("test_data_made", "sampling", "labels", "cleaning"),
+                ),
+            )
+        ),
+        Text("", lead="The procedures, and the log of the tests."),
+    ]
+    if material.runs:
+        blocks.append(_tests(material))
+    else:
+        blocks.append(Text("No test has been run yet."))
+    blocks.append(shared.metrics(material))
+    found = shared.statements(material)
+    if found:
+        blocks.append(
+            Text(
+                "What the tests found of potentially discriminatory impacts, and of robustness "
+                "against a change of protected attributes alone. These are findings, each with "
+                "what it rests on, and no verdict. Accuracy stands under point 3.",
+                lead="The results.",
+            )
+        )
+        blocks += found
+    blocks.append(
+        Text(
+            f"The log of every decision and run, and the fingerprints of all files"
+            f"{material.see('evidence')}; dates and signatures{material.see('sign-off')}.",
+            lead="Dated and signed.",
+        )
+    )
+    return blocks
+
+
+def _tests(material: Material) -> Grid:
+    """List the runs, with the time at which each began and ended."""
+    return Grid(
+        header=("Run", "Test", "Began (UTC)", "Ended (UTC)", "State", "Section"),
+        rows=tuple(
+            (
+                str(run.id),
+                METHODS[run.spec.method].title,
+                evidence.clock(run.started),
+                evidence.clock(run.ended) if run.ended else "–",
+                words.state_word(run.state),
+                material.place(run) or "–",
+            )
+            for run in material.runs
+        ),
+        widths=(0.35, 1.5, 1.35, 1.35, 0.9, 0.6),
+        right=(0, 5),
+        caption="The tests of this audit",
+        key="tests",
+    )
+
+
+def functioning(material: Material) -> Section:
+    """Point 3: what the system can do and for whom it does it less well."""
+    blocks: list[Block] = [
+        Heading("Accuracy, also for specific persons or groups"),
+        _told(material, "accuracy_limits"),
+    ]
+    overall = shared.accuracy(material)
+    blocks += [overall] if overall is not None else []
+    judged = [
+        table
+        for table in shared.decided(material)
+        if any(line.positives is not None for line in table.lines)
+    ]
+    if judged:
+        alone = [table for table in judged if len(table.attributes) == 1]
+        blocks += [
+            shared.by_group(
+                table,
+                ("people", "accuracy", "tpr", "fpr"),
+                say(
+                    "Accuracy, and how often the favourable decision is right or wrong, by {by}",
+                    by=words.listed(table.attributes),
+                ),
+                f"accuracy-{'-'.join(table.attributes)}",
+            )
+            for table in (*alone, *judged[len(alone) :][:1])
+        ]
+    else:
+        blocks.append(
+            Text(
+                "the accuracy by group. A run of “Group figures” over rows with labels would tell "
+                "it.",
+                lead="Not measured in this audit:",
+            )
+        )
+    blocks += [
+        Heading("Foreseeable unintended outcomes, and sources of risks"),
+        _told(material, "unintended"),
+        Text(
+            "What this audit found of discrimination stands under point 2 (g); what it cannot tell "
+            f"among its limits{material.see('limits')}."
+        ),
+        Heading("Human oversight, and the input data"),
+        Text("Measures of oversight stand under point 2 (e)."),
+        Text(
+            "Which inputs the model takes, and what each is made from, stands with the model"
+            f"{material.see('model')}."
+        ),
+    ]
+    return Section("Monitoring, functioning and control", tuple(blocks), fresh=True)
+
+
+def appropriate(material: Material) -> Section:
+    """Point 4: why these metrics."""
+    return Section(
+        "Appropriateness of the performance metrics",
+        (
+            _told(material, "metrics_chosen"),
+            Text(
+                "No single figure says whether people are treated alike: equal rates of groups and "
+                "equal error rates can exclude each other, and neither says anything of single "
+                "people. So rates, errors, single people and proofs stand beside each other here, "
+                "each with the number of people and its uncertainty. Which of them matters most "
+                "for this system is a question of its purpose, and not of numbers."
+            ),
+        ),
+    )
+
+
+def risks(material: Material) -> Section:
+    """Point 5."""
+    del material
+    return Section(
+        "Risk management system",
+        (_outside("the risk management system (Article 9). The findings above can go into it."),),
+    )
+
+
+def changes(material: Material) -> Section:
+    """Point 6: what was changed, and which state was audited."""
+    spec = material.spec
+    which = spec.data if spec.predictions else spec.model
+    blocks: list[Block] = [
+        _told(material, "changes"),
+        Text(
+            "What is said here is of one state of the system: that of the file with the "
+            f"fingerprint {which.sha256}. After a change the audit is to be made again."
+        ),
+    ]
+    if material.repairs:
+        blocks.append(
+            Text(
+                "Models were trained again in this audit to try repairs"
+                f"{material.see('mitigation')}. None of them is the audited system."
+            )
+        )
+    return Section("Changes through the life cycle", tuple(blocks))
+
+
+def standards(material: Material) -> Section:
+    """Point 7."""
+    return Section(
+        "Standards applied",
+        (
+            _told(material, "standards"),
+            Text(
+                "What this document goes by, and where it can be read, stands among the notes on "
+                f"rules{material.see('rules')}."
+            ),
+        ),
+    )
+
+
+def declaration(material: Material) -> Section:
+    """Point 8."""
+    return Section(
+        "EU declaration of conformity",
+        (
+            _told(material, "declaration"),
+            Callout("No declaration.", "This document is not the declaration, nor a part of it."),
+        ),
+    )
+
+
+def afterwards(material: Material) -> Section:
+    """Point 9."""
+    del material
+    return Section(
+        "Post-market monitoring",
+        (
+            _outside(
+                "the system to evaluate performance after placing on the market, and the "
+                "monitoring plan (Article 72). The tests listed under point 2 (g) can be repeated "
+                "with the same settings."
+            ),
+        ),
+    )
+
+
+MAKERS: dict[str, Callable[[Material], Section]] = {
+    "annex-1": general,
+    "annex-2": elements,
+    "annex-3": functioning,
+    "annex-4": appropriate,
+    "annex-5": risks,
+    "annex-6": changes,
+    "annex-7": standards,
+    "annex-8": declaration,
+    "annex-9": afterwards,
+}

@@ -1,0 +1,214 @@
+"""A model card: a short description of a model with figures by group and by intersection.
+
+Its sections are those of Mitchell et al.: Model cards for model reporting, FAT* 2019, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fairdesk.events import GroupTable
+from fairdesk.report import evidence, groups, system, words
+from fairdesk.report.blocks import (
+    Block,
+    Fact,
+    Facts,
+    Heading,
+    Section,
+    SignatureLine,
+    Text,
+)
+from fairdesk.report.language import say
+from fairdesk.report.material import Material, not_run
+from fairdesk.report.templates import shared
+
+#: Groups listed of an intersection, those that fare worst first; the card is to stay short.
+_SHOWN = 12
+_NOT_MEASURED = (
+    "Group figures. The run would have told the model’s own rates and errors by group and by "
+    "intersection; what follows is of the data’s labels."
+)
+
+
+def details(material: Material) -> Section:
+    """Tell whose model it is, and which."""
+    spec, card = material.spec, material.spec.model
+    inside = (
+        (Fact(say("Decisions"), say("the column {name}", name=words.quoted(spec.predictions))),)
+        if spec.predictions
+        else (
+            Fact(say("Format"), card.format),
+            Fact(say("Inside"), card.summary),
+            Fact(say("SHA-256"), card.sha256, exact=True),
+        )
+    )
+    people = system.told(
+        material,
+        *("system", "system_version", "developer", "model_date", "training_method"),
+        *("reference", "licence", "contact"),
+    )
+    audit = Fact(say("Audit"), evidence.identity(spec), exact=True)
+    return Section("Model details", (Facts((*people, *inside, audit)),), fresh=True)
+
+
+def use(material: Material) -> Section:
+    """Tell what the model is for, and what not."""
+    known = system.told(material, "purpose", "intended_users", "affected", "out_of_scope")
+    return Section("Intended use", _facts(known))
+
+
+def _facts(known: tuple[Fact, ...]) -> tuple[Block, ...]:
+    return (Facts(known),) if known else (Text("Nothing was filled in here."),)
+
+
+def factors(material: Material) -> Section:
+    """Tell by what the figures are divided."""
+    names = words.grouping_names(material.spec.domain)
+    texts = [material.spec.domain.names[i] for i in material.spec.domain.texts.tolist()]
+    blocks: list[Block] = []
+    if known := system.told(material, "factors"):
+        blocks.append(Facts(known))
+    if names:
+        blocks.append(
+            Text(
+                say(
+                    "The figures of this card are by {names}: what the data hold and the auditor "
+                    "has marked as protected.",
+                    names=words.listed(names),
+                ),
+                lead="Evaluated by.",
+            )
+        )
+    if texts:
+        blocks.append(
+            Text(
+                say("Terms in {names} that name somebody’s group.", names=words.listed(texts)),
+                lead="Evaluated by.",
+            )
+        )
+    return Section("Factors", tuple(blocks) or (Text("No attribute is protected."),))
+
+
+def metrics(material: Material) -> Section:
+    """Tell what was measured, and with what uncertainty."""
+    return Section(
+        "Metrics",
+        (
+            shared.metrics(material, repairs=False),
+            Text(
+                "Rates of groups have Wilson’s interval (95\u00a0%); shares that are estimated "
+                "from people drawn at random have an exact one (Clopper and Pearson); what is "
+                "proven has none, for it holds for everybody it speaks of.",
+                lead="Uncertainty.",
+            ),
+        ),
+    )
+
+
+def evaluation(material: Material) -> Section:
+    """Tell on which data the figures were measured."""
+    spec = material.spec
+    known = system.told(material, "data_source", "data_period", "sampling", "labels", "cleaning")
+    return Section(
+        "Evaluation data",
+        (
+            Facts(
+                (
+                    *known,
+                    Fact(say("Rows"), words.counted(spec.data.rows, spec.person)),
+                    Fact(say("SHA-256"), spec.data.sha256, exact=True),
+                )
+            ),
+        ),
+    )
+
+
+def training(material: Material) -> Section:
+    """Tell on which data the model was trained, as far as people know."""
+    known = system.told(material, "training_provenance", "training_scope")
+    return Section(
+        "Training data",
+        (
+            *_facts(known),
+            Text(
+                "The audit has not seen the training data. Rows that the model was trained on may "
+                "be among those that it was evaluated on, which flatters it."
+            ),
+        ),
+    )
+
+
+def figures(material: Material) -> Section:
+    """Give the figures: of all, by single attributes, by their intersections, of single people."""
+    blocks: list[Block] = []
+    overall = shared.accuracy(material)
+    blocks += [overall] if overall is not None else []
+    tables = shared.decided(material)
+    if tables:
+        alone = [table for table in tables if len(table.attributes) == 1]
+        blocks.append(Heading("Unitary results"))
+        blocks += [shared.by_group(table, _COLUMNS, *_named(table)) for table in alone]
+        if len(tables) > len(alone):
+            blocks += [
+                Heading("Intersectional results"),
+                shared.by_group(tables[-1], _COLUMNS, *_named(tables[-1]), most=_SHOWN),
+            ]
+    else:
+        if not material.spec.predictions:
+            blocks.append(not_run(_NOT_MEASURED))
+        blocks += groups.blocks(material)
+    # the tables above are of groups, and what was repaired is another model
+    found = [
+        each for each in shared.statements(material) if each.place not in ("outcomes", "mitigation")
+    ]
+    if found:
+        blocks += [Heading("Single people, subtle groups, proofs"), *found]
+    return Section("Quantitative analyses", tuple(blocks), fresh=True)
+
+
+_COLUMNS = ("people", "rate", "interval", "impact", "accuracy", "tpr", "fpr")
+
+
+def _named(table: GroupTable) -> tuple[str, str]:
+    by = words.listed(table.attributes)
+    caption = say("The decision “{outcome}”, by {by}", outcome=table.outcome, by=by)
+    return caption, f"rates-{'-'.join(table.attributes)}"
+
+
+def ethics(material: Material) -> Section:
+    """Tell what is at stake."""
+    return Section("Ethical considerations", _facts(system.told(material, "ethics")))
+
+
+def caveats(material: Material) -> Section:
+    """Tell what else is to be known, and where the whole audit stands."""
+    known = system.told(material, "caveats", "known_limits")
+    said = [words.EXAMPLES] if material.one_by_one and material.searches else []
+    said += [words.ESTIMATED_GROUPS] if material.subtle else []
+    said += [words.OBSERVED]
+    signers = [each for each in material.details.signers if each.name.strip()]
+    return Section(
+        "Caveats and recommendations",
+        (
+            *([Facts(known)] if known else []),
+            *(Text(each) for each in said),
+            Text(
+                "This card is short. What was asked and how, every table, and the evidence to "
+                "check it by stand in the audit’s own report, which has the same id."
+            ),
+            *(SignatureLine(each.name, each.role, each.date) for each in signers),
+        ),
+    )
+
+
+MAKERS: dict[str, Callable[[Material], Section]] = {
+    "card-details": details,
+    "card-use": use,
+    "card-factors": factors,
+    "card-metrics": metrics,
+    "card-evaluation": evaluation,
+    "card-training": training,
+    "card-figures": figures,
+    "card-ethics": ethics,
+    "card-caveats": caveats,
+}

@@ -1,0 +1,191 @@
+"""What two kinds of report tell of an audit's figures: metrics, accuracy, tables of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fairdesk.events import GroupLine, GroupTable
+from fairdesk.report import about_groups, about_repairs, figures, findings, words
+from fairdesk.report.blocks import Grid, Statement
+from fairdesk.report.language import say
+from fairdesk.report.material import Material
+
+
+def statements(material: Material) -> tuple[Statement, ...]:
+    """Give the summary's findings, each with its number and what it rests on."""
+    blocks = findings.summary(material).blocks
+    return tuple(block for block in blocks if isinstance(block, Statement))
+
+
+def decided(material: Material) -> list[GroupTable]:
+    """Give the tables of groups about the favourable decision; of one attribute, then of more."""
+    wanted = about_groups.favourable(material.spec)
+    tables = [each for each in material.group_tables if each.of == "decisions"]
+    held = [each for each in tables if each.outcome == wanted] or tables
+    return sorted(held, key=lambda each: len(each.attributes))
+
+
+def metrics(material: Material, *, repairs: bool = True) -> Grid:
+    """List what was measured, on what each figure rests, and where it stands.
+
+    Parameters
+    ----------
+    material : Material
+        What the report is made from.
+    repairs : bool
+        Whether also what was measured of models that were trained again.
+    """
+    found = [each for each in _metrics(material) if repairs or each[3] != "mitigation"]
+    rows = [
+        (name, meaning, say(rests), str(material.number(chapter) or "–"))
+        for name, meaning, rests, chapter in found
+    ]
+    header = ("Metric", "What it says", "Rests on", "Section")
+    widths = (1.5, 2.6, 0.9, 0.6)
+    # a short report has no sections to refer to
+    columns = 4 if any(material.number(each[3]) for each in found) else 3
+    return Grid(
+        header=header[:columns],
+        rows=tuple(row[:columns] for row in rows),
+        widths=widths[:columns],
+        right=(3,) if columns == 4 else (),
+        caption="What was measured",
+        key="metrics",
+    )
+
+
+def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
+    people = material.people
+    yield (
+        say("Rate and impact ratio"),
+        say("How often each group has the favourable outcome, by the group that has it most often"),
+        "observed",
+        "outcomes",
+    )
+    if material.judged:
+        yield (
+            say("Error rates, precision, accuracy, calibration"),
+            say("How often each group is decided about otherwise than its labels say"),
+            "observed",
+            "errors",
+        )
+    if material.searches:
+        yield (
+            say("Individual discrimination"),
+            say(
+                "Single {people} who get another decision when only a protected attribute changes",
+                people=people,
+            ),
+            "example",
+            "results",
+        )
+    shares = [figures.share_of_domain(run.figures) for run in material.runs]
+    if any(shares):
+        whole = any(share is not None and share.exhaustive for share in shares)
+        yield (
+            say("Share of individual discrimination"),
+            say("How common that is among all possible {people}", people=people),
+            "proven" if whole else "estimated",
+            "results",
+        )
+    if material.subtle:
+        yield (
+            say("Group fairness score"),
+            say("How far a group that rules describe is from all others in its favourable rate"),
+            "estimated",
+            "subtle",
+        )
+    if material.proofs:
+        yield (
+            say("Certified share"),
+            say("How many of all possible {people} are treated alike, proven", people=people),
+            "proven",
+            "certification",
+        )
+    if material.repairs:
+        yield (
+            say("Before and after a repair"),
+            say("What of the above changes, and the accuracy, when the model is trained again"),
+            "observed",
+            "mitigation",
+        )
+
+
+def accuracy(material: Material) -> Statement | None:
+    """Say how accurate the model is on all rows with a label; ``None`` where that is not known."""
+    for table in decided(material):
+        right, people = _right(table.lines)
+        if people:
+            return Statement(
+                words.percent(right, people),
+                say(
+                    "of {people} are decided about as the label says.",
+                    people=words.counted(people, material.spec.person),
+                ),
+                evidence="observed",
+                place="errors" if "errors" in material.chapters else "",
+            )
+    return _tested(material)
+
+
+def _right(lines: tuple[GroupLine, ...]) -> tuple[int, int]:
+    """Count the people decided about as labelled, and all who have a label."""
+    right = people = 0
+    for line in lines:
+        if line.positives is not None and line.negatives is not None:
+            people += line.positives + line.negatives
+            right += (line.true_positives or 0) + line.negatives - (line.false_positives or 0)
+    return right, people
+
+
+def _tested(material: Material) -> Statement | None:
+    """Take the accuracy of the imported model from a repair, which keeps test rows apart."""
+    for run in material.repairs:
+        imported = about_repairs.trial_of(run.figures, 0)
+        measure = about_repairs.measured(imported, "accuracy", "test")
+        if measure is not None and measure.estimate is not None:
+            number, _, interval = about_repairs.measure_text(measure).partition(" (")
+            return Statement(
+                number,
+                say("of the test rows are decided about as the label says."),
+                (say("{interval}, 95 %", interval=interval.rstrip(")")),) if interval else (),
+                evidence="observed",
+                place="mitigation" if "mitigation" in material.chapters else "",
+            )
+    return None
+
+
+def by_group(
+    table: GroupTable, keys: tuple[str, ...], caption: str, key: str, most: int = 40
+) -> Grid:
+    """List the groups of a table with some of its columns, those with the lowest rates of many."""
+    made = {column.key: column for column in about_groups.columns(table)}
+    chosen = [made[each] for each in keys if each in made]
+    lines = table.lines
+    if len(lines) > most:
+        compared = [line for line in lines if line.known and line.rate is not None]
+        lines = tuple(sorted(compared, key=lambda line: line.rate or 0.0)[:most])
+        caption = say(
+            "{caption}; those {n} of {all} groups with the lowest rates",
+            caption=caption,
+            n=words.number(len(lines)),
+            all=words.number(len(table.lines)),
+        )
+    return Grid(
+        header=(words.listed(table.attributes), *(column.head for column in chosen)),
+        rows=tuple(
+            (", ".join(line.values), *(column.text(table, line) for column in chosen))
+            for line in lines
+        ),
+        widths=(
+            1.1 + 0.5 * len(table.attributes),
+            *(_WIDTHS.get(column.key, 0.8) for column in chosen),
+        ),
+        right=tuple(range(1, len(chosen) + 1)),
+        caption=caption,
+        key=key,
+        evidence="observed",
+    )
+
+
+_WIDTHS = {"interval": 1.2}
