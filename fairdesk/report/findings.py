@@ -549,4 +549,5 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
         f"{person} B",
         rows,
         outcome,
+        key=f"pair-{pair.id}",
     )
