@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from fairdesk.audit.spec import AuditSpec
@@ -118,6 +119,25 @@ def worst_sentence(spec: AuditSpec, table: GroupTable) -> str:
         **words.whom(spec.person),
     )
     return f"{told} {say(_LINES[bool(worst.below), bool(worst.flips)])}"
+
+
+def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | None:
+    """Give the 95 % interval of a group's impact ratio.
+
+    That of the logarithm of the ratio of two rates, each of which varies (Katz, Baptista, Azen and
+    Pike: Obtaining confidence intervals for the risk ratio in cohort studies, Biometrics 34, 1978).
+
+    Returns
+    -------
+    tuple[float, float], optional
+        ``None`` for the reference, for groups that are not compared, and where nobody has the
+        outcome.
+    """
+    best = reference_of(table)
+    if best is None or line is best or line.impact_ratio is None or not line.favourable:
+        return None
+    spread = 1.96 * math.sqrt(sum(1 / each.favourable - 1 / each.people for each in (line, best)))
+    return line.impact_ratio * math.exp(-spread), line.impact_ratio * math.exp(spread)
 
 
 def _why_none(table: GroupTable) -> str:

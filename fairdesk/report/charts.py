@@ -34,6 +34,7 @@ from fairdesk.report.drawing import (
     drawing,
     extent,
     hatched,
+    hatching,
     lying_axis,
     mark,
     percent_ticks,
@@ -409,8 +410,8 @@ def forest_chart(groups: Sequence[Rate], *, reference: float | None, x_title: st
         )
     parts += lying_axis(frame, x_ticks, x_title)
     for each, y in zip(groups, rows, strict=True):
-        low, at, high = (frame.x(100 * share) for share in (each.low, each.rate, each.high))
-        parts += _whisker(low, at, high, y, below=each.below)
+        ends = (100 * each.low, 100 * each.rate, 100 * each.high)
+        parts += _whisker(frame, ends, y, below=each.below)
     said = "; ".join(
         f"{each.name}: {value}, {words.percent_ends(each.low, each.high)}"
         for each, value in zip(groups, values, strict=True)
@@ -476,9 +477,8 @@ def ratio_chart(groups: Sequence[Ratio], *, x_title: str) -> Picture:
     screening = say("{line} screening line", line=words.number(line, 1))
     parts += _lines_at(frame, [(frame.x(line), screening, "1 2"), (frame.x(1.0), "", "4 2")])
     for each, y in zip(groups, rows, strict=True):
-        ends = (each.ratio if end is None else end for end in (each.low, each.ratio, each.high))
-        low, at, high = (frame.x(min(end, x_ticks[-1][0])) for end in ends)
-        parts += _whisker(low, at, high, y, below=each.below)
+        low, high = (each.ratio if end is None else end for end in (each.low, each.high))
+        parts += _whisker(frame, (low, each.ratio, high), y, below=each.below)
     below = sum(each.below for each in groups)
     lowest = min(range(len(groups)), key=lambda place: groups[place].ratio)
     said = "; ".join(
@@ -538,11 +538,17 @@ def _lines_at(frame: Frame, lines: Sequence[tuple[float, str, str]]) -> list[str
     return parts
 
 
-def _whisker(low: float, at: float, high: float, y: float, *, below: bool) -> list[str]:
-    """Draw an interval with its mark: square and vermilion below the line, else round and blue."""
+def _whisker(frame: Frame, ends: tuple[float, float, float], y: float, *, below: bool) -> list[str]:
+    """Draw an interval with its mark: square and vermilion below the line, else round and blue.
+
+    One that reaches beyond the chart ends in an arrow.
+    """
     colour = COLOURS[1] if below else COLOURS[0]
-    ends = f"M{low:.1f} {y:.1f}H{high:.1f}M{low:.1f} {y - 3:.1f}v6M{high:.1f} {y - 3:.1f}v6"
-    return [stroke(ends, colour, 1.2), mark(at, y, colour, "observed", square=below)]
+    low, at, high = (frame.x(min(end, frame.x_high)) for end in ends)
+    beyond = ends[2] > frame.x_high * (1 + 1e-9)
+    last = f"M{high - 4:.1f} {y - 3:.1f}l4 3l-4 3" if beyond else f"M{high:.1f} {y - 3:.1f}v6"
+    path = f"M{low:.1f} {y:.1f}H{high:.1f}M{low:.1f} {y - 3:.1f}v6{last}"
+    return [stroke(path, colour, 1.2), mark(at, y, colour, "observed", square=below)]
 
 
 def _of(rate: str, people: int) -> str:
@@ -585,7 +591,7 @@ def apart_chart(pairs: Sequence[Apart], *, x_title: str) -> Picture:
     names = [wrapped(each.name, right) for each in pairs]
     heights = [len(lines) * LEAD + 18.0 for lines in names]
     top = 20.0
-    frame = Frame(6.0, right, top, top + sum(heights), x_ticks[-1][0], 1.0)
+    frame = Frame(12.0, right, top, top + sum(heights), x_ticks[-1][0], 1.0)
     inside, outside = say("in the group"), say("everybody else")
     second = 13 + extent(inside) + 18
     parts = [
@@ -598,7 +604,7 @@ def apart_chart(pairs: Sequence[Apart], *, x_title: str) -> Picture:
     y = top
     for each, lines, height in zip(pairs, names, heights, strict=True):
         for i, line in enumerate(lines):
-            parts.append(text(0, y + SIZE + 1 + i * LEAD, line))
+            parts.append(text(0, y + SIZE + 1 + i * LEAD, line, halo=True))
         at = y + height - 9
         own, others = frame.x(100 * each.inside), frame.x(100 * each.outside)
         parts.append(stroke(f"M{own:.1f} {at:.1f}H{others:.1f}", QUIET, 1.0))
@@ -615,7 +621,15 @@ def apart_chart(pairs: Sequence[Apart], *, x_title: str) -> Picture:
         )
         for each in pairs
     )
-    alt = say("{what} in groups and outside them. {said}.", what=x_title, said=said)
+    widest = max(pairs, key=lambda each: abs(each.inside - each.outside))
+    alt = say(
+        "Rates in groups and outside them, {what}. The widest difference is that of {name}, "
+        "{value}. {said}.",
+        what=x_title,
+        name=widest.name,
+        value=widest.value,
+        said=said,
+    )
     return drawing(frame.bottom + 36, parts, alt)
 
 
@@ -632,7 +646,7 @@ class FrontPoint(NamedTuple):
     x, y : tuple[float, float, float]
         Discrimination and accuracy: the low end of the interval, the estimate, the high end.
     front : bool
-        Whether no other one is better in both: then it is filled.
+        Whether no other one is better in both: then it is drawn strongly.
     """
 
     name: str
@@ -742,6 +756,73 @@ def front_chart(
     return drawing(height, parts, alt)
 
 
+class Calibrated(NamedTuple):
+    """How scores of a group keep what they promise.
+
+    Attributes
+    ----------
+    name : str
+        Which group.
+    bins : sequence of (mean score, share, people)
+        People with scores alike: their mean score, the share of them that has the favourable
+        label, both 0 to 1, and how many they are; in order of the score.
+    """
+
+    name: str
+    bins: Sequence[tuple[float, float, int]]
+
+
+def calibration_chart(groups: Sequence[Calibrated], *, x_title: str, y_title: str) -> Picture:
+    """Draw for each group the share that has the label against the score, and where both agree.
+
+    Parameters
+    ----------
+    groups : sequence of Calibrated
+        At least one, each with at least one bin.
+    x_title, y_title : str
+        What the axes count.
+    """
+    height = 230.0
+    labels = [wrapped(each.name, 96.0, 3) for each in groups]
+    right = 14 + max(extent(line, bold=True) for lines in labels for line in lines)
+    axis = percent_ticks([0.0, 20.0, 40.0, 60.0, 80.0, 100.0])
+    frame = Frame(40.0, WIDTH - right, 22.0, height - 34.0, 100.0, 100.0)
+    parts = axes(frame, axis, axis, x_title, y_title)
+    even = f"M{frame.left:.1f} {frame.bottom:.1f}L{frame.right:.1f} {frame.top:.1f}"
+    parts.append(stroke(even, QUIET, 0.8, "4 2"))
+    agrees = say("score and share agree")
+    parts.append(text(frame.left + 6, frame.top + SIZE, f"- - {agrees}", colour=QUIET, halo=True))
+    said = []
+    wanted = [frame.y(100 * each.bins[-1][1]) for each in groups]
+    sizes = [len(lines) * LEAD + 3 for lines in labels]
+    heights = apart(wanted, sizes, frame.bottom + SIZE)
+    for i, each in enumerate(groups):
+        colour, dash = COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)]
+        points = [(frame.x(100 * x), frame.y(100 * y)) for x, y, _ in each.bins]
+        parts.append(
+            stroke("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points), colour, 1.4, dash)
+        )
+        parts += [mark(x, y, colour, "observed", square=i % 2 == 1) for x, y in points]
+        leader = (
+            f"M{points[-1][0] + 5:.1f} {points[-1][1]:.1f}L{frame.right + 8:.1f} {heights[i]:.1f}"
+        )
+        parts.append(stroke(leader, colour, 0.5, "1 2"))
+        for j, line in enumerate(labels[i]):
+            parts.append(text(frame.right + 12, heights[i] + 3 + j * LEAD, line, weight="bold"))
+        score, share, people = max(each.bins, key=lambda one: abs(one[0] - one[1]))
+        said.append(
+            say(
+                "{name}: farthest apart {share} at a score of {score}, of {n}",
+                name=each.name,
+                share=words.percent(share, 1.0),
+                score=words.percent(score, 1.0),
+                n=words.number(people),
+            )
+        )
+    alt = say("{y} against {x}, by group. {said}.", y=y_title, x=x_title, said="; ".join(said))
+    return drawing(height, parts, alt)
+
+
 class HeatCell(NamedTuple):
     """A cell of a heat map: its rate, ``None`` where nobody is, and how many people."""
 
@@ -770,7 +851,7 @@ def heat_map(
     top, tall = 8 + LEAD * max(map(len, heads)), 28.0
     highest = max((cell.rate or 0.0 for line in cells for cell in line), default=0.0) or 1.0
     parts: list[str] = []
-    told: list[str] = []
+    told: list[tuple[float | None, str]] = []
     for j, lines in enumerate(heads):
         for i, line in enumerate(lines):
             y = top - 6 - (len(lines) - 1 - i) * LEAD
@@ -796,9 +877,22 @@ def heat_map(
                 parts.append(text(x + wide / 2, y + 12, rate, anchor="middle", weight="bold"))
                 number = f"n = {words.number(cell.people)}"
                 parts.append(text(x + wide / 2, y + 23, number, anchor="middle"))
-            told.append(f"{name}, {columns[j]}: {_of(rate, cell.people)}")
-    alt = f"{title}. {'; '.join(told)}."
+            value = rate if cell.rate is None else _of(rate, cell.people)
+            told.append((cell.rate, f"{name}, {columns[j]}: {value}"))
+    low, high = _lowest_and_highest(told)
+    alt = say(
+        "{title}. Lowest: {low}. Highest: {high}. {said}.",
+        title=title,
+        low=low,
+        high=high,
+        said="; ".join(each for _, each in told),
+    )
     return drawing(top + tall * len(rows) + 4, parts, alt)
+
+
+def _lowest_and_highest(told: Sequence[tuple[float | None, str]]) -> tuple[str, str]:
+    rates = [(rate, each) for rate, each in told if rate is not None] or [(0.0, say("nobody"))]
+    return min(rates, key=lambda one: one[0])[1], max(rates, key=lambda one: one[0])[1]
 
 
 def _floor(share: float) -> str:
@@ -857,20 +951,22 @@ def _beside(
 
 
 def _front_mark(x: float, y: float, point: FrontPoint) -> str:
-    """Draw a mark of its kind; full on the front, else an outline."""
+    """Draw a mark of its kind, hatched; strong on the front, else faint."""
     colour = {"portion": COLOURS[0], "other": COLOURS[3]}.get(point.kind, INK)
-    look = f'fill="{colour if point.front else "white"}" stroke="{colour}" stroke-width="1.4"'
+    if not point.front:
+        colour = FAINT
     match point.kind:
         case "imported":
-            return f'<rect x="{x - 3.4:.1f}" y="{y - 3.4:.1f}" width="6.8" height="6.8" {look}/>'
+            return mark(x, y, colour, "estimated", square=True)
         case "retrained":
-            corners = [(0.0, -4.6), (4.6, 0.0), (0.0, 4.6), (-4.6, 0.0)]
+            corners = [(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)]
         case "other":
-            corners = [(0.0, -4.4), (4.2, 3.2), (-4.2, 3.2)]
+            corners = [(0.0, -5.2), (4.8, 3.6), (-4.8, 3.6)]
         case _:
-            return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.4" {look}/>'
+            return mark(x, y, colour, "estimated")
     path = "L".join(f"{x + across:.1f} {y + down:.1f}" for across, down in corners)
-    return f'<path d="M{path}Z" {look}/>'
+    look = f'fill="white" stroke="{colour}" stroke-width="1.3"'
+    return f'<path d="M{path}Z" {look}/>{stroke(hatching(x, y), colour, 0.9)}'
 
 
 def _with_ends(span: tuple[float, float, float], unit: str) -> str:

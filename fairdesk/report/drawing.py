@@ -6,6 +6,7 @@ One unit is one point on paper, so that type in a chart is as large as in tables
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -21,11 +22,12 @@ WIDTH = 460.0
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 2", "1 2")
 INK, QUIET, FAINT, LINE = "#1a1a1a", "#555555", "#a6a6a6", "#d9d9d9"
-#: The report's fonts come first; a browser takes what it has.
-FONTS = (
-    "Source Sans 3, Source Sans Pro, Noto Sans Arabic, Noto Sans Hebrew, Droid Sans Fallback, "
-    "Helvetica, Arial, sans-serif"
-)
+#: The report's font comes first; a browser takes what it has.
+FONTS = "Source Sans 3, Source Sans Pro, Helvetica, Arial, sans-serif"
+#: Chinese and Japanese are set in a font of their own: typst would look for one by the first sign
+#: alone, and find one that has the sign, but empty.
+_HAN_FONT = "Droid Sans Fallback, sans-serif"
+_HAN = re.compile("[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003ffff]+")
 SIZE = 9.0
 #: From one line of type to the next.
 LEAD = SIZE + 2
@@ -89,8 +91,12 @@ def text(
     around = ' stroke="white" stroke-width="2.4" paint-order="stroke"' if halo else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" '
-        f'font-weight="{weight}"{around}>{escape(said)}</text>'
+        f'font-weight="{weight}"{around}>{_HAN.sub(_in_han, escape(said))}</text>'
     )
+
+
+def _in_han(found: re.Match[str]) -> str:
+    return f'<tspan font-family="{_HAN_FONT}">{found[0]}</tspan>'
 
 
 def stroke(path: str, colour: str, width: float, dash: str = "") -> str:
@@ -136,8 +142,13 @@ def mark(x: float, y: float, colour: str, evidence: Evidence, *, square: bool = 
         shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" {look}/>'
     if evidence != "estimated":
         return shape
-    lines = f"M{x - 2.9:.1f} {y + 0.6:.1f}l3.5 -3.5M{x - 1.9:.1f} {y + 2.3:.1f}l4.2 -4.2"
-    return shape + stroke(f"{lines}M{x - 0.3:.1f} {y + 3:.1f}l3.3 -3.3", colour, 0.9)
+    return shape + stroke(hatching(x, y), colour, 0.9)
+
+
+def hatching(x: float, y: float) -> str:
+    """Give the path of three lines that lean to the right, within a mark."""
+    lines = ((-2.9, 0.6, 3.5), (-1.9, 2.3, 4.2), (-0.3, 3.0, 3.3))
+    return "".join(f"M{x + a:.1f} {y + b:.1f}l{long} -{long}" for a, b, long in lines)
 
 
 def extent(said: str, *, bold: bool = False) -> float:
@@ -171,7 +182,8 @@ def wrapped(said: str, room: float, most: int = _MOST_LINES) -> list[str]:
 
 def _lines(said: str, room: float) -> Iterator[str]:
     line = ""
-    for word in said.split():
+    # a number stays with its unit
+    for word in re.split(r"[ \t\r\n]+", said.strip()):
         longer = f"{line} {word}" if line else word
         if extent(longer) <= room:
             line = longer

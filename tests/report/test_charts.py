@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdesk.report import charts, words
+from fairdesk.report import charts, drawing, words
+from fairdesk.report.language import using
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -133,3 +134,96 @@ def test_a_map_has_a_cell_for_every_combination_and_says_where_nobody_is():
     assert said.count("nobody") == 1
     assert "b & c, y: 40.0" in picture.alt
     assert len(list(ET.fromstring(picture.svg).iter(f"{SVG}rect"))) == 4
+
+
+RATIOS = [
+    charts.Ratio("Female", 16_192, 0.39, 0.38, 0.405, below=True),
+    charts.Ratio("Male", 32_650, 1.0),
+    charts.Ratio("Other", 12, 0.9, 0.2, 4.0),
+]
+
+
+def test_impact_ratios_stand_beside_the_screening_line_with_their_people():
+    picture = charts.ratio_chart(RATIOS, x_title="impact ratio")
+    assert {"0.39 (n = 16,192)", "1.00 (n = 32,650)", "0.8 screening line"} <= set(texts(picture))
+    assert "The lowest is that of Female, 0.39 (n = 16,192); 1 of 3 are below" in picture.alt
+    drawn = ET.fromstring(picture.svg)
+    marks = [each.tag for each in drawn if each.get("stroke") in charts.COLOURS[:2]]
+    # told apart in grey too: a square below the line, circles else
+    assert (marks.count(f"{SVG}rect"), marks.count(f"{SVG}circle")) == (1, 2)
+    # an interval beyond the chart ends in an arrow inside it
+    places = [float(each.get("x")) for each in drawn.iter(f"{SVG}text")]
+    assert max(places) < charts.WIDTH
+    assert "l4 3l-4 3" in picture.svg
+
+
+def test_what_is_observed_estimated_and_proven_has_a_mark_each():
+    observed, estimated, proven = (
+        drawing.mark(10, 10, "#000000", evidence)
+        for evidence in ("observed", "estimated", "proven")
+    )
+    assert 'fill="white"' in observed
+    assert estimated.startswith(observed)
+    assert estimated != observed
+    assert 'fill="#000000"' in proven
+
+
+def test_a_strip_says_what_is_certified_falsified_and_undecided():
+    picture = charts.proof_strip(charts.ProofBar("Applicants", 0.8993, 0.0312, 0.02))
+    said = "Applicants: 89.93 % certified, 3.12 % falsified, 6.95 % undecided".replace(
+        " %", "\xa0%"
+    )
+    assert any(text.startswith(said) for text in texts(picture))
+    assert said in picture.alt
+    assert {"=", "≠"} <= set(texts(picture))
+
+
+def test_calibration_names_where_score_and_share_are_farthest_apart():
+    picture = charts.calibration_chart(
+        [charts.Calibrated("Female", [(0.1, 0.1, 50), (0.65, 0.5, 15)])],
+        x_title="mean score",
+        y_title="share",
+    )
+    assert "farthest apart 50.0 % at a score of 65.0 %, of 15".replace(" %", "\xa0%") in picture.alt
+    assert "Female" in texts(picture)
+
+
+def test_a_line_of_percentages_is_no_count_of_its_seconds():
+    picture = charts.line_chart(
+        [charts.Series("certified", [1.0, 41.0], [10.0, 89.93])],
+        x_title="seconds",
+        y_title="proven",
+        shares=True,
+    )
+    assert "89.93\xa0%" in texts(picture)
+    assert not any(" of " in text for text in texts(picture))
+
+
+def test_names_of_any_script_and_length_stay_inside():
+    names = ["x" * 300, "word " * 60, "性别：女性，种族：亚洲人" * 25, "الجنس: أنثى " * 25]
+    groups = [charts.Rate(name, 100, 0.2, 0.1, 0.3) for name in names]
+    picture = charts.forest_chart(groups, reference=0.3, x_title="share")
+    drawn = ET.fromstring(picture.svg)
+    assert float(drawn.get("viewBox").split()[3]) < 400
+    for each in drawn.iter(f"{SVG}text"):
+        told = "".join(each.itertext())
+        if each.get("anchor") == "end" or each.get("text-anchor") == "end":
+            assert float(each.get("x")) - drawing.extent(told) >= -1
+    assert {sign for each in drawn.iter(f"{SVG}tspan") for sign in each.text} == set(
+        "性别：女性，种族：亚洲人"
+    )
+
+
+def test_charts_write_numbers_in_the_reports_language():
+    with using("fr"):
+        picture = charts.ratio_chart(RATIOS, x_title="impact ratio")
+    assert "0,39 (n = 16\u202f192)" in texts(picture)
+    assert "0,8 screening line" in texts(picture)
+
+
+def test_courses_of_many_points_stay_small():
+    people = np.arange(1, 20_001)
+    course = [(n, 0.04, max(0.0, 0.04 - 1 / n), 0.04 + 1 / n) for n in people]
+    picture = charts.course_chart(course, x_title="drawn", y_title="share")
+    assert len(picture.svg) < 25_000
+    assert "after 20,000" in picture.alt
