@@ -7,10 +7,10 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any
 
 import msgspec
 
+from fairdesk.audit import chain
 from fairdesk.audit.details import Choice
 from fairdesk.audit.digests import exported_files
 from fairdesk.audit.records import PASSING, ExportedFile, LogEntry
@@ -23,6 +23,7 @@ from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
 from fairdesk.report import evidence, signing
 from fairdesk.report.document import make_pdf
+from fairdesk.report.manifest import ExportOf
 
 FILES = "Exported files are those that the log tells of"
 SIGNATURES = "Signatures hold"
@@ -75,15 +76,15 @@ def check_files(
         When a file that was given cannot be read.
     """
     entries = store.log_entries()
-    told = exported_files(entries)
-    if not told and not given and manifest is None:
+    told = (*_manifested(manifest), *exported_files(entries))
+    if not told and not given:
         return
     there = list(_given(told, given) if given else _found(told, audit))
     yield _compared(told, there, named={path for path in given if path.is_file()})
     pdfs = [(each, _content(each.path)) for each in there if _is_pdf(each.path)]
     yield from _signatures(pdfs, manifest)
     if pdfs:
-        yield _attached(store, pdfs)
+        yield _attached(store, entries, pdfs)
         yield _remade(store, entries, pdfs)
 
 
@@ -95,21 +96,7 @@ def anchor_of(manifest: Path) -> Anchor:
     ReportError
         When it is neither.
     """
-    content = _content(manifest)
-    told = _manifest_in(content) if content.startswith(_PDF) else content
-    if told is None:
-        raise ReportError(
-            f"“{manifest.name}” has no manifest in it.",
-            remedy="Give the file manifest.json that was exported beside the report.",
-        )
-    try:
-        log = msgspec.json.decode(told, type=_Sidecar).log
-    except msgspec.MsgspecError as error:
-        raise ReportError(
-            f"“{manifest.name}” is no manifest of an audit.",
-            why=f"{error}.",
-            remedy="Give the file manifest.json that was exported beside the report.",
-        ) from error
+    log = _read(manifest).log
     return Anchor(log.entries, log.head, manifest.name)
 
 
@@ -118,8 +105,43 @@ class _Log(msgspec.Struct):
     head: str
 
 
+class _Sha256(msgspec.Struct):
+    sha256: str
+
+
 class _Sidecar(msgspec.Struct):
+    """What is needed of a manifest (`fairdesk.report.manifest`)."""
+
+    audit: str
     log: _Log
+    data: _Sha256
+    model: _Sha256
+    files: tuple[ExportOf, ...] = ()
+    choice: Choice | None = None
+
+
+def _read(manifest: Path) -> _Sidecar:
+    content = _content(manifest)
+    told = _manifest_in(content) if content.startswith(_PDF) else content
+    if told is None:
+        raise ReportError(
+            f"“{manifest.name}” has no manifest in it.",
+            remedy="Give the manifest that was exported beside the report.",
+        )
+    try:
+        return msgspec.json.decode(told, type=_Sidecar)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ReportError(
+            f"“{manifest.name}” is no manifest of an audit.",
+            why=f"{error}.",
+            remedy="Give the manifest that was exported beside the report.",
+        ) from error
+
+
+def _manifested(manifest: Path | None) -> tuple[ExportedFile, ...]:
+    """Give the files that a manifest tells of: an audit on a read-only disk logs none."""
+    files = () if manifest is None else _read(manifest).files
+    return tuple(ExportedFile(each.name, each.name, each.sha256, each.size) for each in files)
 
 
 def _found(told: Sequence[ExportedFile], audit: Path) -> Iterator[_Given]:
@@ -172,7 +194,7 @@ def _compared(told: Sequence[ExportedFile], there: Sequence[_Given], named: set[
 
 def _accompanies(path: Path) -> bool:
     """Tell whether a file goes with an export without being named in the log: it came later."""
-    return path.suffix == signing.SUFFIX or path.name == "manifest.json"
+    return path.suffix == signing.SUFFIX or path.name.endswith("manifest.json")
 
 
 def _signed_since(path: Path, told: ExportedFile) -> bool:
@@ -212,19 +234,35 @@ def _signatures(pdfs: Sequence[tuple[_Given, bytes]], manifest: Path | None) -> 
         yield check
 
 
-def _attached(store: Store, pdfs: Sequence[tuple[_Given, bytes]]) -> Check:
+def _attached(
+    store: Store, entries: Sequence[LogEntry], pdfs: Sequence[tuple[_Given, bytes]]
+) -> Check:
     """Hold the manifest that is attached to each report against the audit."""
     tally = Tally(ATTACHED)
-    identity = evidence.identity(store.spec)
+    spec, identity = store.spec, evidence.identity(store.spec)
     for each, content in pdfs:
+        name = each.path.name
         found = _manifest_in(content)
         if found is None:
-            tally.leave(f"“{each.path.name}” has no manifest in it.")
+            tally.leave(f"“{name}” has no manifest in it.")
             continue
-        told = _object(found)
+        try:
+            told = msgspec.json.decode(found, type=_Sidecar)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            tally.differ(f"The manifest in “{name}” cannot be read.")
+            continue
         tally.compare(
-            told.get("audit") == identity,
-            f"“{each.path.name}” is of the audit {told.get('audit')}, and this is {identity}.",
+            told.audit == identity,
+            f"“{name}” is of the audit {told.audit}, and this is {identity}.",
+        )
+        tally.compare(
+            (told.data.sha256, told.model.sha256) == (spec.data.sha256, spec.model.sha256),
+            f"“{name}” tells of another data’s or model’s file.",
+        )
+        tally.compare(
+            len(entries) >= told.log.entries
+            and chain.head(entries[: told.log.entries]) == told.log.head,
+            f"“{name}” was made of another log than the audit has.",
         )
     return tally.check()
 
@@ -271,11 +309,11 @@ def _went_on(entries: Sequence[LogEntry], told: ExportedFile) -> bool:
 
 def _choice(store: Store, document: bytes) -> Choice:
     """Tell how a report was wanted: its manifest says so, else as one is wanted now."""
-    told = _object(_manifest_in(document) or b"{}").get("choice")
     try:
-        return msgspec.convert(told, Choice) if told is not None else store.choice()
-    except msgspec.ValidationError:
+        told = msgspec.json.decode(_manifest_in(document) or b"", type=_Sidecar)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return store.choice()
+    return told.choice or store.choice()
 
 
 def _manifest_in(document: bytes) -> bytes | None:
@@ -293,13 +331,6 @@ def _manifest_in(document: bytes) -> bytes | None:
         # a damaged file, or one that nothing is attached to
         return None
     return None
-
-
-def _object(text: bytes) -> dict[str, Any]:
-    try:
-        return msgspec.json.decode(text, type=dict[str, Any])
-    except msgspec.MsgspecError:
-        return {}
 
 
 def _is_pdf(path: Path) -> bool:
