@@ -26,6 +26,7 @@ from fairdesk.audit.records import LogEntry, LogKind, Pair, RunRecord
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.events import Figure, GroupTable, Rows, TermRate
+from fairdesk.models.model import Input
 
 #: What fewer rows than this have in common is not told.
 FEWEST = 5
@@ -46,8 +47,8 @@ _BOTH = (
     "of single pairs. Several tables together, or the model itself, may still tell something of "
     "somebody."
 )
-#: What in a manifest is JSON once more.
-_FILES = ("domain_file", "map_file")
+#: What in a manifest tells how names of the data are taken.
+_NAMING = ("codes", "hints", "domain_file", "map_file")
 #: What is said of each way.
 SENTENCES: dict[Redaction, str] = {
     "none": "",
@@ -101,10 +102,11 @@ class Shown:
             case "synthetic":
                 return self._key(self._alike(pair.row)) in self._real
             case "bands":
+                places = self._places(np.stack((pair.row, pair.partner)))
                 counts = (
-                    self._banded[part][self._key(self._places(person)[columns])]
+                    self._banded[part][self._key(one[columns])]
                     for part, columns in enumerate(self._parts)
-                    for person in (pair.row, pair.partner)
+                    for one in places
                 )
                 return any(0 < count < FEWEST for count in counts)
 
@@ -128,6 +130,13 @@ class Shown:
         if column.kind in (Kind.TEXT, Kind.IGNORED):
             return ()
         return tuple(name for name in column.values if self._counts(column.name)[name] >= FEWEST)
+
+    def input(self, one: Input) -> Input:
+        """Give how a model input is made, without values that may not be named."""
+        if self.whole:
+            return one
+        codes = {text: code for text, code in one.codes.items() if text not in self._hidden}
+        return msgspec.structs.replace(one, codes=codes)
 
     def runs(self, runs: Iterable[RunRecord]) -> list[RunRecord]:
         """Give runs without what their figures quote of single people."""
@@ -174,7 +183,8 @@ class Shown:
         """Leave out of a manifest's JSON what the report leaves out, and say so in it.
 
         Wherever they stand: the values of columns and attributes, examples of texts, groups of a
-        few people, entries about single pairs.
+        few people, entries about single pairs. What is left out of an entry of the log no longer
+        has its fingerprint: that can be checked with the audit file alone.
         """
         if self.whole:
             return text
@@ -193,7 +203,7 @@ class Shown:
         if {"at", "what", "kind"} <= node.keys():
             return self._entry(node)
         node = {
-            name: self._parsed(each) if name in _FILES and each else self._without(each)
+            name: self._nameless(each) if name in _NAMING else self._without(each)
             for name, each in node.items()
         }
         match node.get("type"):
@@ -205,12 +215,30 @@ class Shown:
             node = self._column(node)
         return node
 
-    def _parsed(self, text: str) -> str:
-        return msgspec.json.encode(self._without(msgspec.json.decode(text))).decode()
+    def _nameless(self, node: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Leave out of JSON, which may be a text once more, what may not be named."""
+        if isinstance(node, list):
+            return [self._nameless(each) for each in node if not self._is_hidden(each)]
+        if isinstance(node, dict):
+            return {
+                name: self._nameless(each)
+                for name, each in node.items()
+                if name not in self._hidden
+            }
+        if isinstance(node, str) and node.startswith("{"):
+            return msgspec.json.encode(self._nameless(msgspec.json.decode(node))).decode()
+        return OTHER if self._is_hidden(node) else node
 
     def _entry(self, node: dict[str, Any]) -> dict[str, Any]:
         (told,) = self.log([LogEntry(str(node["at"]), str(node["what"]), node["kind"])])
-        return {**node, "what": told.what, "told": ""} if told.what != node["what"] else node
+        if told.what != node["what"]:
+            return {**node, "what": told.what, "told": ""}
+        try:
+            fact = msgspec.json.decode(node["told"])
+        except (KeyError, msgspec.DecodeError):
+            return node
+        kept = self._without(fact)
+        return node if kept == fact else {**node, "told": msgspec.json.encode(kept).decode()}
 
     def _column(self, node: dict[str, Any]) -> dict[str, Any]:
         """Empty what a column's values tell of single rows."""
@@ -258,13 +286,31 @@ class Shown:
             zip(self._domain.attributes, self._edges, strict=True)
         ):
             if not attribute.values:
-                places[..., i] = np.searchsorted(edges, rows[..., i], side="right")
-                continue
-            rare = [code for code, name in enumerate(attribute.values) if name in self._rare[i]]
-            places[..., i][np.isin(rows[..., i], rare)] = -1
-            if attribute.kind is Kind.TEXT:
-                places[..., i] = -1
+                places[:, i] = np.searchsorted(edges, rows[:, i], side="right")
+            elif attribute.kind is Kind.TEXT:
+                places[:, i] = -1
+            elif self._rare_codes[i]:
+                places[np.isin(rows[:, i], self._rare_codes[i]), i] = -1
         return places
+
+    def _is_hidden(self, value: object) -> bool:
+        return isinstance(value, str) and value in self._hidden
+
+    @cached_property
+    def _hidden(self) -> frozenset[str]:
+        """All values in the data that may not be named."""
+        return frozenset(
+            value
+            for column in self._table.columns
+            for value in {*column.values}.difference(self.values(column))
+        )
+
+    @cached_property
+    def _rare_codes(self) -> tuple[list[int], ...]:
+        return tuple(
+            [code for code, name in enumerate(attribute.values) if name in rare]
+            for attribute, rare in zip(self._domain.attributes, self._rare, strict=True)
+        )
 
     @cached_property
     def _banded(self) -> tuple[Counter[bytes], ...]:
