@@ -30,6 +30,7 @@ from fairdesk.report.signing import SUFFIX, Key
 from fairdesk.report.status import obstacles, status
 from fairdesk.report.structured import structured
 from fairdesk.report.system import cover_facts
+from fairdesk.report.templates import TEMPLATES
 from fairdesk.report.writing import replacing
 
 Format = Literal["pdf", "html", "json"]
@@ -319,6 +320,8 @@ def _made(store: Store, run: RunRecord) -> Iterator[Made]:
 
 def _kind(material: Material) -> str:
     """Say what the document is."""
+    if material.choice.template != "plain":
+        return TEMPLATES[material.choice.template].title
     if material.spec.predictions:
         return "Audit of group outcomes"
     groups = any(about_groups(run) for run in material.runs)

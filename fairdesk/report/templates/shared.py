@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairdesk.events import GroupLine, GroupTable
+from fairdesk.groups.outcomes import wilson
 from fairdesk.report import about_groups, about_repairs, figures, findings, words
 from fairdesk.report.blocks import Grid, Statement
 from fairdesk.report.language import say
@@ -116,12 +117,14 @@ def accuracy(material: Material) -> Statement | None:
     for table in decided(material):
         right, people = _right(table.lines)
         if people:
+            low, high = wilson(right, people)
             return Statement(
                 words.percent(right, people),
                 say(
                     "of {people} are decided about as the label says.",
                     people=words.counted(people, material.spec.person),
                 ),
+                (say("Interval: {ends} (Wilson).", ends=words.interval(low, high, 0.95, 1)),),
                 evidence="observed",
                 place="errors" if "errors" in material.chapters else "",
             )
@@ -148,7 +151,7 @@ def _tested(material: Material) -> Statement | None:
             return Statement(
                 number,
                 say("of the test rows are decided about as the label says."),
-                (say("{interval}, 95 %", interval=interval.rstrip(")")),) if interval else (),
+                (say("Interval: {ends}, 95 %.", ends=interval.rstrip(")")),) if interval else (),
                 evidence="observed",
                 place="mitigation" if "mitigation" in material.chapters else "",
             )
