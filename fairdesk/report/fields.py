@@ -15,6 +15,7 @@ from fairdesk.errors import ReportError
 from fairdesk.report.blocks import Fact
 from fairdesk.report.form import FORM, HISTORICAL, Condition, Field, Kind
 from fairdesk.report.language import date_text, say
+from fairdesk.report.logo import check_logo
 
 T = TypeVar("T")
 #: By their keys, in the order of the form.
@@ -24,7 +25,7 @@ SIGNED: tuple[TemplateKey, ...] = ("annex-iv",)
 #: What a file of details can hold beside the fields.
 _BESIDE = ("signers", "categories", "logo")
 #: A file of details, and a picture, are refused beyond so many bytes.
-_LARGEST, _LARGEST_LOGO = 4_000_000, 2_000_000
+_LARGEST = 4_000_000
 
 
 def fields_of(template: TemplateKey) -> tuple[Field, ...]:
@@ -224,37 +225,9 @@ def read_logo(path: Path) -> bytes:
     ReportError
         When it cannot be read, or is no such picture.
     """
-    content = _content(path, _LARGEST_LOGO)
-    if not picture_type(content) or not _drawn(path):
-        raise ReportError(
-            f"“{path.name}” cannot be the logo.",
-            why="It is no picture that can be drawn: no SVG, PNG or JPEG, or a broken one.",
-            remedy="Choose another picture, or leave the cover without one.",
-        )
+    content = _content(path, _LARGEST)
+    check_logo(content, f"“{path.name}”")
     return content
-
-
-def picture_type(content: bytes) -> str:
-    """Tell a picture's media type from its first bytes; empty for none that a cover can show."""
-    if content.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if content.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    return "image/svg+xml" if b"<svg" in content[:4_096] else ""
-
-
-def _drawn(picture: Path) -> bool:
-    """Whether typst, which will set the cover, can draw a picture."""
-    import typst  # noqa: PLC0415 - 80 MB that only a report needs
-
-    page = b'#image("/" + sys.inputs.name)'
-    # typst's stubs want both to be of one type
-    folder: Any = picture.parent
-    try:
-        typst.compile(page, root=folder, sys_inputs={"name": picture.name})
-    except typst.TypstError:
-        return False
-    return True
 
 
 def example_details(template: TemplateKey, **texts: str) -> Details:
@@ -290,7 +263,6 @@ __all__ = [
     "fault",
     "fields_of",
     "missing",
-    "picture_type",
     "read_details",
     "read_logo",
     "to_do",

@@ -7,6 +7,7 @@ gets into an audit.
 from __future__ import annotations
 
 import base64
+import binascii
 import io
 import struct
 from collections.abc import Iterator
@@ -23,13 +24,20 @@ _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _PROGRAMS = frozenset(("script", "foreignObject", "iframe", "handler", "set", "animate"))
 
 
+_BROKEN = "The file is broken or cut short."
+
+
+class _NoPictureError(ValueError):
+    """What speaks against a picture."""
+
+
 class _Size(NamedTuple):
     width: int
     height: int
 
 
-def check_logo(content: bytes) -> str:
-    """Try a picture, and give it as a data URI.
+def check_logo(content: bytes, name: str = "This picture") -> str:
+    """Try a picture, called by a name, and give it as a data URI.
 
     Raises
     ------
@@ -37,25 +45,15 @@ def check_logo(content: bytes) -> str:
         When it is no SVG, PNG or JPEG, is broken or too large, or is an SVG that is more than a
         picture: with programs, animations or references to other files.
     """
-    if len(content) > MOST_BYTES:
-        raise _refused(
-            f"It has {len(content) / 1e6:.1f} MB; at most {MOST_BYTES // 10**6} are kept."
-        )
-    kind = _kind(content)
-    if not kind:
-        raise _refused("It is no SVG, PNG or JPEG.")
-    if kind == _SVG:
-        _check_svg(content)
-    elif (size := _size(content, kind)) is None:
-        raise _refused("The file is broken or cut short.")
-    elif not 0 < size.width * size.height <= MOST_PIXELS:
-        raise _refused(
-            f"It has {size.width:,} x {size.height:,} points; at most {MOST_PIXELS:,} are drawn."
-        )
-    uri = f"data:{kind};base64,{base64.b64encode(content).decode()}"
-    if not _drawn(content):
-        raise _refused("The file is broken or cut short.")
-    return uri
+    try:
+        kind = _checked(content)
+    except _NoPictureError as error:
+        raise ReportError(
+            f"{name} cannot be the logo.",
+            why=str(error),
+            remedy="Choose another picture, or leave the cover without one.",
+        ) from None
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def drawing(uri: str) -> str:
@@ -64,22 +62,33 @@ def drawing(uri: str) -> str:
     content = base64.b64decode(encoded)
     if kind == _SVG:
         return content.decode()
-    size = _size(content, kind)
-    if size is None:
-        raise _refused("The file is broken or cut short.")
+    width, height = _size(content, kind) or (0, 0)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size.width} {size.height}" '
-        f'width="{size.width}" height="{size.height}"><image width="{size.width}" '
-        f'height="{size.height}" href="{uri}"/></svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}"><image width="{width}" '
+        f'height="{height}" href="{uri}"/></svg>'
     )
 
 
-def _refused(why: str) -> ReportError:
-    return ReportError(
-        "This picture cannot be the logo.",
-        why=why,
-        remedy="Choose another picture, or leave the cover without one.",
-    )
+def _checked(content: bytes) -> str:
+    """Give a picture's media type when nothing speaks against it."""
+    if len(content) > MOST_BYTES:
+        told = f"It has {len(content) / 1e6:.1f} MB; at most {MOST_BYTES // 10**6} MB are kept."
+        raise _NoPictureError(told)
+    kind = _kind(content)
+    if not kind:
+        raise _NoPictureError("It is no SVG, PNG or JPEG.")
+    if kind == _SVG:
+        _check_svg(content)
+    elif (size := _size(content, kind)) is None:
+        raise _NoPictureError(_BROKEN)
+    elif not 0 < size.width * size.height <= MOST_PIXELS:
+        raise _NoPictureError(
+            f"It has {size.width:,} × {size.height:,} points; at most {MOST_PIXELS:,} are drawn."
+        )
+    if not _drawn(content):
+        raise _NoPictureError(_BROKEN)
+    return kind
 
 
 def _kind(content: bytes) -> str:
@@ -112,37 +121,56 @@ def _frames(content: bytes) -> Iterator[_Size]:
 def _check_svg(content: bytes) -> None:
     """Refuse an SVG that is more than a picture."""
     parser = expat.ParserCreate(namespace_separator="}")
+    # otherwise a text could come in pieces
+    parser.buffer_text = True
     parser.StartElementHandler = _check_element
     parser.CharacterDataHandler = _check_reference
     parser.EntityDeclHandler = _refuse_entity
     try:
+        content.decode()
         parser.ParseFile(io.BytesIO(content))
-    except expat.ExpatError as error:
-        raise _refused(f"The SVG cannot be read: {error}.") from None
+    except (UnicodeDecodeError, expat.ExpatError) as error:
+        raise _NoPictureError(f"The SVG cannot be read: {error}.") from None
 
 
 def _check_element(name: str, attributes: dict[str, str]) -> None:
     tag = name.rpartition("}")[2]
     if tag in _PROGRAMS:
-        raise _refused(f"The SVG holds a “{tag}”, so it is more than a picture.")
+        raise _NoPictureError(f"The SVG holds a “{tag}”, so it is more than a picture.")
     for attribute, value in attributes.items():
         local = attribute.rpartition("}")[2].lower()
         if local.startswith("on"):
-            raise _refused("The SVG holds a program, so it is more than a picture.")
-        if local == "href" and not value.startswith(("#", "data:image/")):
-            raise _refused("The SVG refers to another file or address.")
+            raise _NoPictureError("The SVG holds a program, so it is more than a picture.")
+        if local == "href" and not value.startswith("#"):
+            _check_embedded(value)
         _check_reference(value)
+
+
+def _check_embedded(uri: str) -> None:
+    """Refuse what an SVG holds beside its lines, unless it is a picture that could be the logo."""
+    for kind in (_PNG, _JPEG):
+        if uri.startswith(f"data:{kind};base64,"):
+            try:
+                size = _size(base64.b64decode(uri.partition(",")[2]), kind)
+            except binascii.Error:
+                size = None
+            if size is None or not 0 < size.width * size.height <= MOST_PIXELS:
+                raise _NoPictureError("The SVG holds a picture that is broken or too large.")
+            return
+    raise _NoPictureError("The SVG refers to another file or address.")
 
 
 def _check_reference(text: str) -> None:
     """Refuse what asks for another file, in an attribute or a style sheet."""
     squeezed = "".join(text.split()).lower().replace("'", "").replace('"', "")
     if "@import" in squeezed or "url(" in squeezed.replace("url(#", ""):
-        raise _refused("The SVG refers to another file or address.")
+        raise _NoPictureError("The SVG refers to another file or address.")
 
 
 def _refuse_entity(*_declared: object) -> None:
-    raise _refused("It defines abbreviations (entities), by which a small file can grow huge.")
+    raise _NoPictureError(
+        "It defines abbreviations (entities), by which a small file can grow huge."
+    )
 
 
 def _drawn(content: bytes) -> bool:
