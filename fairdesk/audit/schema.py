@@ -256,6 +256,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def question_of(spec: AuditSpec) -> str:
+    """Write the question as the file keeps it."""
+    return msgspec.json.encode(spec, order="deterministic").decode()
+
+
 def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -> None:
     """Make the tables of a new audit and write down its question and its data.
 
@@ -288,7 +293,7 @@ def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -
     for statement in (*_TABLES, findings):
         connection.execute(statement)
     by_column = np.asarray(table.codes, dtype="<f8").tobytes(order="F")
-    question = msgspec.json.encode(spec, order="deterministic").decode()
+    question = question_of(spec)
     connection.execute("INSERT INTO audit VALUES (?, ?)", (question, zlib.compress(by_column)))
     begun = Begun(digests.text(question), digests.table(table), spec.data.sha256, spec.model.sha256)
     add_entry(connection, now(), "The audit was begun.", "begun", begun)

@@ -46,6 +46,7 @@ from fairdesk.audit.schema import (
     make_schema,
     migrate,
     plainly,
+    question_of,
     transaction,
 )
 from fairdesk.audit.spec import AuditSpec, RunSpec, now, versions
@@ -157,7 +158,8 @@ class Store:
             for leftover in (path, *beside(path)):
                 leftover.unlink(missing_ok=True)
             raise
-        return cls(path, connection, spec)
+        # the question as it will be read: a report of today and one of next year are the same
+        return cls(path, connection, msgspec.json.decode(question_of(spec), type=AuditSpec))
 
     @classmethod
     def open(cls, path: Path) -> Self:

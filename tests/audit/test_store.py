@@ -766,3 +766,11 @@ def test_a_file_is_let_go_by_a_relative_path_too(filled, monkeypatch):
     release(Path(filled.path.name))
     with Store.open(filled.path) as store:
         assert store.count(PairQuery()) == 300
+
+
+def test_a_new_audit_asks_its_question_as_it_will_be_read(tmp_path, spec, table):
+    asked = msgspec.structs.replace(spec, versions={"b": "1", "a": "2"})
+    with Store.create(tmp_path / "new.fairdesk", asked, table) as store:
+        told = list(store.spec.versions)
+    with Store.open(tmp_path / "new.fairdesk") as store:
+        assert list(store.spec.versions) == told
