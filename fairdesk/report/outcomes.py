@@ -8,7 +8,7 @@ from itertools import groupby
 from fairdesk.events import GroupLine, GroupTable
 from fairdesk.report import about_groups, charts, groups, words
 from fairdesk.report.about_groups import Column
-from fairdesk.report.about_tables import errors_sentence
+from fairdesk.report.about_tables import errors_sentence, ratio_interval
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -27,6 +27,8 @@ from fairdesk.report.words import NBSP
 _SHOWN = 40
 #: With fewer people than this a share says next to nothing.
 _FEW = 10
+#: Groups with a curve of their own.
+_CURVES = 6
 #: Groups drawn per chart.
 _DRAWN = 25
 #: Values of an attribute up to which two of them make a map that can be read.
@@ -180,6 +182,7 @@ def _table(material: Material, table: GroupTable, *, optional: bool = False) -> 
             outcome = about_groups.outcome_of(material.spec, table)
             share = "above the median" if table.of == "scores" else f"with “{outcome}”"
             blocks += _forest(table, title, f"share {share}")
+            blocks += _ratios(table, title)
         if len(table.attributes) == 2 and table.of != "scores":
             blocks += _map(table, title)
     last = ("mean", "smd") if table.of == "scores" else ("shortfall",)
@@ -201,28 +204,37 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
     return Grid(
         header=(
             words.listed(table.attributes),
-            *("AIR", "Odds ratio"),
+            *(f"AIR (95{NBSP}%)", "Odds ratio"),
             made["difference"].head,
             *("Test", "p", "Corrected p"),
         ),
         rows=tuple(
             (
                 ", ".join(line.values),
-                _cell(made["impact"], table, line),
+                _cell(made["impact"], table, line) + _ends(table, line),
                 _odds(line, best),
                 *(_cell(made[key], table, line) for key in ("difference", "test", "p", "holm")),
             )
             for line in lines
         ),
-        widths=(_named(table), 0.7, 0.8, 1.6, 1.1, 0.8, 0.9),
+        widths=(_named(table), 1.3, 0.8, 1.5, 1.0, 0.8, 0.9),
         right=(1, 2, 3, 4, 5, 6),
         caption=f"{title}: against the reference, the group with the highest rate ({reference}). "
-        "Difference in percentage points, with Newcombe’s interval; p corrected by Holm for all "
-        "groups of the table",
+        "Difference in percentage points, with Newcombe’s interval; that of AIR is of the "
+        "logarithm of both rates’ ratio; p corrected by Holm for all groups of the table",
         key=_key("against", table),
         optional=optional or len(table.attributes) > 1,
         evidence="observed",
     )
+
+
+def _ends(table: GroupTable, line: GroupLine) -> str:
+    """Write the interval of an impact ratio, where there is one."""
+    ends = ratio_interval(table, line)
+    if ends is None:
+        return ""
+    low, high = (words.number(end, 2) for end in ends)
+    return f" ({words.ends(low, high)})"
 
 
 def _odds(line: GroupLine, best: GroupLine | None) -> str:
@@ -324,6 +336,29 @@ def _forest(table: GroupTable, title: str, share: str) -> list[Block]:
     ]
 
 
+def _ratios(table: GroupTable, title: str) -> list[Block]:
+    """Draw the impact ratios with their intervals, where the auditor asks for it."""
+    drawn = []
+    for line in table.lines[:_DRAWN]:
+        if line.impact_ratio is not None:
+            low, high = ratio_interval(table, line) or (None, None)
+            name, below = ", ".join(line.values), bool(line.below)
+            drawn.append(charts.Ratio(name, line.people, line.impact_ratio, low, high, below))
+    if not drawn:
+        return []
+    picture = charts.ratio_chart(drawn, x_title="impact ratio: rate by the highest rate")
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            f"{title}: impact ratios with their intervals",
+            key=_key("ratios", table),
+            optional=True,
+            evidence="observed",
+        )
+    ]
+
+
 def _map(table: GroupTable, title: str) -> list[Block]:
     """Draw two attributes' combinations; the one with fewer values across."""
     values = [list(dict.fromkeys(line.values[i] for line in table.lines)) for i in (0, 1)]
@@ -370,8 +405,43 @@ def _calibration(material: Material) -> list[Block]:
             f"scores said. In brackets where fewer than {_FEW} people are in it, – where nobody is."
         ),
     ]
-    blocks += [_calibrated(table) for table in held if table.of == held[0].of]
+    for table in held:
+        if table.of == held[0].of:
+            blocks += [_calibrated(table), *_curves(table)]
     return blocks
+
+
+def _curves(table: GroupTable) -> list[Chart]:
+    """Draw the same as curves, where the auditor asks for it; of groups with people enough."""
+    groups = [
+        charts.Calibrated(
+            ", ".join(line.values),
+            [(each.expected, each.observed, each.people) for each in line.calibration],
+        )
+        for line in sorted(table.lines, key=lambda line: -line.people)
+        if any(each.people >= _FEW for each in line.calibration)
+    ]
+    if not groups:
+        return []
+    picture = charts.calibration_chart(
+        [
+            charts.Calibrated(group.name, [each for each in group.bins if each[2] >= _FEW])
+            for group in groups[:_CURVES]
+        ],
+        x_title="mean score",
+        y_title="share with the favourable label",
+    )
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            f"Calibration by {words.listed(table.attributes)}; bins with fewer than {_FEW} people "
+            "are left out",
+            key=_key("curves", table),
+            optional=True,
+            evidence="observed",
+        )
+    ]
 
 
 def _calibrated(table: GroupTable) -> Grid:

@@ -212,8 +212,9 @@ def _steps(material: Material) -> list[Block]:
         if repair is not None and repair.retrains:
             name = material.run_name(run)
             kept = repair.train + repair.validation + repair.test
+            if kept < total:
+                rows.append((name, "Without a label of a decision", total - kept, kept))
             rows += [
-                (name, "Without a label of a decision", total - kept, kept),
                 (
                     name,
                     "Kept to choose by (validation)",
@@ -396,7 +397,12 @@ def _encoding(material: Material) -> tuple[Block, ...]:
         Grid(
             header=("", "Model input", "Made from", "How"),
             rows=tuple(
-                (str(i + 1), one.name, one.attribute or "–", words.how_made(one))
+                (
+                    str(i + 1),
+                    one.name,
+                    one.attribute or "–",
+                    words.how_made(material.shown.input(one)),
+                )
                 for i, one in enumerate(shown)
             ),
             widths=(0.2, 1.2, 1.2, 2.2),
@@ -606,7 +612,8 @@ def _unknown(material: Material) -> list[Block]:
     """Say which missing cells are a category, and of how many rows."""
     table = material.table
     told = [
-        f"{attribute.name} ({words.counted(table.column(attribute.name).missing, 'row')}, as "
+        f"{words.quoted(attribute.name)} "
+        f"({words.counted(table.column(attribute.name).missing, 'row')}, as "
         f"“{attribute.values[-1]}”)"
         for attribute in material.spec.domain.attributes
         if attribute.unknown
@@ -615,7 +622,7 @@ def _unknown(material: Material) -> list[Block]:
         return []
     return [
         Text(
-            f"Missing cells are a category of their own in {words.listed(told)}. They are "
+            f"Missing cells are a category of their own in {words.joined(told)}. They are "
             "compared and counted like any other, given to the model as missing, and never filled "
             "in."
         )

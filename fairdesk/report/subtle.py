@@ -111,10 +111,11 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     blocks: list[Block] = [Heading(material.run_name(run))]
     if ended := words.ending(run):
         blocks.append(Callout("Not to the end.", ended))
-    number, _, rest = about_groups.headline(spec, run.figures).partition(" ")
+    said = about_groups.headline(spec, run.figures)
+    number, _, rest = said.partition(" ")
     blocks.append(Statement(number, rest, evidence="estimated"))
     for place, (mined, sets) in enumerate(about_groups.mined_with(run.figures), start=1):
-        blocks += _rules(spec, mined, sets, f"{run.id}-{place}")
+        blocks += _rules(spec, mined, sets, f"{run.id}-{place}", said)
     terms = [each for each in run.figures if isinstance(each, TermRate)]
     blocks += _terms(material, terms, run.id)
     lines = [each for each in run.figures if isinstance(each, LinearGroup)]
@@ -163,8 +164,13 @@ def _facts(run: RunRecord) -> Iterable[Fact]:
     yield Fact("Began", evidence.date_text(evidence.moment(run.started)))
 
 
-def _rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet], key: str) -> list[Block]:
-    """List the rule sets that stand for themselves; then say what was examined for one outcome."""
+def _rules(
+    spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet], key: str, said: str
+) -> list[Block]:
+    """List the rule sets that stand for themselves; then say what was examined for one outcome.
+
+    The first of them is told in a sentence, unless that was ``said`` before.
+    """
     examined: list[Block] = [Text(about_groups.mined_sentence(spec, mined))]
     examined += [Callout("Note.", note) for note in mined.notes]
     leaders = about_groups.leaders(sets)
@@ -172,9 +178,11 @@ def _rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet], key: str) -> 
         return examined
     blocks: list[Block] = []
     first = leaders[0]
-    told = about_groups.evidence_sentence(spec, first, mined)
-    blocks.append(Text(_capital(told), lead=f"{_capital(rule_phrase(spec, first.conditions))}."))
-    blocks.append(
+    rule = rule_phrase(spec, first.conditions)
+    if rule not in said:
+        told = about_groups.evidence_sentence(spec, first, mined)
+        blocks.append(Text(_capital(told), lead=f"{_capital(rule)}."))
+    examined.append(
         Text(about_groups.margin_sentence(first), lead="The paper’s confidence beside it.")
     )
     if mined.outcome:

@@ -145,7 +145,7 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
         "Stopped by the auditor",
         # tables
         "female 2,435 49.0 % 157 6.45 % 5.5 to 7.5 % 0.67* 39.1",
-        "female 0.67* 0.65 −3.2 (−4.7 to −1.7) Z = −4.11 < 0.0001 < 0.0001",
+        "female 0.67* (0.55 to 0.81) 0.65 −3.2 (−4.7 to −1.7) Z = −4.11 < 0.0001 < 0.0001",
         "Label “yes”, by sex; 4,880 of known group, 12 of unknown group",
         "male, clerk 2,445",
         "as read in November 2026",
@@ -181,6 +181,26 @@ def test_of_very_many_intersections_the_first_are_shown(tmp_path):
     assert 10 < len(shown) < 20
     added = {each.key for each in blocks_of(section_of(more, "outcomes"), "Grid")} - set(shown)
     assert added == {"rates-decisions-yes-sex-a49"}
+
+
+def test_what_is_shown_on_demand_is_made_then(audited):
+    wanted = (
+        "outcomes/ratios-decisions-yes-sex",
+        "errors/curves-scores-yes-sex",
+        "subtle/all-rules-2-1",
+    )
+    plain = make_report(audited)
+    keys = {
+        f"{section.key}/{each.key}"
+        for section in make_report(audited, Choice(added=wanted)).sections
+        for each in (*blocks_of(section, "Grid"), *blocks_of(section, "Chart"))
+    }
+    before = {
+        f"{section.key}/{each.key}"
+        for section in plain.sections
+        for each in (*blocks_of(section, "Grid"), *blocks_of(section, "Chart"))
+    }
+    assert keys - before == set(wanted)
 
 
 def test_every_table_and_chart_has_a_name_and_says_what_it_rests_on(audited):
