@@ -91,7 +91,7 @@ class CheckDialog(QDialog):
         self._close.clicked.connect(self.reject)
         self.busy.cancelled.connect(self._cancel)
         self._said.connect(self._tell_progress)
-        parts.resize_on_screen(self, 720, 640)
+        parts.resize_on_screen(self, 720, 760)
 
     def reject(self) -> None:
         """Close; what is under way is ended."""
