@@ -236,16 +236,15 @@ def _dropped(material: Material) -> tuple[str, ...]:
 
 
 def _saying_so(report: Report) -> Report:
-    """Say among the limits what was left out."""
-    left_out = frame(report.language)["left out"].format(parts="; ".join(report.left_out))
-    told = [report.redacted, left_out if report.left_out else ""]
-    callouts = tuple(Callout(say("Left out."), each) for each in told if each)
-    if not callouts:
+    """Say among the limits what the auditor left out."""
+    if not report.left_out:
         return report
+    told = frame(report.language)["left out"].format(parts="; ".join(report.left_out))
+    callout = Callout(say("Left out."), told)
     return msgspec.structs.replace(
         report,
         sections=tuple(
-            msgspec.structs.replace(each, blocks=(*callouts, *each.blocks))
+            msgspec.structs.replace(each, blocks=(callout, *each.blocks))
             if each.key == "limits"
             else each
             for each in report.sections

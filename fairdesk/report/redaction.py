@@ -43,9 +43,9 @@ _OF_PAIRS: tuple[LogKind, ...] = ("marked", "learned")
 _PAIR = re.compile(r"Pairs? \d")
 _BOTH = (
     f"texts that people wrote, names that fewer than {FEWEST} rows have, and groups of 1 to "
-    f"{FEWEST - 1} people are left out; so are the auditor’s notes on pairs, and what the log says "
-    "of single pairs. Several tables together, or the model itself, may still tell something of "
-    "somebody."
+    f"{FEWEST - 1} people (but in tables in which a law asks for every category) are left out; so "
+    "are the auditor’s notes on pairs, and what the log says of single pairs. Several tables "
+    "together, or the model itself, may still tell something of somebody."
 )
 #: What in a manifest tells how names of the data are taken.
 _NAMING = ("codes", "hints", "domain_file", "map_file")
