@@ -345,7 +345,7 @@ def report(question: ReportQuestion) -> Written:
         final = question.final or status(store.log_entries(), choice.template).word == "Final"
         check_parts(parts(whole_report(store, choice), choice), choice, final=final)
         if question.final:
-            check_final(choice.template, details)
+            check_final(choice.template, details, store)
         store.write_details(details)
         if question.final:
             mark_final(store, choice.template)

@@ -153,7 +153,7 @@ def write_report(
         sha256=sha256(path),
         pages=_page_count(content) if form == "pdf" else 0,
         status=report.status,
-        missing=obstacles(choice.template, store.details()),
+        missing=obstacles(choice.template, store.details(), store),
         left_out=report.left_out,
         redacted=report.redacted,
         beside=tuple(beside),
@@ -331,6 +331,8 @@ def _kind(material: Material) -> str:
 
 def _promise(material: Material) -> str:
     """Say what the document can show, and what not."""
+    if material.choice.template == "ll144":
+        return words.OBSERVED
     if material.one_by_one:
         return words.EXAMPLES
     return words.ESTIMATED_GROUPS if material.subtle else words.OBSERVED

@@ -11,8 +11,11 @@ from fairdesk.audit.details import Choice, Details, TemplateKey
 from fairdesk.audit.records import PASSING, LogEntry
 from fairdesk.audit.store import Store
 from fairdesk.errors import ReportError
-from fairdesk.report.fields import fault, fields_of, missing, unsigned
+from fairdesk.events import GroupTable
+from fairdesk.groups.outcomes import LEAST_SHARE
+from fairdesk.report.fields import FIELDS, fault, fields_of, missing, unsigned
 from fairdesk.report.templates import TEMPLATES
+from fairdesk.report.templates.published import propose_categories, tables
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -74,15 +77,36 @@ def _choice(entry: LogEntry) -> Choice | None:
         return None
 
 
-def obstacles(template: TemplateKey, details: Details) -> tuple[str, ...]:
-    """Say what keeps a template's report from being final, a few words each; none: it can be."""
+def obstacles(
+    template: TemplateKey, details: Details, store: Store | None = None
+) -> tuple[str, ...]:
+    """Say what keeps a template's report from being final, a few words each; none: it can be.
+
+    With the audit itself also what its figures ask for.
+    """
     empty = [field.label for field in missing(template, details)]
     wrong = [
         f"{field.label}: {said}"
         for field in fields_of(template)
         if (said := fault(field, details.texts.get(field.key, "")))
     ]
+    if template == "ll144" and store is not None and _unexplained(store, details):
+        empty.append(FIELDS["small_categories"].label)
     return (*empty, *wrong, *(["somebody who signs"] if unsigned(template, details) else []))
+
+
+def _unexplained(store: Store, details: Details) -> bool:
+    """Whether categories are left out of impact ratios, and nobody says why (6 RCNY 5-301(d))."""
+    if details.texts.get("small_categories", "").strip():
+        return False
+    told = details.categories
+    categories = told if told.sex or told.race else propose_categories(store.spec)
+    for run in reversed(store.runs()):
+        if counted := [each for each in run.figures if isinstance(each, GroupTable)]:
+            least = float(run.spec.options.get("least_share", LEAST_SHARE))
+            made = tables(counted, categories, least)
+            return any(line.excluded for table in made for line in table.lines)
+    return False
 
 
 def mark_final(store: Store, template: TemplateKey) -> None:
@@ -93,20 +117,20 @@ def mark_final(store: Store, template: TemplateKey) -> None:
     ReportError
         While something that it needs is empty, or cannot be.
     """
-    check_final(template, store.details())
+    check_final(template, store.details(), store)
     said = f"The report “{TEMPLATES[template].title}” was marked as final."
     store.log(said, "final", _Of(template))
 
 
-def check_final(template: TemplateKey, details: Details) -> None:
-    """Check that a template's report can be final.
+def check_final(template: TemplateKey, details: Details, store: Store | None = None) -> None:
+    """Check that a template's report can be final; see `obstacles`.
 
     Raises
     ------
     ReportError
         While something that it needs is empty, or cannot be.
     """
-    left = obstacles(template, details)
+    left = obstacles(template, details, store)
     if left:
         raise ReportError(
             "The report cannot be marked as final yet.",
