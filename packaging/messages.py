@@ -19,7 +19,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 
 from fairdesk.audit.methods import METHODS
-from fairdesk.report import blocks, language
+from fairdesk.report import blocks, language, legal
 from fairdesk.report.fields import FIELDS
 from fairdesk.report.templates import TEMPLATES
 
@@ -75,62 +75,66 @@ def messages() -> Iterator[Told]:
         ("fairdesk/report/templates/__init__.py", _of_templates()),
         ("fairdesk/report/fields.py", _of_fields()),
         ("fairdesk/audit/methods.py", _of_methods()),
+        ("fairdesk/report/legal", _of_rules()),
     ):
         yield from (Told(text, name) for text in texts if text)
 
 
 def _of_module(module: ast.Module) -> Iterator[str | tuple[str, str]]:
     calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
+    names = _assigned(module)
+
+    def whole(node: ast.expr) -> Iterator[str]:
+        """Give the texts that an expression may be; not those that it is put together from."""
+        match node:
+            case ast.Constant(value=str(text)) if any(map(str.isalpha, text)):
+                yield text
+            case ast.Name(id=name):
+                for each in names.pop(name, []):
+                    yield from whole(each)
+            case ast.IfExp():
+                yield from whole(node.body)
+                yield from whole(node.orelse)
+            case ast.BoolOp():
+                for each in node.values:
+                    yield from whole(each)
+            case ast.Tuple() | ast.List() | ast.Set():
+                for each in node.elts:
+                    yield from whole(each)
+            case ast.Dict():
+                for each in node.values:
+                    yield from whole(each)
+            case ast.Starred():
+                yield from whole(node.value)
+
     for call in sorted(calls, key=lambda each: (each.lineno, each.col_offset)):
         match _name(call):
-            case "say" if call.args:
-                yield from _whole(call.args[0])
+            case "say" | "fixed" if call.args:
+                yield from whole(call.args[0])
             case "say_many":
-                yield from zip(_whole(call.args[1]), _whole(call.args[2]), strict=True)
-            case "fixed":
-                yield from _any(call.args[0])
+                yield from zip(whole(call.args[1]), whole(call.args[2]), strict=True)
             case "Column":
-                yield from _whole(dict(_bound(call, ("key", "head"))).get("head", _NONE))
+                yield from whole(dict(_bound(call, ("key", "head"))).get("head", _NONE))
             case name if name in _BLOCKS:
                 for field, value in _bound(call, _BLOCKS[name]):
                     if field in _texts_of(name):
-                        yield from _whole(value)
+                        yield from whole(value)
+
+
+def _assigned(module: ast.Module) -> dict[str, list[ast.expr]]:
+    """Give what names stand for in a module, whether in a function or outside."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(module):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found.setdefault(name, []).append(value)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                found.setdefault(name, []).append(value)
+    return found
 
 
 def _name(call: ast.Call) -> str:
     return getattr(call.func, "id", getattr(call.func, "attr", ""))
-
-
-def _whole(node: ast.expr) -> Iterator[str]:
-    """Give the texts that an expression may be; not those that it is put together from."""
-    match node:
-        case ast.Constant(value=str(text)) if any(map(str.isalpha, text)):
-            yield text
-        case ast.IfExp():
-            yield from _whole(node.body)
-            yield from _whole(node.orelse)
-        case ast.BoolOp():
-            for each in node.values:
-                yield from _whole(each)
-        case ast.Tuple() | ast.List():
-            for each in node.elts:
-                yield from _whole(each)
-        case ast.Starred():
-            yield from _whole(node.value)
-
-
-def _any(node: ast.expr) -> Iterator[str]:
-    """Give all texts of a constant, but the keys of dictionaries."""
-    if isinstance(node, ast.Dict):
-        for value in node.values:
-            yield from _any(value)
-    elif isinstance(node, ast.Tuple | ast.List | ast.Set):
-        for value in node.elts:
-            yield from _any(value)
-    elif isinstance(node, ast.Starred):
-        yield from _any(node.value)
-    else:
-        yield from _whole(node)
 
 
 def _bound(call: ast.Call, fields: tuple[str, ...]) -> Iterable[tuple[str, ast.expr]]:
@@ -160,6 +164,11 @@ def _of_templates() -> Iterator[str]:
 def _of_fields() -> Iterator[str]:
     for each in FIELDS.values():
         yield from (each.label, each.group, *each.choices)
+
+
+def _of_rules() -> Iterator[str]:
+    for rule in legal.rules().values():
+        yield from (rule.title, rule.where, *rule.statements)
 
 
 def _of_methods() -> Iterator[str]:

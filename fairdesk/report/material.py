@@ -19,6 +19,7 @@ from fairdesk.report import words
 from fairdesk.report.blocks import Fact, Text
 from fairdesk.report.fields import facts, fields_of
 from fairdesk.report.gathering import Gathered
+from fairdesk.report.language import say
 from fairdesk.report.redaction import Shown
 from fairdesk.report.status import status
 from fairdesk.report.templates import TEMPLATES
@@ -191,8 +192,10 @@ class Material:
 
     def run_name(self, run: RunRecord) -> str:
         """Name a run by its method; numbered where there are several runs."""
-        title = METHODS[run.spec.method].title
-        return f"{title}, run {run.id}" if len(self.runs) > 1 else title
+        title = say(METHODS[run.spec.method].title)
+        if len(self.runs) < 2:
+            return title
+        return say("{method}, run {n}", method=title, n=str(run.id))
 
     def place(self, run: RunRecord) -> str:
         """Give the number of the place with a run's results; empty where the report has none."""

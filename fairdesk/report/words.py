@@ -229,7 +229,7 @@ def duration(seconds: float) -> str:
 
 def score(spec: AuditSpec, value: float) -> str:
     """Write the score of the favourable decision as the model's own number, its side showing."""
-    return told_text(value, spec.mapping, spec.model)
+    return localised(told_text(value, spec.mapping, spec.model))
 
 
 def plural(person: str) -> str:

@@ -92,8 +92,8 @@ def note(key: str) -> Note:
     rule = rules()[key]
     return Note(
         title=rule.title,
-        dated=say("{where}; as read in {month}", where=rule.where, month=_month(rule.read)),
-        text=" ".join((*rule.statements, say(_STATUS[rule.status]))),
+        dated=say("{where}; as read in {month}", where=say(rule.where), month=_month(rule.read)),
+        text=" ".join((*map(say, rule.statements), say(_STATUS[rule.status]))),
         source=rule.source.title,
         url=rule.source.url,
     )
