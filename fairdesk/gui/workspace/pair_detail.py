@@ -20,6 +20,7 @@ from fairdesk.audit.store import Pair
 from fairdesk.gui import parts, theme
 from fairdesk.gui.pairs_model import MARKS, distance_text, usual
 from fairdesk.gui.workspace.plausible import ShareBar
+from fairdesk.gui.workspace.report_link import report_link
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.side_by_side import SideBySide, changes, sentence, side_by_side_table
 from fairdesk.gui.workspace.study import WHY, WHY_NEARER, Form, Known
@@ -100,7 +101,8 @@ class PairDetail(QWidget):
         column = QVBoxLayout(full)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.NEAR)
-        column.addLayout(self._in_line(self._title, self._flag, self._dismiss))
+        link = report_link(session, self._place, short=True)
+        column.addLayout(self._in_line(self._title, link, self._flag, self._dismiss))
         column.addWidget(self._sentence)
         column.addWidget(self._tools)
         column.addWidget(self._views, 1)
@@ -188,6 +190,9 @@ class PairDetail(QWidget):
         row.addWidget(self._share, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._plausible, 1)
         return nearness
+
+    def _place(self) -> tuple[str, ...]:
+        return () if self._pair is None else (f"pair-{self._pair.id}",)
 
     def _in_line(self, first: QWidget, *others: QWidget) -> QHBoxLayout:
         row = QHBoxLayout()

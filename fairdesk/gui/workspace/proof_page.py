@@ -36,6 +36,7 @@ from fairdesk.gui.workspace.answering import (
 )
 from fairdesk.gui.workspace.proof_bar import ProofBars, Spaces, alone_of, spaces_of
 from fairdesk.gui.workspace.refinement_view import RefinementView
+from fairdesk.gui.workspace.report_link import report_link
 from fairdesk.gui.workspace.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.run_choice import RunChoice
 from fairdesk.gui.workspace.session import Session
@@ -231,6 +232,8 @@ class ProofPage(QWidget):
         for said in (self._banner, self._standing, self._headline, self._estimate):
             column.addWidget(said)
         column.addWidget(self._notes)
+        link = report_link(self._session, self._places)
+        column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.bars)
         for widget, name, what in self._told_of():
             words_above = [parts.heading(name), parts.quiet(what)] if name else []
@@ -268,6 +271,10 @@ class ProofPage(QWidget):
                 f"For each pair of protected values alone: what is proven of all possible {many}.",
             ),
         )
+
+    def _places(self) -> tuple[str, ...]:
+        number = 0 if self._told is None else number_of(self._told)
+        return f"certification/bars-{number}", "certification"
 
     def _make_go_on(self) -> QToolButton:
         """Make the button that goes on with the run, with a menu of how long."""

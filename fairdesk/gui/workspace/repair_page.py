@@ -32,6 +32,7 @@ from fairdesk.gui.workspace.repair_form import (
     wrong_with,
 )
 from fairdesk.gui.workspace.repair_table import BeforeAfter
+from fairdesk.gui.workspace.report_link import report_link
 from fairdesk.gui.workspace.run_choice import RunChoice
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.statement import Statement
@@ -223,8 +224,13 @@ class RepairPage(QWidget):
         row.addWidget(self._about)
         row.addWidget(self.choice)
         row.addStretch(1)
+        row.addWidget(report_link(self._session, self._places))
         row.addWidget(self.export)
         return row
+
+    def _places(self) -> tuple[str, ...]:
+        number = 0 if self._told is None else number_of(self._told)
+        return f"mitigation/front-{number}", f"mitigation/trials-{number}", "mitigation"
 
     def _make_going(self) -> QWidget:
         self._step = parts.Words(strong=True)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.details import Categories
 from fairdesk.audit.store import Store
-from fairdesk.gui import parts, theme
+from fairdesk.gui import parts, theme, tips
 from fairdesk.report import words
 from fairdesk.report.templates.published import RACES, SEXES, propose_categories
 
@@ -134,8 +134,12 @@ class CategoriesEditor(QWidget):
             self._ask_values(of, name)
         said = self.categories.names.get(name, {})
         for value, field in self.inputs[of].items():
+            text = _shown(value, said)
             with QSignalBlocker(field):
-                field.setEditText(_shown(value, said))
+                field.setEditText(text)
+            field.setToolTip(tips.plain(text))
+            if (line := field.lineEdit()) is not None:
+                line.setCursorPosition(0)
 
     def _counts(self, name: str) -> Mapping[str, int]:
         return self._offer.columns.get(name, {})

@@ -154,9 +154,14 @@ class FieldEditor(QWidget):
         button = QToolButton()
         button.setText("…")
         button.setAccessibleName(f"Choose the date: {self.field.label}")
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.clicked.connect(lambda: self._choose_date(button))
+        return button
+
+    def _choose_date(self, button: QToolButton) -> None:
+        """Show a calendar below the button."""
         menu = QMenu(button)
         calendar = QCalendarWidget()
+        calendar.setSelectedDate(_day(self.text))
         entry = QWidgetAction(menu)
         entry.setDefaultWidget(calendar)
         menu.addAction(entry)
@@ -169,9 +174,9 @@ class FieldEditor(QWidget):
 
         calendar.activated.connect(take)
         calendar.clicked.connect(take)
-        menu.aboutToShow.connect(lambda: calendar.setSelectedDate(_day(self.text)))
-        button.setMenu(menu)
-        return button
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+        calendar.setFocus()
 
     def _put(self, text: str) -> None:
         match self.input:

@@ -115,7 +115,8 @@ class ReportForm(QWidget):
         super().__init__()
         self._draft = draft
         self.kinds: dict[TemplateKey, QRadioButton] = {}
-        self.editors = {key: FieldEditor(field) for key, field in FIELDS.items()}
+        #: Made when a template asks for them: there are many.
+        self.editors: dict[str, FieldEditor] = {}
         self.completeness = _Completeness()
         self.categories = CategoriesEditor()
         self.signers = SignersEditor()
@@ -130,12 +131,12 @@ class ReportForm(QWidget):
         self._pause.setInterval(_PAUSE)
         self._lay_out()
         self._listen()
-        self._show()
 
     @property
     def typed(self) -> Details:
         """What the form says now, kept or not."""
-        texts = {key: editor.text for key, editor in self.editors.items()}
+        kept = self._draft.told.details.texts
+        texts = {**kept, **{key: editor.text for key, editor in self.editors.items()}}
         told = {key: text for key, text in texts.items() if text}
         return msgspec.structs.replace(
             self._draft.told.details, texts=told, signers=self.signers.signers
@@ -176,11 +177,7 @@ class ReportForm(QWidget):
         column.addWidget(self._make_kinds())
         column.addWidget(self.completeness)
         for group in dict.fromkeys(field.group for field in FIELDS.values()):
-            card = self._card(group, group)
-            for key, field in FIELDS.items():
-                if field.group == group:
-                    card.body.addWidget(self.editors[key])
-            column.addWidget(card)
+            column.addWidget(self._card(group, group))
         categories = self._card("published", "Published categories")
         categories.body.addWidget(
             parts.quiet(
@@ -198,6 +195,22 @@ class ReportForm(QWidget):
         column.addWidget(logo)
         column.addWidget(self._make_form())
         column.addStretch(1)
+
+    def _make_editors(self, template: TemplateKey) -> None:
+        """Make what is missing to ask for a template's fields, in their order."""
+        before: dict[str, int] = {}
+        asked_for = {field.key for field in fields_of(template)}
+        for key, field in FIELDS.items():
+            if key in asked_for and key not in self.editors:
+                editor = self.editors[key] = FieldEditor(field)
+                editor.edited.connect(self._typed)
+                editor.left.connect(lambda editor=editor: self._keep_text(editor))
+                # below the group's heading
+                self._groups[field.group].body.insertWidget(1 + before.get(field.group, 0), editor)
+            if key in self.editors:
+                before[field.group] = before.get(field.group, 0) + 1
+        inputs = [self.editors[key].input for key in FIELDS if key in self.editors]
+        parts.in_order(*self.kinds.values(), self.completeness.final, *inputs)
 
     def _card(self, key: str, title: str) -> parts.Card:
         card = self._groups[key] = parts.Card(margin=theme.GAP)
@@ -249,9 +262,6 @@ class ReportForm(QWidget):
         self.completeness.wanted.connect(self.go_to)
         self.completeness.final.clicked.connect(self._mark)
         self.contents.clicked.connect(self.contents_wanted)
-        for editor in self.editors.values():
-            editor.edited.connect(self._typed)
-            editor.left.connect(lambda editor=editor: self._keep_text(editor))
         self.signers.changed.connect(self._keep_signers)
         self.categories.changed.connect(
             lambda: self._draft.write_detail(
@@ -270,14 +280,13 @@ class ReportForm(QWidget):
         told = self._draft.told
         template = told.choice.template
         self.kinds[template].setChecked(True)
-        shown = {field.key for field in fields_of(template)}
+        self._make_editors(template)
         for key, editor in self.editors.items():
             editor.show_text(told.details.texts.get(key, ""))
             editor.show_need(template)
-        for group, card in self._groups.items():
-            keys = [key for key in shown if FIELDS[key].group == group]
-            if group in {field.group for field in FIELDS.values()}:
-                card.setVisible(bool(keys))
+        printed = {field.group for field in fields_of(template)}
+        for group in dict.fromkeys(field.group for field in FIELDS.values()):
+            self._groups[group].setVisible(group in printed)
         self._groups["published"].setVisible(template == _BY_CATEGORY)
         self.categories.show_categories(told.details.categories)
         self.signers.show_signers(told.details.signers)

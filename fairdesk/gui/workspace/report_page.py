@@ -48,10 +48,10 @@ _LEAST_FORM, _LEAST_PAGES = 330, 380
 _UNFIT = re.compile(r'[\x00-\x1f<>:"/\\|?*\u202a-\u202e\u2066-\u2069]')
 _LONGEST = 80
 _EMPTY = (
-    "The report will hold, each in a sentence with its number and then in "
-    "charts and tables: what was asked of which model and data; how groups fared; how common "
-    "discrimination is; pairs of people side by side; what is proven; and the evidence to check it all "
-    "by. What only you can tell, such as the system’s purpose, can be filled in before."
+    "The report will hold, each in a sentence with its number and then in charts and tables: what "
+    "was asked of which model and data; how groups fared; how common discrimination is; pairs of "
+    "people side by side; what is proven; and the evidence to check it all by. What only you can "
+    "tell, such as the system’s purpose, can be filled in before."
 )
 
 
@@ -144,12 +144,16 @@ class ReportPage(QWidget):
         dialog.setModal(True)
         dialog.show()
 
-    def show_place(self, place: str) -> None:
-        """Show where in the report something is, by its key; see `report.pages.Preview.places`."""
+    def show_place(self, *places: str) -> None:
+        """Show where the report tells of something: the first of these keys that it shows.
+
+        See `fairdesk.report.pages.Preview.places`; a pair (``"pair-12"``) goes by its name alone.
+        """
         self.tabs.setCurrentIndex(0)
         self._asked = True
         self._tell()
-        self.preview.show_place(place)
+        self.preview.want(*places)
+        self.draft.load()
 
     def name_of(self, export: Export) -> str:
         """Suggest a name for a file: of the report, the audit's title."""

@@ -5,10 +5,22 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from PySide6.QtCore import QByteArray, QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QBuffer,
+    QByteArray,
+    QEvent,
+    QIODevice,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QColor,
     QImage,
+    QImageReader,
     QKeyEvent,
     QKeySequence,
     QPainter,
@@ -117,6 +129,7 @@ class PagesView(QAbstractScrollArea):
             self._scroll_to(min(at, self.count), within)
         self._told = -1
         self._move()
+        self._ask_sharper()
 
     def go_to(self, page: int) -> None:
         """Bring the top of a page in sight."""
@@ -323,5 +336,11 @@ def _inches(page: bytes, resolution: float) -> tuple[float, float]:
 
 def _scaled(content: bytes, width: int) -> QImage:
     """Draw a page so many pixels wide."""
-    image = QImage.fromData(QByteArray(content))
-    return image.scaledToWidth(max(width, 1), Qt.TransformationMode.SmoothTransformation)
+    # of Qt’s ways to read a picture only this one lets the window go on meanwhile
+    device = QBuffer()
+    device.setData(QByteArray(content))
+    device.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(device)
+    size = reader.size()
+    reader.setScaledSize(QSize(max(width, 1), round(width * size.height() / size.width())))
+    return reader.read()

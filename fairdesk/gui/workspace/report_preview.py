@@ -21,7 +21,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme, tips
 from fairdesk.gui.keys import shortcut
 from fairdesk.gui.workspace.report_pages import FIT, ZOOMS, PagesView
-from fairdesk.gui.workspace.report_setting import Made, Setter
+from fairdesk.gui.workspace.report_setting import Made, Setter, possible
 from fairdesk.gui.workspace.report_twin import section_text
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report import words
@@ -52,10 +52,11 @@ class ReportPreview(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.shown: Made | None = None
-        self._wanted_place = ""
+        self._wanted: tuple[str, ...] = ()
         self._outdated = False
         #: How often the audit was changed, when that was told last.
         self._changes = -1
+        self._making = False
         self._setter = Setter(session, self)
         self.pages = PagesView()
         self.text = QPlainTextEdit()
@@ -84,6 +85,7 @@ class ReportPreview(QWidget):
         """Make the pages anew, now."""
         self._soon.stop()
         self.banner.clear()
+        self._making = True
         self._setter.ask(self.pages.resolution_wanted)
 
     def follow(self, changes: int) -> None:
@@ -94,25 +96,24 @@ class ReportPreview(QWidget):
         changes : int
             How often it was changed by now.
         """
-        if changes == self._changes:
-            return
-        self._changes = changes
+        anew, self._changes = changes != self._changes, changes
         shown = self.shown
         if shown is not None and shown.changes == changes:
             self._set_outdated(outdated=False)
-        elif shown is None or not self._read:
-            self._soon.start()
-        else:
-            self._set_outdated(outdated=True)
-
-    def show_place(self, place: str) -> None:
-        """Go to something by its key, as soon as there are pages that are up to date."""
-        self.as_text.setChecked(False)
-        self._wanted_place = place
-        if self.shown is None or self._outdated:
-            self.refresh()
-        else:
             self._go_on()
+        elif self._making:
+            pass  # what comes of it is looked at when it is there
+        elif self._wanted:
+            self.refresh()
+        elif shown is not None and self._read:
+            self._set_outdated(outdated=True)
+        elif anew:
+            self._soon.start()
+
+    def want(self, *places: str) -> None:
+        """Go to the first of these keys that is there, once the pages are up to date."""
+        self.as_text.setChecked(False)
+        self._wanted = places
 
     # Parts
 
@@ -205,7 +206,7 @@ class ReportPreview(QWidget):
     def _cancel(self) -> None:
         self._setter.cancel()
         self._work("")
-        self._wanted_place = ""
+        self._wanted, self._making = (), False
         if self.shown is None:
             again = (("Make the pages", self.refresh),)
             self.banner.say("No pages were made.", "Making them was cancelled.", again)
@@ -213,24 +214,25 @@ class ReportPreview(QWidget):
             self._set_outdated(outdated=True)
 
     def _take(self, made: Made) -> None:
-        self.shown = made
-        self._set_outdated(outdated=False)
+        self.shown, self._making = made, False
         self.pages.show_pages(made.pages, made.resolution)
-        position = self.text.verticalScrollBar().value()
-        self.text.setPlainText(made.text)
-        self.text.verticalScrollBar().setValue(position)
+        if self.as_text.isChecked():
+            self._show_text(made)
         self._list_sections(made.report, made.places)
         self._tell_page()
-        self._go_on()
+        # the audit may have been changed meanwhile
+        self._changes, told = made.changes, max(self._changes, made.changes)
+        self.follow(told)
         self.made.emit()
 
     def _fail(self, error: FairDeskError) -> None:
-        self._wanted_place = ""
+        self._wanted, self._making = (), False
         self.banner.tell(error, (("Try again", self.refresh),))
 
     def _draw_sharper(self) -> None:
-        if self.shown is not None:
-            self._setter.sharpen(self.shown, self.pages.resolution_wanted)
+        shown, wanted = self.shown, possible(self.pages.resolution_wanted)
+        if shown is not None and not self._making and wanted > shown.resolution:
+            self._setter.sharpen(shown, wanted)
 
     def _set_outdated(self, *, outdated: bool) -> None:
         self._outdated = outdated
@@ -239,10 +241,11 @@ class ReportPreview(QWidget):
 
     def _go_on(self) -> None:
         """Go to what was asked for while there were no pages yet."""
-        place, self._wanted_place = self._wanted_place, ""
-        if not place or self.shown is None:
+        wanted, self._wanted = self._wanted, ()
+        if not wanted or self.shown is None:
             return
-        page = page_of(place, self.shown.places)
+        found = (page_of(place, self.shown.places) for place in wanted)
+        page = next(filter(None, found), 0)
         if page:
             self.banner.clear()
             self.pages.go_to(page)
@@ -250,8 +253,8 @@ class ReportPreview(QWidget):
         else:
             self.banner.say(
                 "The report does not show this.",
-                "It may have been left out, or be one of many of which only some are shown: pairs "
-                "that are flagged come first.",
+                "Another kind of report may, or it was left out, or it is one of many of which "
+                "only some are shown: pairs that are flagged come first.",
             )
 
     def _list_sections(self, report: Report, places: Mapping[str, int]) -> None:
@@ -279,7 +282,15 @@ class ReportPreview(QWidget):
             self.text.moveCursor(cursor.MoveOperation.End)
             self.text.setTextCursor(cursor)
 
+    def _show_text(self, made: Made) -> None:
+        if made.text != self.text.toPlainText():
+            position = self.text.verticalScrollBar().value()
+            self.text.setPlainText(made.text)
+            self.text.verticalScrollBar().setValue(position)
+
     def _turn(self, as_text: bool) -> None:  # noqa: FBT001 - Qt's signal
+        if as_text and self.shown is not None:
+            self._show_text(self.shown)
         self._both.setCurrentWidget(self.text if as_text else self.pages)
         for widget in (self.page, self.zoom):
             widget.setEnabled(not as_text and self.pages.count > 0)
@@ -314,11 +325,16 @@ class ReportPreview(QWidget):
 
 
 def page_of(place: str, places: Mapping[str, int]) -> int:
-    """Give the page of something; of the section it would be in, where only that is there.
+    """Give the page of something, 0 where the report does not show it.
 
-    A pair that is not shown is not looked for elsewhere: 0, as for what is nowhere.
+    Parameters
+    ----------
+    place : str
+        The key of a section, of a chart or table (``"results/course-1"``), or of a pair
+        (``"pair-12"``), in whichever section that is.
+    places : dict of str to int
+        As `fairdesk.report.pages.Preview.places` gives it.
     """
-    section, _, block = place.partition("/")
-    if place in places or block.startswith("pair-"):
-        return places.get(place, 0)
-    return places.get(section, 0)
+    if place in places:
+        return places[place]
+    return next((page for key, page in places.items() if key.endswith(f"/{place}")), 0)

@@ -127,16 +127,17 @@ class Setter(QObject):
 def _set(report: Report, resolution: float, changes: int) -> Made:
     """Set the pages of a report, and draw them."""
     setting = Preview(report)
-    wanted = _within(resolution)
+    wanted = possible(resolution)
     drawn = tuple(setting.pictures(wanted / _POINTS))
     return Made(report, setting, drawn, wanted, setting.places(), twin(report), changes)
 
 
 def _drawn(made: Made, resolution: float) -> Made:
     """Draw the pages of the same report anew."""
-    wanted = _within(resolution)
+    wanted = possible(resolution)
     return replace(made, pages=tuple(made.setting.pictures(wanted / _POINTS)), resolution=wanted)
 
 
-def _within(resolution: float) -> float:
+def possible(resolution: float) -> float:
+    """Give the resolution that pages get where this one is wanted."""
     return min(max(resolution, _LEAST_RESOLUTION), _MOST_RESOLUTION)

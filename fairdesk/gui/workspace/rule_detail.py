@@ -12,6 +12,7 @@ from fairdesk.gui.workspace.findings_list import Finding
 from fairdesk.gui.workspace.lattice_view import LatticeView, carried, steps_of
 from fairdesk.gui.workspace.people_inside import PeopleInside
 from fairdesk.gui.workspace.rates_chart import RatesChart, rates_of
+from fairdesk.gui.workspace.report_link import report_link
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.statement import Statement
 from fairdesk.report import about_groups
@@ -62,6 +63,8 @@ class RuleDetail(QWidget):
         column.addWidget(self._statement)
         column.addWidget(self.chart)
         column.addWidget(self._key)
+        link = report_link(session, lambda: ("subtle",))
+        column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
         column.addSpacing(theme.NEAR)
         column.addWidget(self._around[0])
         column.addWidget(self._carried)

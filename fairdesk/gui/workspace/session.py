@@ -38,6 +38,8 @@ class Session(QObject):
         A pair's mark or note is another.
     log_changed
         The log has more entries.
+    report_wanted : tuple of str
+        Something is to be shown in the report: keys, of which the first that it shows counts.
     said : str
         Something to tell in the status bar.
     failed : FairDeskError
@@ -49,6 +51,7 @@ class Session(QObject):
     pairs_changed = Signal()
     pair_changed = Signal(object)
     log_changed = Signal()
+    report_wanted = Signal(object)
     said = Signal(str)
     failed = Signal(object)
 

@@ -175,6 +175,7 @@ class Workspace(QWidget):
         self.bar.resume.connect(self._session.driver.resume)
         self.bar.stop.connect(self._stop)
         self._session.said.connect(self.said)
+        self._session.report_wanted.connect(self.show_in_report)
         self._session.failed.connect(self._banner.tell)
         self._session.runs_changed.connect(self._tell)
         self._session.live_changed.connect(self._go_on)
@@ -380,6 +381,11 @@ class Workspace(QWidget):
         """Export the PDF report."""
         self.show_page(REPORT)
         self.report.export_report()
+
+    def show_in_report(self, places: Sequence[str]) -> None:
+        """Show where the report tells of something."""
+        self.show_page(REPORT)
+        self.report.show_place(*places)
 
     def close_audit(self) -> None:
         """Stop what runs, write what waits, close the model and the file."""
