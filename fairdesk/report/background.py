@@ -31,21 +31,22 @@ _LINK = 12
 
 def limits(material: Material) -> Section:
     """Say what this audit cannot tell."""
-    told = tuple(
+    known = tuple(
         Text(fact.value, lead=f"{fact.name}.") for fact in material.filled("Limits") if fact.value
     )
+    told = material.chapters.__contains__
     hidden = material.shown.sentence
     return Section(
         "Limits",
         (
-            *(_limits_of_searches(material) if material.one_by_one else ()),
-            *(_limits_of_rules() if material.subtle else ()),
+            *(_limits_of_searches(material) if material.one_by_one and told("results") else ()),
+            *(_limits_of_rules() if material.subtle and told("subtle") else ()),
             *(_limits_of_rates() if material.measured is not None else ()),
-            *(_limits_of_proofs(material) if material.proofs else ()),
-            *(_limits_of_repairs(material) if material.repairs else ()),
+            *(_limits_of_proofs(material) if material.proofs and told("certification") else ()),
+            *(_limits_of_repairs(material) if material.repairs and told("mitigation") else ()),
             *_limits_of_all(),
             *([Text(hidden, lead="Left out of this report.")] if hidden else ()),
-            *([Heading("What the auditor adds"), *told] if told else ()),
+            *([Heading("What the auditor adds"), *known] if known else ()),
         ),
         fresh=True,
     )

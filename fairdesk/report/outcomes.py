@@ -187,7 +187,7 @@ def _table(material: Material, table: GroupTable, *, optional: bool = False) -> 
             blocks += _map(table, title)
     last = ("mean", "smd") if table.of == "scores" else ("shortfall",)
     keys = ("people", "share", "favourable", "rate", "interval", "impact", *last)
-    widths = (_named(table), 0.75, 0.75, 0.85, 0.75, 1.3, 0.85, *(0.85 for _ in last))
+    widths = (_named(table), 0.7, 0.7, 0.95, 0.75, 1.25, 1.05, *(0.9 for _ in last))
     blocks += [
         _grid(table, keys, title, widths, _key("rates", table), optional=optional),
         _against(table, title, optional=optional),
@@ -217,13 +217,13 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
             )
             for line in lines
         ),
-        widths=(_named(table), 1.3, 0.8, 1.5, 1.0, 0.8, 0.9),
+        widths=(_named(table) - 0.5, 1.35, 0.95, 1.75, 0.95, 0.9, 0.95),
         right=(1, 2, 3, 4, 5, 6),
         caption=f"{title}: against the reference, the group with the highest rate ({reference}). "
         "Difference in percentage points, with Newcombe’s interval; that of AIR is of the "
         "logarithm of both rates’ ratio; p corrected by Holm for all groups of the table",
         key=_key("against", table),
-        optional=optional or len(table.attributes) > 1,
+        optional=optional or len(table.attributes) > 1 or table.of == "label",
         evidence="observed",
     )
 

@@ -117,20 +117,22 @@ def _unknown_groups(material: Material) -> list[Block]:
                 words.number(missing),
                 words.number(hidden),
                 words.percent(missing + hidden, spec.data.rows),
-                "a category of its own" if attribute.unknown else "not compared",
+                "a category of its own" if attribute.unknown else "nobody to start from",
             )
         )
     return [
         Heading("People of unknown group"),
         Grid(
-            header=("Protected", "Missing", "Named as unknown", "Share of all rows", "Treated as"),
+            header=("Protected", "Missing", "Named as unknown", "Share of all rows", "In a search"),
             rows=tuple(rows),
             widths=(1.3, 0.8, 1.1, 1.0, 1.3),
             right=(1, 2, 3),
-            caption="Rows without a value, and rows whose value the auditor has marked as unknown",
+            caption="Rows without a value, and rows whose value the auditor has marked as unknown. "
+            "In tables of groups they are counted, and not compared",
             key="unknown",
             evidence="observed",
         ),
+        *([Facts(told)] if (told := material.filled("Categories")) else []),
     ]
 
 
@@ -191,17 +193,7 @@ def _steps(material: Material) -> list[Block]:
     if unlabelled := total - int(known.sum()):
         why = "No label: left out wherever outcomes are counted by it"
         rows.append(("Labels", why, unlabelled, total - unlabelled))
-    for each in material.group_tables:
-        if len(each.attributes) == 1 and each.of == material.group_tables[-1].of:
-            by = f"By {words.quoted(each.attributes[0])}"
-            rows += [
-                ("Group outcomes", f"{by}: {why}", count, each.people)
-                for why, count in (
-                    ("no outcome, or the model could not be asked", each.without),
-                    ("of unknown group, counted and not compared", each.unknown),
-                )
-                if count
-            ]
+    rows += _steps_of_groups(material, total)
     left = total
     aside = () if spec.predictions else spec.domain.set_aside(table)
     for reason in aside:
@@ -239,6 +231,30 @@ def _steps(material: Material) -> list[Block]:
             evidence="observed",
         ),
     ]
+
+
+def _steps_of_groups(material: Material, total: int) -> list[tuple[str, str, int, int]]:
+    """Say whom the last tables of groups leave out."""
+    tables = [
+        each
+        for each in material.group_tables
+        if len(each.attributes) == 1 and each.of == material.group_tables[-1].of
+    ]
+    what = "Group outcomes"
+    rows = [
+        (
+            what,
+            f"By {words.quoted(each.attributes[0])}: of unknown group",
+            each.unknown,
+            each.people,
+        )
+        for each in tables
+        if each.unknown
+    ]
+    if tables and (gone := tables[0].without):
+        why = "No outcome, or the model could not be asked"
+        rows.insert(0, (what, why, gone, total - gone))
+    return rows
 
 
 def _starting_points(total: int, unusable: int) -> str:

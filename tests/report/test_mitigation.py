@@ -8,7 +8,7 @@ import pytest
 
 from fairdesk.audit.spec import RunSpec
 from fairdesk.events import Condition, Retrained
-from fairdesk.report import about_repairs, charts
+from fairdesk.report import about_repairs, charts, drawing
 from fairdesk.report.document import make_report
 from tests.report import repairs
 from tests.report.building import people_store, run_into
@@ -233,32 +233,38 @@ def draw(points=POINTS, **more):
     return charts.front_chart(points, x_title="share", y_title="accuracy", **more)
 
 
+def squares(drawn):
+    """Give the marks that are squares: as wide as high, and outlined."""
+    found = [e for e in drawn.iter(f"{SVG}rect") if e.get("stroke")]
+    return [e for e in found if e.get("width") == e.get("height")]
+
+
 def test_the_front_is_told_in_words_with_intervals():
-    alt = draw(floor=83.7).alt
-    assert "2.9 % added: 1.80 (1.60 to 2.00) %, accuracy 84.3 (83.5 to 85.1) %, on the front" in alt
-    assert "As imported: 3.90 (3.70 to 4.10) %, accuracy 84.6 (83.8 to 85.4) %;" in alt
+    alt = draw(floor=83.7).alt.replace("\u00a0", " ")
+    assert "2.9 % added: 1.80 % (1.60 to 2.00), accuracy 84.3 % (83.5 to 85.1), on the front" in alt
+    assert "As imported: 3.90 % (3.70 to 4.10), accuracy 84.6 % (83.8 to 85.4);" in alt
 
 
-def test_kinds_are_told_apart_by_shape_and_the_front_by_being_full():
-    drawing = ET.fromstring(draw().svg)
-    (square,) = (e for e in drawing.iter(f"{SVG}rect") if e.get("width") == "6.8")
-    (dot,) = drawing.iter(f"{SVG}circle")
-    diamond, triangle = (e for e in drawing.iter(f"{SVG}path") if e.get("d").endswith("Z"))
-    assert square.get("fill") == triangle.get("fill") == "white"
-    assert dot.get("fill") == charts.COLOURS[0]
-    assert diamond.get("fill") != "white"
+def test_kinds_are_told_apart_by_shape_and_the_front_by_being_strong():
+    drawn = ET.fromstring(draw().svg)
+    (square,) = squares(drawn)
+    (dot,) = drawn.iter(f"{SVG}circle")
+    diamond, triangle = (e for e in drawn.iter(f"{SVG}path") if e.get("d").endswith("Z"))
+    assert square.get("stroke") == triangle.get("stroke") == drawing.FAINT
+    assert dot.get("stroke") == drawing.COLOURS[0]
+    assert diamond.get("stroke") == drawing.INK
     assert diamond.get("d").count("L") == 3
     assert triangle.get("d").count("L") == 2
 
 
 def test_every_point_is_named_apart_from_the_others_and_inside_the_drawing():
     crowd = [point(f"{i}.{i} % added", "portion", 2 + 0.3 * i, 84 + 0.1 * i) for i in range(7)]
-    drawing = ET.fromstring(draw((*POINTS, *crowd), floor=83.7).svg)
-    _, _, wide, high = map(float, drawing.get("viewBox").split())
+    drawn = ET.fromstring(draw((*POINTS, *crowd), floor=83.7).svg)
+    _, _, wide, high = map(float, drawn.get("viewBox").split())
     named = {each.name for each in (*POINTS, *crowd)}
     places = [
         (float(each.get("x")), float(each.get("y")), 4.5 * len(each.text))
-        for each in drawing.iter(f"{SVG}text")
+        for each in drawn.iter(f"{SVG}text")
         if each.text in named
     ]
     assert len(places) == len(named)
@@ -266,11 +272,11 @@ def test_every_point_is_named_apart_from_the_others_and_inside_the_drawing():
     for i, (x, y, width) in enumerate(places):
         for other, down, reach in places[:i]:
             apart = x >= other + reach or other >= x + width
-            assert apart or abs(y - down) >= charts._SIZE - 1
+            assert apart or abs(y - down) >= drawing.SIZE - 1
 
 
 def test_a_name_stands_at_its_own_mark_and_at_no_other_one():
-    frame = charts._Frame(0.0, 400.0, 0.0, 300.0, 1.0, 1.0, 0.0, 0.0)
+    frame = drawing.Frame(0.0, 400.0, 0.0, 300.0, 1.0, 1.0, 0.0, 0.0)
     others = [charts._Box(x - 9, y - 6, 18, 12) for x, y in ((80, 104), (120, 96), (125, 106))]
     place = charts._beside(100.0, 100.0, 60.0, [], others, frame)
     assert not any(place.shared(each) for each in others)
@@ -282,13 +288,14 @@ def test_a_name_stands_at_its_own_mark_and_at_no_other_one():
 
 
 def test_what_lies_left_is_less_and_what_lies_up_is_more():
-    drawing = ET.fromstring(draw().svg)
-    (square,) = (e for e in drawing.iter(f"{SVG}rect") if e.get("width") == "6.8")
-    (dot,) = drawing.iter(f"{SVG}circle")
+    drawn = ET.fromstring(draw().svg)
+    (square,) = squares(drawn)
+    (dot,) = drawn.iter(f"{SVG}circle")
     assert float(dot.get("cx")) < float(square.get("x"))
     assert float(dot.get("cy")) > float(square.get("y")) + 3.4
 
 
 def test_points_without_any_extent_are_drawn_all_the_same():
     still = charts.FrontPoint("one", "imported", (0.0, 0.0, 0.0), (100.0, 100.0, 100.0))
-    assert "one: 0.0 (0.0 to 0.0) %, accuracy 100.0" in draw((still,)).alt
+    alt = draw((still,)).alt.replace("\u00a0", " ")
+    assert "one: 0.0 % (0.0 to 0.0), accuracy 100.0 % (100.0 to 100.0)" in alt

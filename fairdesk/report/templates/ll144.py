@@ -270,7 +270,7 @@ def _table(material: Material, table: Published) -> list[Block]:
     ]
 
 
-_WIDTHS = {1: (3.2,), 2: (1.0, 2.2), 3: (1.4, 0.8, 2.0)}
+_WIDTHS = {1: (3.2,), 2: (1.0, 2.4), 3: (1.75, 0.7, 2.0)}
 
 
 def _layout(table: Published) -> tuple[str, ...]:
