@@ -136,7 +136,7 @@ def _about_the_model(spec: AuditSpec, table: Table) -> Iterator[Decision]:
             f"Of the model’s classes several are favourable: {_listed(together)}.",
             {"favourable_classes": together},
         )
-    else:
+    elif spec.decisions:
         good = spec.decisions[mapping.favourable_class]
         yield Decision(
             f"“{good}” is the model’s favourable decision.", {"favourable_decision": good}

@@ -218,7 +218,7 @@ def told_details(details: Details) -> dict[str, object]:
     """Give what the auditor filled in as the log tells it: by name, of a picture its SHA-256."""
     told: dict[str, object] = {
         **details.texts,
-        "signers": msgspec.to_builtins(details.signers),
+        "signers": [msgspec.to_builtins(each) for each in details.signers],
         "categories": msgspec.to_builtins(details.categories),
         "logo": hashlib.sha256(details.logo).hexdigest() if details.logo else "",
     }

@@ -237,9 +237,13 @@ def connect(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connec
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=busy_seconds, isolation_level=None
     )
-    # the file may come from anywhere: its schema may call no functions with side effects
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        # the file may come from anywhere: its schema may call no functions with side effects
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -433,6 +437,9 @@ def plainly(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise plain_error(error, path) from error
+    except UnicodeDecodeError as error:
+        # SQLite quotes a damaged schema
+        raise damaged(path) from error
 
 
 def plain_error(error: sqlite3.Error, path: Path) -> StoreError:

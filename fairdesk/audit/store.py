@@ -1037,8 +1037,8 @@ def _check_question(spec: AuditSpec) -> None:
         When they do not.
     """
     names = {column.name for column in spec.columns}
-    attributes = {each.name for each in (*spec.domain.attributes, *spec.domain.unseen)}
-    if not attributes <= names or not 0 <= spec.mapping.favourable_class < len(spec.decisions):
+    used = {each.name for each in (*spec.domain.attributes, *spec.domain.unseen)} | {spec.label}
+    if not used <= names or not 0 <= spec.mapping.favourable_class < len(spec.decisions):
         raise ValueError
     # read here, so that a constraint that cannot be is told at once
     _ = spec.domain.rules

@@ -298,7 +298,8 @@ def test_the_log_is_filtered_and_exported(qtbot, reading, path, tmp_path):
     assert log._proxy.rowCount() == 1
     log.export(tmp_path / "log.csv")
     text = (tmp_path / "log.csv").read_text(encoding="utf-8-sig")
-    assert text.splitlines()[0] == "at (UTC),what"
+    assert text.splitlines()[0] == "at (UTC),what,kind,the same for programs,link"
+    assert log._model.entries[0].link in text
     assert "The audit was begun." in text
 
 

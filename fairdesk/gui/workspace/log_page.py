@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import (
     QAbstractTableModel,
     QDateTime,
@@ -38,6 +39,7 @@ from fairdesk.gui import parts, theme, tips
 from fairdesk.gui.keys import shortcut
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report import words
+from fairdesk.report.tables import guarded
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -93,11 +95,14 @@ class LogModel(QAbstractTableModel):
 
 
 def as_csv(entries: Sequence[LogEntry]) -> str:
-    """Write entries as a table, times in UTC."""
+    """Write entries as a table, times in UTC, with the chain that binds each to the one before.
+
+    Cells that a spreadsheet would run are guarded; the audit file has them as they are.
+    """
     text = io.StringIO(newline="")
     out = csv.writer(text)
-    out.writerow(("at (UTC)", "what"))
-    out.writerows((entry.at, entry.what) for entry in entries)
+    out.writerow(("at (UTC)", "what", "kind", "the same for programs", "link"))
+    out.writerows(map(guarded, msgspec.structs.astuple(entry)) for entry in entries)
     return text.getvalue()
 
 

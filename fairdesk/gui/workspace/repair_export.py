@@ -215,7 +215,8 @@ class ExportDialog(QDialog):
             store = Store.open(path)
             try:
                 written = write_repair(store, worker, run, trial, folder, provenance=provenance)
-                store.log(f"Exported model {trial} of the repair of run {run} to {folder}.")
+                said = f"Exported model {trial} of the repair of run {run} to {folder}."
+                store.exported(said, written)
             finally:
                 store.close()
                 worker.close()
