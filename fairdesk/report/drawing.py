@@ -22,8 +22,8 @@ WIDTH = 460.0
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 2", "1 2")
 INK, QUIET, FAINT, LINE = "#1a1a1a", "#555555", "#a6a6a6", "#d9d9d9"
-#: The report's font comes first; a browser takes what it has.
-FONTS = "Source Sans 3, Source Sans Pro, Helvetica, Arial, sans-serif"
+#: The report's font comes first; a browser takes what it has. Names with numbers need their quotes.
+FONTS = "'Source Sans 3', 'Source Sans Pro', Helvetica, Arial, sans-serif"
 #: Chinese and Japanese are set in a font of their own: typst would look for one by the first sign
 #: alone, and find one that has the sign, but empty.
 _HAN_FONT = "Droid Sans Fallback, sans-serif"

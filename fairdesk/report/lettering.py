@@ -12,8 +12,9 @@ from html import unescape
 
 import msgspec
 
-#: A text as `fairdesk.report.charts` writes it.
-_TEXT = re.compile(r"<text ([^>]*)>([^<]*)</text>")
+#: A text as `fairdesk.report.drawing` writes it, maybe in parts.
+_TEXT = re.compile(r"<text ([^>]*)>(.*?)</text>")
+_TAG = re.compile(r"<[^>]*>")
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 #: What an SVG's text may hold: signs of the charts' own font, none of which depends on another.
 #: Latin without loose accents, Greek, Cyrillic, punctuation and mathematical signs.
@@ -59,7 +60,7 @@ def parted(svg: str) -> tuple[str, tuple[Letters, ...]]:
     letters = []
 
     def kept(found: re.Match[str]) -> str:
-        text = unescape(found[2])
+        text = unescape(_TAG.sub("", found[2]))
         if _PLAIN.fullmatch(text):
             return found[0]
         told = dict(_ATTRIBUTE.findall(found[1]))
