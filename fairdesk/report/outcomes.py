@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import hypot
 
 from fairdesk.events import GroupLine, GroupTable
+from fairdesk.groups.outcomes import wilson
 from fairdesk.report import about_groups, charts, groups, words
 from fairdesk.report.about_groups import Column
-from fairdesk.report.about_tables import errors_sentence, ratio_interval
+from fairdesk.report.about_tables import errors_sentence, ratio_interval, worst_of
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -102,7 +104,8 @@ def errors(material: Material) -> Section:
         title = about_groups.table_title(material.spec, table)
         if said := errors_sentence(table):
             number, _, rest = said.partition(" ")
-            blocks.append(Statement(number, rest, (f"By {by}.",), evidence="observed"))
+            details = (f"By {by}.", *_uncertain(table))
+            blocks.append(Statement(number, rest, details, evidence="observed"))
         keys = ("people", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
         blocks.append(
             _grid(
@@ -124,6 +127,35 @@ def errors(material: Material) -> Section:
         )
     )
     return Section("Error rates by group", tuple(blocks), fresh=True)
+
+
+def _uncertain(table: GroupTable) -> Iterator[str]:
+    """Say of how many people the widest difference of true positive rates is, and its interval."""
+    best = table.lines[table.reference]
+    widest = max(
+        (line for line in table.lines if line.equal_opportunity and not line.excluded),
+        key=lambda line: abs(line.equal_opportunity or 0.0),
+    )
+    if widest.positives and best.positives:
+        low, high = newcombe(
+            (widest.true_positives or 0, widest.positives),
+            (best.true_positives or 0, best.positives),
+        )
+        ends = (about_groups.signed(100 * end, 1) for end in (low, high))
+        yield (
+            f"{words.number(widest.positives)} and {words.number(best.positives)} people with the "
+            f"favourable label; the difference lies within {words.ends(*ends)} points "
+            f"(95{NBSP}%, by itself: of several groups it is the widest)."
+        )
+
+
+def newcombe(one: tuple[int, int], other: tuple[int, int]) -> tuple[float, float]:
+    """Give Newcombe's interval (95 %) of the difference of two shares, each of ``(k, n)``.
+
+    From both Wilson intervals: method 10 of Newcombe, Statistics in Medicine 17 (1998).
+    """
+    (p, low, high), (q, least, most) = ((k / n, *wilson(k, n)) for k, n in (one, other))
+    return p - q - hypot(p - low, most - q), p - q + hypot(high - p, q - least)
 
 
 def _key(what: str, table: GroupTable) -> str:
@@ -173,6 +205,7 @@ def _table(material: Material, table: GroupTable, *, optional: bool = False) -> 
         first, *rest = (each for each in told if each != errors_sentence(table))
         number, _, said = first.partition(" ")
         if number[:1].isdigit():
+            rest = [*_ratio_ends(table), *rest]
             blocks.append(Statement(number, said, tuple(rest), evidence="observed"))
         else:
             blocks.append(
@@ -193,6 +226,15 @@ def _table(material: Material, table: GroupTable, *, optional: bool = False) -> 
         _against(table, title, optional=optional),
     ]
     return blocks
+
+
+def _ratio_ends(table: GroupTable) -> Iterator[str]:
+    """Say between what the lowest impact ratio lies."""
+    worst = worst_of(table)
+    ends = None if worst is None else ratio_interval(table, worst)
+    if ends is not None:
+        low, high = (words.number(end, 2) for end in ends)
+        yield f"The ratio lies within {words.ends(low, high)} (95{NBSP}%, by itself)."
 
 
 def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:

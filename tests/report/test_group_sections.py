@@ -25,6 +25,7 @@ from fairdesk.events import (
 from fairdesk.report import evidence, figures, question, words
 from fairdesk.report.document import make_report
 from fairdesk.report.exports import group_files, write_findings_csv, write_findings_json
+from fairdesk.report.outcomes import newcombe
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of
 from tests.report.test_about_groups import BLACK, MINED, RULE, TABLE, WHITE
@@ -145,6 +146,7 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
         "Stopped by the auditor",
         # tables
         "female 2,435 49.0 % 157 6.45 % 5.5 to 7.5 % 0.67* 39.1",
+        "The ratio lies within 0.55 to 0.81 (95 %, by itself).",
         "female 0.67* (0.55 to 0.81) 0.65 −3.2 (−4.7 to −1.7) Z = −4.11 < 0.0001 < 0.0001",
         "Label “yes”, by sex; 4,880 of known group, 12 of unknown group",
         "male, clerk 2,445",
@@ -213,6 +215,11 @@ def test_every_table_and_chart_has_a_name_and_says_what_it_rests_on(audited):
             assert {each.evidence for each in named} <= {"observed"}
         if section.key == "subtle":
             assert {each.evidence for each in named} == {"estimated"}
+
+
+def test_the_interval_of_two_true_positive_rates_is_newcombes():
+    # Newcombe 1998, table II (a), method 10: 56/70 less 48/80
+    assert newcombe((56, 70), (48, 80)) == pytest.approx((0.0524, 0.3339), abs=5e-5)
 
 
 def test_no_verdict_is_printed_and_nothing_undefined_is_a_number(text):
