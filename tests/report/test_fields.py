@@ -27,7 +27,10 @@ from fairdesk.report.form import FORM, HISTORICAL, TEST
 from fairdesk.report.language import using
 
 TEMPLATES = get_args(TemplateKey)
-PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="4" height="4"/></svg>'
+PICTURE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">'
+    '<rect width="4" height="4"/></svg>'
+)
 
 
 @pytest.fixture

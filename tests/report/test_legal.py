@@ -27,7 +27,7 @@ VERDICTS = re.compile(
     r"\b(non-?|fully )?compliant\b|\bcompl(y|ies) with (the )?(law|rule|act|regulation)"
     r"|\bin compliance\b|\b(is|are) (un)?lawful\b|\b(is|are) (il)?legal\b|\bbias[- ]free\b"
     r"|\b(the )?(model|system|tool) is (un)?fair\b|\bcertified (as )?fair\b"
-    r"|\bpass(es|ed) the (four-fifths|rule|law|audit)|\bfail(s|ed) the (four-fifths|rule|law|audit)",
+    r"|\b(pass|fail)(es|s|ed) the (four-fifths|rule|law|audit)",
     re.IGNORECASE,
 )
 

@@ -6,9 +6,11 @@ import pytest
 from fairdesk.audit.details import Choice, Details, Signer
 from fairdesk.report.blocks import Callout, Facts, SignatureLine
 from fairdesk.report.document import make_report
-from fairdesk.report.fields import FIELDS, example_details, fields_of
+from fairdesk.report.fields import FIELDS, example_details, fields_of, written
+from fairdesk.report.form import BOTH
 from fairdesk.report.status import mark_final
 from tests.report.building import people_store
+from tests.report.reading import text_of
 
 
 @pytest.fixture
@@ -97,3 +99,17 @@ def test_who_signs_has_a_line_each(store):
 def test_the_annex_says_that_somebody_has_to_sign(store, template, needed):
     blocks = section(store, "sign-off", template).blocks
     assert any(isinstance(block, Callout) for block in blocks) is needed
+
+
+@pytest.mark.parametrize("template", ["plain", "ll144"])
+def test_every_field_is_printed_by_the_reports_that_ask_for_it(store, template):
+    marked = {
+        field.key: f"{field.key} told"
+        for field in fields_of(template)
+        if field.kind in ("line", "text")
+    }
+    store.write_details(example_details(template, **{**marked, "data_kind": BOTH}))
+    said = text_of(store, Choice(template))
+    assert [told for told in marked.values() if told not in said] == []
+    dates = [field for field in fields_of(template) if field.kind == "date"]
+    assert all(written(field, store.details()) in said for field in dates)

@@ -1,0 +1,145 @@
+"""The model card: the sections of Mitchell et al., figures by group and intersection, few pages."""
+
+import io
+import re
+
+import msgspec
+import pytest
+from pypdf import PdfReader
+
+from fairdesk.audit.details import Choice, Signer
+from fairdesk.audit.store import Store
+from fairdesk.data.reading import read_table
+from fairdesk.report.document import make_pdf, make_report
+from fairdesk.report.fields import example_details, fields_of
+from fairdesk.report.status import mark_final
+from tests.report import repairs
+from tests.report.building import people_store, run_into, spec_of, write_people
+from tests.report.reading import blocks_of, section_of, text_of, words_of
+from tests.report.test_about_groups import TABLE
+from tests.report.test_group_sections import RULES, TABLES, measured
+
+CARD = Choice("model-card")
+SECTIONS = [
+    *("Model details", "Intended use", "Factors", "Metrics", "Evaluation data", "Training data"),
+    *("Quantitative analyses", "Ethical considerations", "Caveats and recommendations"),
+]
+UNFAIR = [[1], [2], [1], [1], [1]]
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    with people_store(tmp_path_factory.mktemp("card"), ("sex", "job")) as store:
+        run_into(store, "uniform", options={"samples": 100}, weights=UNFAIR)
+        measured(store, "testsgd", RULES)
+        measured(store, "groups", TABLES)
+        measured(store, "repair-aequitas", repairs.FIGURES)
+        yield store
+
+
+@pytest.fixture(scope="module")
+def report(audited):
+    return make_report(audited, CARD)
+
+
+def test_it_has_the_sections_of_the_paper(report):
+    assert [section.title for section in report.sections][:9] == SECTIONS
+    assert report.kind == "Model card"
+
+
+def test_it_is_short(audited):
+    reader = PdfReader(io.BytesIO(make_pdf(audited, CARD)))
+    # six pages behind the cover and the contents
+    assert len(reader.pages) <= 8
+
+
+def test_figures_are_by_single_groups_and_by_their_intersections(report):
+    section = section_of(report, "card-figures")
+    headings = [block.text for block in blocks_of(section, "Heading")]
+    assert headings[:2] == ["Unitary results", "Intersectional results"]
+    alone, both = blocks_of(section, "Grid")
+    assert alone.header[:4] == ("sex", "People", "Rate", "95\u00a0% interval")
+    assert {"Accuracy", "True positive rate"} <= set(alone.header)
+    assert both.header[0] == "sex and job"
+    assert {row[0] for row in both.rows} == {
+        *("male, clerk", "male, cook", "female, clerk", "female, cook")
+    }
+    assert alone.evidence == both.evidence == "observed"
+
+
+def test_of_many_intersections_those_with_the_lowest_rates_are_listed(tmp_path):
+    (line,) = TABLE.lines[:1]
+    lines = tuple(
+        msgspec.structs.replace(line, values=("male", f"job {i}"), rate=i / 100) for i in range(40)
+    )
+    hidden = msgspec.structs.replace(line, values=("male", "Unknown"), rate=0.0, known=False)
+    table = msgspec.structs.replace(TABLE, attributes=("sex", "job"), lines=(*lines[::-1], hidden))
+    with people_store(tmp_path, ("sex", "job")) as store:
+        measured(store, "groups", (TABLE, table))
+        grid = blocks_of(section_of(make_report(store, CARD), "card-figures"), "Grid")[-1]
+    assert [row[0] for row in grid.rows] == [f"male, job {i}" for i in range(12)]
+    assert grid.caption.endswith("; those 12 of 41 groups with the lowest rates")
+
+
+def test_it_is_about_the_audited_model_and_not_about_a_repaired_one(audited, report):
+    summary = blocks_of(section_of(make_report(audited), "summary"), "Statement")
+    repaired = {each.sentence for each in summary if each.place == "mitigation"}
+    assert repaired
+    told = {each.sentence for each in blocks_of(section_of(report, "card-figures"), "Statement")}
+    assert not told & repaired
+    # of the search and of the rule sets: an example, and an estimate
+    assert {each.evidence for each in summary if each.sentence in told} == {"example", "estimated"}
+    metrics = blocks_of(section_of(report, "card-metrics"), "Grid")[0]
+    assert not any("repair" in cell for row in metrics.rows for cell in row)
+
+
+def test_a_short_report_refers_to_no_section_that_it_has_not(audited, report, tmp_path):
+    metrics = blocks_of(section_of(report, "card-metrics"), "Grid")[0]
+    assert metrics.header == ("Metric", "What it says", "Rests on")
+    table = read_table(write_people(tmp_path / "credit.csv"))
+    spec = spec_of(table, "credit", "yes", ("sex",), classes=("no", "yes"))
+    spec = msgspec.structs.replace(spec, predictions="credit")
+    with (
+        people_store(tmp_path) as empty,
+        Store.create(tmp_path / "decided.fairdesk", spec, table) as decided,
+    ):
+        measured(decided, "groups", (TABLE,))
+        for store in (audited, empty, decided):
+            assert not re.search(r"sections? [\d.)N]", text_of(store, CARD))
+
+
+def test_without_group_figures_it_says_so_and_tells_of_the_labels(tmp_path):
+    with people_store(tmp_path, ("sex",)) as store:
+        section = section_of(make_report(store, CARD), "card-figures")
+    assert any(each.lead == "Not run:" for each in blocks_of(section, "Text"))
+    assert blocks_of(section, "Grid")
+
+
+def test_every_field_is_printed(tmp_path):
+    with people_store(tmp_path) as store:
+        marked = {
+            field.key: f"{field.key} told"
+            for field in fields_of("model-card")
+            if field.kind in ("line", "text")
+        }
+        store.write_details(example_details("model-card", **marked))
+        mark_final(store, "model-card")
+        report = make_report(store, CARD)
+    said = words_of(report)
+    assert [told for told in marked.values() if told not in said] == []
+    assert "Not filled in yet" not in said
+    assert report.status == "Final"
+
+
+def test_a_draft_asks_for_every_field(report):
+    said = words_of(report)
+    for field in fields_of("model-card"):
+        assert f"{field.label} Not filled in yet" in said or field.group == "Cover", field.key
+
+
+def test_who_signs_has_a_line(tmp_path):
+    with people_store(tmp_path) as store:
+        details = example_details("model-card")
+        store.write_details(msgspec.structs.replace(details, signers=(Signer("A", "Owner"),)))
+        (line,) = blocks_of(section_of(make_report(store, CARD), "card-caveats"), "SignatureLine")
+    assert line.name == "A"
