@@ -449,7 +449,7 @@ def _add_verification(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="exported",
         help="of an audit: a file that was exported from it, or a folder of them; may be repeated. "
-        "By default they are looked for where they were written, and beside the audit",
+        "By default they are looked for beside the audit, and where they were written",
     )
     add(
         "--out",

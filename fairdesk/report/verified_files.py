@@ -60,8 +60,8 @@ def check_files(
     audit : Path
         Where its file is: exported files are looked for beside it.
     given : sequence of Path
-        Files, or folders of them. Without any, files are looked for where they were written, and
-        beside the audit.
+        Files, or folders of them. Without any, files are looked for beside the audit, and where
+        they were written.
     manifest : Path, optional
         A manifest that was given too: its signature is checked where one stands beside it.
 
@@ -76,11 +76,16 @@ def check_files(
         When a file that was given cannot be read.
     """
     entries = store.log_entries()
-    told = (*_manifested(manifest), *exported_files(entries))
+    logged = exported_files(entries)
+    listed = () if manifest is None else _listed(manifest)
+    names = {each.name for each in logged}
+    # an audit on a read-only disk logs nothing: then the manifest alone tells
+    told = (*logged, *(each for each in listed if each.name not in names))
     if not told and not given:
         return
+    strange = [each for each in listed if each.name in names and not _among(each, logged)]
     there = list(_given(told, given) if given else _found(told, audit))
-    yield _compared(told, there, named={path for path in given if path.is_file()})
+    yield _compared(told, there, strange, named={path for path in given if path.is_file()})
     pdfs = [(each, _content(each.path)) for each in there if _is_pdf(each.path)]
     yield from _signatures(pdfs, manifest)
     if pdfs:
@@ -138,17 +143,25 @@ def _read(manifest: Path) -> _Sidecar:
         ) from error
 
 
-def _manifested(manifest: Path | None) -> tuple[ExportedFile, ...]:
-    """Give the files that a manifest tells of: an audit on a read-only disk logs none."""
-    files = () if manifest is None else _read(manifest).files
-    return tuple(ExportedFile(each.name, each.name, each.sha256, each.size) for each in files)
+def _listed(manifest: Path) -> tuple[ExportedFile, ...]:
+    """Give the files that a manifest tells of: they stood beside it."""
+    return tuple(
+        ExportedFile(
+            each.name, str(manifest.absolute().with_name(each.name)), each.sha256, each.size
+        )
+        for each in _read(manifest).files
+    )
+
+
+def _among(told: ExportedFile, logged: Sequence[ExportedFile]) -> bool:
+    return any((each.name, each.sha256) == (told.name, told.sha256) for each in logged)
 
 
 def _found(told: Sequence[ExportedFile], audit: Path) -> Iterator[_Given]:
-    """Look for exported files where they were written, and beside the audit."""
+    """Look for exported files beside the audit, and where they were written."""
     latest = {(each.name, each.path): each for each in told}
     for each in latest.values():
-        places = (Path(each.path), audit.parent / _base(each.path), audit.parent / each.name)
+        places = (audit.parent / _base(each.path), audit.parent / each.name, Path(each.path))
         place = next((path for path in places if path.is_file()), None)
         if place is not None:
             yield _Given(place, _fingerprint(place), each)
@@ -167,8 +180,19 @@ def _given(told: Sequence[ExportedFile], given: Sequence[Path]) -> Iterator[_Giv
             yield _Given(file, digest, by_content.get(digest) or by_name.get(file.name))
 
 
-def _compared(told: Sequence[ExportedFile], there: Sequence[_Given], named: set[Path]) -> Check:
+def _compared(
+    told: Sequence[ExportedFile],
+    there: Sequence[_Given],
+    strange: Sequence[ExportedFile],
+    *,
+    named: set[Path],
+) -> Check:
     tally = Tally(FILES)
+    for file in strange:
+        tally.differ(
+            f"The manifest tells of “{file.name}” with the fingerprint {file.sha256[:12]}…, and "
+            "the log does not."
+        )
     for each in there:
         if each.told is None:
             if each.path in named and not _accompanies(each.path):
