@@ -76,9 +76,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def pseudo(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
-    monkeypatch.setattr(catalogue.files, "settings_folder", lambda: folder)
+@pytest.fixture(scope="module")
+def translated(folder: Path) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(catalogue.files, "settings_folder", lambda: folder)
+        yield
+
+
+@pytest.fixture(scope="module")
+def pseudo(store: Store, translated: None) -> Report:
     return make_report(store, Choice(language="de"))
 
 
@@ -140,9 +146,8 @@ def _grid(report: Report, key: str) -> Grid:
 
 
 def test_the_sentences_of_results_all_come_from_the_catalogue(
-    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, translated: None
 ) -> None:
-    monkeypatch.setattr(catalogue.files, "settings_folder", lambda: folder)
     region = Region("alike", (), 0.2, str(10**18 + 1), 0.1)
     with language.using("de"):
         told = [
@@ -162,7 +167,9 @@ def _notes(figure: object) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("template", ["plain", "ll144", "annex-iv", "model-card"])
-def test_no_number_of_a_german_report_is_written_in_english(store: Store, template: str) -> None:
+def test_no_number_of_a_german_report_is_written_in_english(
+    store: Store, translated: None, template: str
+) -> None:
     report = make_report(store, Choice(template=template, language="de"))
     # what a run left in the audit file, and a limit as the data write it, stay as they are
     notes = {note for run in store.runs() for each in run.figures for note in _notes(each)}
