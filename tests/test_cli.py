@@ -25,12 +25,16 @@ from fairdesk.audit.store import PairQuery, Store
 from fairdesk.audit.worker import Patience, Worker
 from fairdesk.certify import certificate
 from fairdesk.errors import ReportError, StoreError
+from fairdesk.files import sha256
 from fairdesk.report import exports
 from fairdesk.report import figures as report_figures
 from fairdesk.samples import samples
 from tests.audit import fake_guest, making
 
-FILES = {"audit.fairdesk", "report.pdf", "findings.csv", "findings.json", "retraining.csv"}
+FILES = {
+    *("audit.fairdesk", "report.pdf", "findings.csv", "findings.json", "retraining.csv"),
+    "manifest.json",
+}
 QUICK = ("--option", "global_num=30", "local_num=30")
 
 
@@ -152,6 +156,13 @@ def test_an_audit_from_end_to_end(arguments, tmp_path):
     assert figures["options"]["cluster_num"] == 4
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
     assert (tmp_path / "out" / "report.pdf").read_bytes().startswith(b"%PDF")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    told = {each["name"]: each["sha256"] for each in manifest["files"]}
+    others = FILES - {"audit.fairdesk", "manifest.json"}
+    assert told == {name: sha256(tmp_path / "out" / name) for name in others}
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        (entry,) = (each for each in store.log_entries() if each.kind == "exported")
+    assert {each["name"] for each in json.loads(entry.told)["files"]} == FILES - {"audit.fairdesk"}
     findings = (tmp_path / "out" / "findings.csv").read_text(encoding="utf-8-sig").splitlines()
     assert len(findings) == figures["found"] + 1
     with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
@@ -741,9 +752,9 @@ def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys, monkey
     named += ["--favourable", "yes", "--protected", "sex", "--out", tmp_path / "out", "--json"]
     assert cli.main(["audit", *map(str, named)]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert set(told["files"]) == {"audit.fairdesk", "report.pdf"}
+    assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "manifest.json"}
     assert told["accuracy"] is None
-    assert [state.phase for state in states] == ["writing report.pdf"]
+    assert [state.phase for state in states] == ["writing report.pdf", "writing manifest.json"]
     assert report_figures.standing(states[0]) == "0 asked about"
 
 
@@ -764,7 +775,7 @@ def test_decisions_alone_are_compared_by_groups(mining, people, capsys):
     line = mining("--predictions", "hired", model=None)
     assert cli.main([*line, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "rule_sets.csv"}
+    assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "rule_sets.csv", "manifest.json"}
     assert (told["state"], told["n_rule_sets"], told["queries"]) == ("done", 1, 0)
     (found,) = told["rule_sets"]
     rows = [line.split(",") for line in people.read_text().splitlines()[1:]]
@@ -796,7 +807,7 @@ def test_groups_are_told_apart_also_by_what_the_model_is_not_given(
     assert mined["attributes"] == ["age", "sex", "colour"]
     assert mined["notes"] == ["{'age': (30.0, 40.5)}  {}"]
     assert told["queries"] == 60
-    assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "rule_sets.csv"}
+    assert set(told["files"]) == {"audit.fairdesk", "report.pdf", "rule_sets.csv", "manifest.json"}
     fails(capsys, mining(*more, "--bins", "age=30", method="steps"), "into bins", "testsgd")
     fails(capsys, mining(*more, "--bins", "age=x"), "age=25,40,60")
     fails(capsys, mining(*more, "--bins", "age=40,30"), "must be numbers that rise")
