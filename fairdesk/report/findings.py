@@ -9,7 +9,7 @@ from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import Pair, RunRecord
 from fairdesk.data.nearest import nearest
-from fairdesk.events import Rows
+from fairdesk.events import Rows, Share
 from fairdesk.models.decision import score_name
 from fairdesk.report import (
     certification,
@@ -314,9 +314,53 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         if counter
     ]
     told = figures.share_of_domain(run.figures)
-    others = [each for each in run.figures if each is not told]
+    shares = [each for each in run.figures if isinstance(each, Share)]
+    if len(shares) > 1:
+        blocks.append(_shares(material, run, shares))
+    elif shares and shares[0] is not told:
+        blocks.append(Text(figures.share_sentence(spec, shares[0])))
+    others = [each for each in run.figures if not isinstance(each, Share)]
     blocks += [Text(each) for each in figures.sentences(spec, others)]
     return [*blocks, Facts(_facts(material, run)), *_phases(run)]
+
+
+def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid:
+    """List how common it is among whom, by which attributes, and how that is known."""
+    whom = {
+        "domain": f"all possible {material.people}",
+        "data": f"the {material.people} in the data",
+        "perturbed": f"{material.people} a little unlike those in the data",
+    }
+    rows = []
+    for each in shares:
+        digits = words.digits_of(each.low, each.high)
+        exact = each.exhaustive or not each.people
+        rows.append(
+            (
+                whom[each.whom],
+                words.listed(each.attributes, "or"),
+                words.shown_percent(each.estimate, 2 if exact else digits)
+                if each.people
+                else words.UNDEFINED,
+                "exact" if exact else words.percent_ends(each.low, each.high, digits),
+                "exact"
+                if exact
+                else words.percent_ends(each.anytime_low, each.anytime_high, digits),
+                f"{words.number(each.hits)} of {words.number(each.people)}",
+            )
+        )
+    confidence = words.percent(shares[0].confidence, 1.0, 0)
+    return Grid(
+        header=("Of whom", "When only", "Share", "Interval", "While watching", "Counted"),
+        rows=tuple(rows),
+        widths=(1.7, 1.1, 0.7, 1.15, 1.15, 1.2),
+        right=(2, 3, 4, 5),
+        caption="How common it is to get another decision when only these change: of people drawn "
+        f"at random, or of all (“exact”). The first interval ({confidence}) is for who looks once, "
+        "the other for who watches and stops when they like",
+        key=f"shares-{run.id}",
+        evidence="estimated",
+    )
 
 
 def _facts(material: Material, run: RunRecord) -> tuple[Fact, ...]:

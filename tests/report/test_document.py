@@ -9,13 +9,15 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
+from fairdesk.audit.details import Choice
 from fairdesk.audit.records import LogEntry
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.store import PairQuery, Store
 from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.reading import read_table
 from fairdesk.errors import ReportError
-from fairdesk.report import evidence, words
+from fairdesk.events import Condition, Mined, RuleSet, Share
+from fairdesk.report import evidence, pages, words
 from fairdesk.report.document import make_pdf, make_report, write_pdf
 from fairdesk.report.gathering import SHOWN, gather
 from fairdesk.report.pages import printable
@@ -137,6 +139,100 @@ def test_results_hold_the_counts_of_each_run(text, audited):
     assert "The auditor flagged 1 of these findings and dismissed 1." in text
 
 
+ESTIMATED = Share(
+    *("domain", ("sex", "job"), 10_000, 308, False, 0.95, 0.0308),
+    *(0.0275, 0.0344, 0.024, 0.038),
+)
+IN_DATA = Share("data", ("sex", "job"), 190, 27, True, 0.95, 27 / 190, *[27 / 190] * 4)
+
+
+def test_how_common_it_is_stands_apart_from_what_a_search_found(tmp_path):
+    with people_store(tmp_path, ("sex", "job")) as store:
+        run = run_into(store, options=FEW, weights=UNFAIR)
+        store.measure(run, (ESTIMATED, IN_DATA))
+        report = make_report(store)
+    for key in ("summary", "results"):
+        found, share = blocks_of(section_of(report, key), "Statement")
+        assert found.evidence == "example"
+        assert share.evidence == "estimated"
+        assert share.number.replace("\u00a0", " ") == "3.08 %"
+        assert "estimated from 10,000 drawn at random" in share.sentence
+        assert "3.08" not in " ".join((found.number, found.sentence, *found.details))
+    (grid,) = (
+        each
+        for each in blocks_of(section_of(report, "results"), "Grid")
+        if each.key.startswith("shares")
+    )
+    told = [tuple(cell.replace("\u00a0", " ") for cell in row) for row in grid.rows]
+    assert told == [
+        (
+            *("all possible applicants", "sex or job", "3.08 %", "2.75 to 3.44 %"),
+            *("2.40 to 3.80 %", "308 of 10,000"),
+        ),
+        (
+            *("the applicants in the data", "sex or job", "14.21 %", "exact", "exact"),
+            "27 of 190",
+        ),
+    ]
+
+
+def test_everybody_asked_is_proof_and_no_estimate(tmp_path):
+    whole = msgspec.structs.replace(ESTIMATED, exhaustive=True)
+    with people_store(tmp_path, ("sex", "job")) as store:
+        run = store.begin_run(RunSpec("enumerate"))
+        store.measure(run, (whole,))
+        store.end_run(run, "done")
+        report = make_report(store)
+    *_, share = blocks_of(section_of(report, "summary"), "Statement")
+    assert share.evidence == "proven"
+    assert "every one was checked" in share.sentence
+
+
+def test_a_reference_to_a_section_that_was_dropped_is_not_made(tmp_path):
+    with people_store(tmp_path, ("sex", "job")) as store:
+        run_into(store, options=FEW, weights=UNFAIR)
+        whole = text_of(store)
+        text = text_of(store, Choice(left_out=("results",)))
+    assert "section 7.1." in whole
+    assert "section 0" not in text
+    assert not re.search(r"section \d+\.1\.", text.split("2 System and use")[0])
+
+
+def test_more_pairs_and_the_cost_are_shown_on_demand(audited):
+    before = section_of(make_report(audited), "results")
+    wanted = Choice(added=("results/more", "results/cost-1"))
+    after = section_of(make_report(audited, wanted), "results")
+    named = {each.key for each in (*blocks_of(after, "Grid"), *blocks_of(after, "Chart"))}
+    known = {each.key for each in (*blocks_of(before, "Grid"), *blocks_of(before, "Chart"))}
+    assert named - known == {"more", "cost-1"}
+    (more,) = (each for each in blocks_of(after, "Grid") if each.key == "more")
+    shown = {pair.id for pair in gather(audited).shown}
+    assert not {int(row[0].replace(",", "")) for row in more.rows} & shown
+
+
+def test_ten_thousand_rule_sets_are_listed_on_demand(tmp_path):
+    conditions = [(Condition("age", low=float(i)),) for i in range(10_000)]
+    sets = tuple(
+        RuleSet(each, "1", 0.1, 0.2, 0.3, 0.01, 0.9, 0.05, 10, 100, 100, -0.2, 0.0, 0.01, leader=0)
+        for each in conditions
+    )
+    mined = Mined("1", ("age",), 0.05, 10_000, 10_000, 5_000, 0.05, 1.0)
+    with people_store(tmp_path) as store:
+        run = store.begin_run(RunSpec("testsgd"))
+        store.measure(run, (mined, msgspec.structs.replace(sets[0], leader=-1), *sets[1:]))
+        store.end_run(run, "done")
+        report = make_report(store, Choice(added=("subtle/all-rules-1-1",)))
+        usual = make_report(store)
+    (grid,) = (
+        each
+        for each in blocks_of(section_of(report, "subtle"), "Grid")
+        if each.key == "all-rules-1-1"
+    )
+    assert len(grid.rows) == 10_000
+    longest = max(len(each.rows) for each in blocks_of(section_of(usual, "subtle"), "Grid"))
+    assert longest <= 20
+
+
 def test_the_flagged_pair_comes_first_and_the_dismissed_one_not_at_all(text, audited):
     flagged, dismissed = (
         next(audited.each_pair(PairQuery(mark=mark))) for mark in ("flagged", "dismissed")
@@ -219,7 +315,7 @@ def test_long_names_and_values_are_whole_and_inside_the_page(tmp_path):
     assert max(map(len, words_on_lines)) < 110
 
 
-def test_scripts_that_the_own_fonts_lack_still_give_a_report(tmp_path):
+def test_other_scripts_are_set_in_the_own_fonts(tmp_path):
     data = tmp_path / "scripts.csv"
     lines = ["возраст,пол,名前,ok"]
     lines += [
@@ -234,7 +330,9 @@ def test_scripts_that_the_own_fonts_lack_still_give_a_report(tmp_path):
         table,
     ) as store:
         run_into(store, options=FEW)
-        text = text_of(store)
+        document = pages.document(make_report(store))
+    assert document.standard == "ua-1+a-3a"
+    text = set_text(PdfReader(io.BytesIO(document.content)))
     assert {"возраст", "пол", "муж", "łódź", "ελλ"} <= set(re.split(r"[\s,;=]+", text))
     assert "Ünïcode \ufffd #x $y$" in text
 
