@@ -1,0 +1,300 @@
+"""Files that left an audit, checked again; and what came of a check, in every form."""
+
+import shutil
+
+import msgspec
+import pytest
+
+from fairdesk.audit.spec import versions
+from fairdesk.audit.store import Store
+from fairdesk.audit.verifying_record import ANCHOR, check_record
+from fairdesk.certify.verify import Check
+from fairdesk.errors import ReportError
+from fairdesk.files import sha256
+from fairdesk.report import signing, verified
+from fairdesk.report.document import write_report
+from fairdesk.report.exports import write_findings_csv, write_findings_json
+from fairdesk.report.verified_files import (
+    ATTACHED,
+    FILES,
+    REMADE,
+    SIGNATURES,
+    anchor_of,
+    check_files,
+)
+from tests.audit import audited
+from tests.report import building
+from tests.report.keys import PASSPHRASE, make_key
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Make an audit with a report and two tables of findings, once; gives its folder."""
+    folder = tmp_path_factory.mktemp("made") / "audit"
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        # so that the same programs make the report again
+        patch.setattr(building, "VERSIONS", versions())
+        store = building.people_store(folder)
+    with store:
+        building.run_into(store, options={"global_num": 20, "local_num": 20})
+        written = {"findings.csv": folder / "findings.csv", "findings.json": folder / "f.json"}
+        write_findings_csv(store, written["findings.csv"])
+        write_findings_json(store, written["findings.json"])
+        store.exported("Exported the findings.", written)
+        write_report(store, folder / "report.pdf")
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    """Give a copy of it all; the originals are where they were written, too."""
+    shutil.copytree(made, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def checks(folder, *given, manifest=None):
+    """Check files of a folder's audit; gives the checks by name."""
+    audit = folder / "audit.fairdesk"
+    with Store.read(audit) as store:
+        return {each.name: each for each in check_files(store, audit, given, manifest)}
+
+
+def failed(found):
+    return {name for name, each in found.items() if each.failed}
+
+
+def flip(file):
+    """Change one byte in the middle of a file."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def test_all_files_are_found_beside_the_audit(folder):
+    found = checks(folder)
+    assert failed(found) == set()
+    # two tables, the report and its manifest
+    assert found[FILES].tried == 4
+    assert found[FILES].unknown == 0
+    assert found[ATTACHED].tried == 3
+    assert found[REMADE].tried == 1
+    assert found[REMADE].unknown == 0
+
+
+def test_a_folder_that_was_moved_is_looked_at_and_not_where_it_was(folder, made):
+    flip(folder / "findings.csv")
+    assert failed(checks(folder)) == {FILES}
+    assert failed(checks(made)) == set()
+
+
+@pytest.mark.parametrize("name", ["findings.csv", "f.json", "report.pdf.manifest.json"])
+def test_one_byte_of_an_exported_file(folder, name):
+    file = folder / name
+    assert failed(checks(folder, file)) == set()
+    flip(file)
+    found = checks(folder, file)
+    assert failed(found) == {FILES}
+    assert name in " ".join(found[FILES].told)
+
+
+def test_one_byte_of_the_report(folder):
+    report = folder / "report.pdf"
+    content = report.read_bytes()
+    assert content.count(b"/Lang") > 0
+    report.write_bytes(content.replace(b"/Lang", b"/Lamg", 1))
+    assert failed(checks(folder, report)) == {FILES, REMADE}
+    report.write_bytes(content[: len(content) // 2])
+    assert FILES in failed(checks(folder, report))
+
+
+def test_a_report_whose_audit_was_written_anew(folder):
+    """The manifest in it tells: also where nobody kept one apart."""
+    audit = folder / "audit.fairdesk"
+    audited.change(audit, "UPDATE log SET what = 'What?' WHERE number = 2")
+    audited.chained_anew(audit)
+    found = checks(folder, folder / "report.pdf")
+    assert ATTACHED in failed(found)
+    assert "another log" in " ".join(found[ATTACHED].told)
+
+
+def test_an_audit_that_has_gone_on_makes_another_report_and_that_is_no_difference(folder):
+    with Store.open(folder / "audit.fairdesk") as store:
+        store.mark(1, "flagged")
+    found = checks(folder, folder / "report.pdf")
+    assert failed(found) == set()
+    assert found[REMADE].unknown == 1
+    assert "gone on since" in found[REMADE].told[0]
+
+
+def test_a_report_that_another_version_made_is_not_made_again(folder):
+    audited.change(
+        folder / "audit.fairdesk",
+        "UPDATE audit SET spec = replace(spec, ?, ?)",
+        f'"FairDesk":"{versions()["FairDesk"]}"',
+        '"FairDesk":"0.0.7"',
+    )
+    found = checks(folder, folder / "report.pdf")
+    assert found[REMADE].unknown == 1
+    assert "FairDesk 0.0.7 then" in found[REMADE].told[0]
+
+
+def test_a_file_that_was_never_exported(folder, tmp_path):
+    (tmp_path / "mine.csv").write_text("a,b\n")
+    found = checks(folder, tmp_path / "mine.csv")
+    assert failed(found) == {FILES}
+    assert "no file that the log tells of" in found[FILES].told[0]
+
+
+def test_a_folder_of_files_some_of_which_are_gone(folder, tmp_path):
+    (tmp_path / "files").mkdir()
+    shutil.copy(folder / "findings.csv", tmp_path / "files" / "renamed.csv")
+    (tmp_path / "files" / "notes.txt").write_text("Mine.")
+    found = checks(folder, tmp_path / "files")
+    assert failed(found) == set()
+    assert (found[FILES].tried, found[FILES].unknown) == (4, 3)
+    assert "“report.pdf” was exported, and is not here." in found[FILES].told
+
+
+def test_a_file_that_is_not_there(folder, tmp_path):
+    with pytest.raises(ReportError, match="cannot be read"):
+        checks(folder, tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize("name", ["report.pdf.manifest.json", "report.pdf"])
+def test_manifest_and_report_say_what_the_log_was(folder, name):
+    anchor = anchor_of(folder / name)
+    audit = folder / "audit.fairdesk"
+
+    def differing():
+        with Store.read(audit) as store:
+            return {each.name for each in check_record(store, anchor) if each.failed}
+
+    assert ANCHOR not in differing()
+    audited.change(audit, "UPDATE log SET what = 'What?' WHERE number = 2")
+    audited.chained_anew(audit)
+    assert ANCHOR in differing()
+
+
+def test_what_is_no_manifest(folder):
+    for name in ("findings.csv", "f.json"):
+        with pytest.raises(ReportError, match="no manifest"):
+            anchor_of(folder / name)
+
+
+def test_an_export_that_was_written_anew_into_the_log_is_told_by_the_manifest(folder):
+    """The manifest does not know of its own export, which comes later, but of its files."""
+    report, manifest = folder / "report.pdf", folder / "report.pdf.manifest.json"
+    before = msgspec.json.decode(manifest.read_bytes())["files"][0]["sha256"]
+    flip(report)
+    audit = folder / "audit.fairdesk"
+    sql = "UPDATE log SET told = replace(told, ?, ?)"
+    audited.change(audit, sql, before, sha256(report))
+    audited.chained_anew(audit)
+    assert FILES not in failed(checks(folder, report))
+    found = checks(folder, report, manifest=manifest)
+    assert FILES in failed(found)
+    assert "the log does not" in found[FILES].told[0]
+
+
+def test_a_signed_report(folder):
+    report = folder / "report.pdf"
+    archive, _ = make_key()
+    signed = signing.open_key(archive, PASSPHRASE).sign_pdf(report.read_bytes(), "Because.")
+    report.write_bytes(signed)
+    found = checks(folder, report)
+    assert failed(found) == set()
+    assert found[SIGNATURES].tried == 1
+    assert "Ada Auditor" in " ".join(found[SIGNATURES].told)
+    assert "was signed since" in " ".join(found[FILES].told)
+    report.write_bytes(signed.replace(b"/Lang", b"/Lamg", 1))
+    assert failed(checks(folder, report)) == {FILES, SIGNATURES, REMADE}
+
+
+def test_a_signed_manifest(folder):
+    manifest = folder / "report.pdf.manifest.json"
+    archive, _ = make_key()
+    beside = manifest.with_name(manifest.name + signing.SUFFIX)
+    beside.write_bytes(signing.open_key(archive, PASSPHRASE).sign_file(manifest.read_bytes()))
+    csv = folder / "findings.csv"
+    found = checks(folder, csv, manifest=manifest)
+    assert found[SIGNATURES].tried == 1
+    assert failed(found) == set()
+    manifest.write_bytes(manifest.read_bytes() + b"\n")
+    assert failed(checks(folder, csv, manifest=manifest)) == {SIGNATURES}
+
+
+# what came of it
+
+
+@pytest.fixture
+def told(made):
+    found = (
+        Check("What agrees", 1_200),
+        Check("What differs", 10, 2, 0, ("Pair 7 <b>is</b> otherwise.", "And 1 more.")),
+        Check("What was left", 0, 0, 1, ("The model was not given: name it with --model.",)),
+        Check("What is there in part", 5, 0, 2, ("Too near.",)),
+    )
+    here = versions()
+    return verified.Account(
+        what="verified",
+        title="Who gets =cmd() credit?",
+        audit="FD-0000-1111-2222",
+        file="audit.fairdesk",
+        at="2026-11-22T04:00:00+00:00",
+        checks=found,
+        then=here | {"numpy": "0.1", "gone": "1"},
+        now=here,
+    )
+
+
+def test_the_summary_says_how_much_could_not_be_checked(told):
+    assert verified.summary(told) == (
+        "2 of 1,213 comparisons differ, in 1 of 4 checks. 2 of the checks could not be made, or "
+        "only in part."
+    )
+    fine = msgspec.structs.replace(told, checks=told.checks[:1])
+    assert verified.summary(fine) == (
+        "Nothing differs, in 1,200 comparisons. Everything could be checked."
+    )
+    assert (told.holds, fine.holds) == (False, True)
+
+
+def test_it_is_told_in_lines(told):
+    lines = verified.text(told).splitlines()
+    assert lines[0].startswith("Audit checked again: “Who gets =cmd() credit?” (FD-0000-1111-2222)")
+    assert "agrees       What agrees: 1,200 compared." in lines
+    assert "DIFFERS      What differs: 10 compared, 2 of them other." in lines
+    assert "not checked  What was left." in lines
+    assert "in part      What is there in part: 3 compared, 2 not checked." in lines
+    assert any("numpy: 0.1, now" in line for line in lines)
+    assert not any("gone" in line for line in lines)
+
+
+@pytest.mark.parametrize("ending", ["json", "txt", "html", "pdf"])
+def test_it_is_written_in_every_form(told, tmp_path, ending):
+    out = tmp_path / f"checked.{ending}"
+    verified.write(told, out)
+    content = out.read_bytes()
+    if ending == "pdf":
+        assert content.startswith(b"%PDF")
+        verified.write(told, out)
+        assert out.read_bytes() == content
+        return
+    text = content.decode()
+    assert "2 of 1,213 comparisons differ" in text
+    assert "What is there in part" in text
+    assert ("<b>is</b>" in text) is (ending != "html")
+
+
+def test_another_ending_is_refused(told, tmp_path):
+    with pytest.raises(ReportError, match="cannot be written"):
+        verified.write(told, tmp_path / "checked.doc")
+
+
+def test_programs_get_the_same(told):
+    figures = verified.figures(told)
+    assert figures["holds"] is False
+    assert figures["differences"] == 2
+    assert figures["compared"] == 1_213
+    assert figures["not_checked"] == ["What was left", "What is there in part"]
