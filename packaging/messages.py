@@ -163,7 +163,7 @@ def _of_templates() -> Iterator[str]:
 
 def _of_fields() -> Iterator[str]:
     for each in FIELDS.values():
-        yield from (each.label, each.group, *each.choices)
+        yield from (each.label, each.help, each.group, *each.choices)
 
 
 def _of_rules() -> Iterator[str]:

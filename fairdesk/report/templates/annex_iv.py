@@ -21,14 +21,12 @@ from fairdesk.report.blocks import (
     Text,
 )
 from fairdesk.report.decisions import class_texts
-from fairdesk.report.language import say
+from fairdesk.report.language import fixed, say
 from fairdesk.report.material import Material
 from fairdesk.report.templates import shared
 
-
-def _outside(what: str, lead: str = "Not part of this audit:") -> Text:
-    """Say in one line what an audit for discrimination cannot tell."""
-    return Text(what, lead=lead)
+#: Before what an audit for discrimination cannot tell; a line each.
+_OUTSIDE = fixed("Not part of this audit:")
 
 
 def _told(material: Material, *keys: str) -> Block:
@@ -58,10 +56,11 @@ def general(material: Material) -> Section:
             Heading("Interactions (b)"),
             _told(material, "interactions"),
             Heading("Software, forms, hardware, interface, instructions (c to h)"),
-            _outside(
+            Text(
                 "the versions of software and firmware, the forms in which the system is placed on "
                 "the market, the hardware, illustrations, the user interface and the instructions "
-                "for use."
+                "for use.",
+                lead=_OUTSIDE,
             ),
             Heading("Who made this audit"),
             _told(material, "auditor", "organisation", "commissioner", "independence"),
@@ -76,7 +75,10 @@ def elements(material: Material) -> Section:
         "Elements of the system and its development",
         (
             Heading("Methods and steps of development (a)"),
-            _outside("how the system was developed, and with which systems or tools of others."),
+            Text(
+                "how the system was developed, and with which systems or tools of others.",
+                lead=_OUTSIDE,
+            ),
             Heading("Design specifications (b)"),
             _told(material, "design_choices"),
             *_design(material),
@@ -89,17 +91,20 @@ def elements(material: Material) -> Section:
                 "training_cleaning",
             ),
             Text(
-                "The training data were not examined. What this audit tells is of the audited rows"
-                f"{material.see('data')}."
+                say(
+                    "The training data were not examined. What this audit tells is of the audited "
+                    "rows{place}.",
+                    place=material.see("data"),
+                )
             ),
             Heading("Human oversight (e)"),
             _told(material, "oversight", "human_review"),
             Heading("Pre-determined changes (f)"),
-            _outside("changes to the system that were determined beforehand."),
+            Text("changes to the system that were determined beforehand.", lead=_OUTSIDE),
             Heading("Validation and testing (g)"),
             *_testing(material),
             Heading("Cybersecurity (h)"),
-            _outside("measures of cybersecurity."),
+            Text("measures of cybersecurity.", lead=_OUTSIDE),
         ),
         fresh=True,
     )
@@ -137,7 +142,9 @@ def _favourable(material: Material) -> str:
 def _architecture(material: Material) -> list[Block]:
     card = material.spec.model
     if material.spec.predictions:
-        return [_outside("the architecture: the model was not at hand, only its decisions.")]
+        return [
+            Text("the architecture: the model was not at hand, only its decisions.", lead=_OUTSIDE)
+        ]
     return [
         Facts(
             (
@@ -147,11 +154,15 @@ def _architecture(material: Material) -> list[Block]:
             )
         ),
         Text(
-            f"How it is fed and decides stands with the model{material.see('model')}.",
+            say(
+                "How it is fed and decides stands with the model{place}.",
+                place=material.see("model"),
+            )
         ),
-        _outside(
+        Text(
             "other components of the system, and the computational resources used to develop, "
-            "train and test it."
+            "train and test it.",
+            lead=_OUTSIDE,
         ),
     ]
 
@@ -193,8 +204,12 @@ def _testing(material: Material) -> list[Block]:
         blocks += found
     blocks.append(
         Text(
-            f"The log of every decision and run, and the fingerprints of all files"
-            f"{material.see('evidence')}; dates and signatures{material.see('sign-off')}.",
+            say(
+                "The log of every decision and run, and the fingerprints of all files, stand with "
+                "the evidence{evidence}; dates and signatures at the end{signed}.",
+                evidence=material.see("evidence"),
+                signed=material.see("sign-off"),
+            ),
             lead="Dated and signed.",
         )
     )
@@ -262,14 +277,20 @@ def functioning(material: Material) -> Section:
         Heading("Foreseeable unintended outcomes, and sources of risks"),
         _told(material, "unintended"),
         Text(
-            "What this audit found of discrimination stands under point 2 (g); what it cannot tell "
-            f"among its limits{material.see('limits')}."
+            say(
+                "What this audit found of discrimination stands under point 2 (g); what it cannot "
+                "tell among its limits{place}.",
+                place=material.see("limits"),
+            )
         ),
         Heading("Human oversight, and the input data"),
         Text("Measures of oversight stand under point 2 (e)."),
         Text(
-            "Which inputs the model takes, and what each is made from, stands with the model"
-            f"{material.see('model')}."
+            say(
+                "Which inputs the model takes, and what each is made from, stands with the "
+                "model{place}.",
+                place=material.see("model"),
+            )
         ),
     ]
     return Section("Monitoring, functioning and control", tuple(blocks), fresh=True)
@@ -297,7 +318,12 @@ def risks(material: Material) -> Section:
     del material
     return Section(
         "Risk management system",
-        (_outside("the risk management system (Article 9). The findings above can go into it."),),
+        (
+            Text(
+                "the risk management system (Article 9). The findings above can go into it.",
+                lead=_OUTSIDE,
+            ),
+        ),
     )
 
 
@@ -308,15 +334,21 @@ def changes(material: Material) -> Section:
     blocks: list[Block] = [
         _told(material, "changes"),
         Text(
-            "What is said here is of one state of the system: that of the file with the "
-            f"fingerprint {which.sha256}. After a change the audit is to be made again."
+            say(
+                "What is said here is of one state of the system: that of the file with the "
+                "fingerprint {sha256}. After a change the audit is to be made again.",
+                sha256=which.sha256,
+            )
         ),
     ]
     if material.repairs:
         blocks.append(
             Text(
-                "Models were trained again in this audit to try repairs"
-                f"{material.see('mitigation')}. None of them is the audited system."
+                say(
+                    "Models were trained again in this audit to try repairs{place}. None of them "
+                    "is the audited system.",
+                    place=material.see("mitigation"),
+                )
             )
         )
     return Section("Changes through the life cycle", tuple(blocks))
@@ -329,8 +361,11 @@ def standards(material: Material) -> Section:
         (
             _told(material, "standards"),
             Text(
-                "What this document goes by, and where it can be read, stands among the notes on "
-                f"rules{material.see('rules')}."
+                say(
+                    "What this document goes by, and where it can be read, stands among the notes "
+                    "on rules{place}.",
+                    place=material.see("rules"),
+                )
             ),
         ),
     )
@@ -353,10 +388,11 @@ def afterwards(material: Material) -> Section:
     return Section(
         "Post-market monitoring",
         (
-            _outside(
+            Text(
                 "the system to evaluate performance after placing on the market, and the "
                 "monitoring plan (Article 72). The tests listed under point 2 (g) can be repeated "
-                "with the same settings."
+                "with the same settings.",
+                lead=_OUTSIDE,
             ),
         ),
     )
