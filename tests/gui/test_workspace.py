@@ -161,6 +161,25 @@ def test_keys_mark_and_note_and_all_of_it_is_undone(qtbot, reading, path):
     assert "Find out why." in said
 
 
+def test_dismissing_asks_why_and_the_log_has_both(qtbot, reading, path):
+    table, detail = reading.examples.pairs.table, reading.examples.detail
+    table.setFocus()
+    qtbot.waitUntil(table.hasFocus, timeout=10_000)
+    pair = detail.pair.id
+    qtbot.keyClick(table, Qt.Key.Key_D)
+    qtbot.waitUntil(detail._note.hasFocus, timeout=10_000)
+    assert "Why is it dismissed?" in detail._note.placeholderText()
+    qtbot.keyClicks(detail._note, "Nobody is 17.")
+    qtbot.keyClick(detail._note, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: detail.pair.note == "Nobody is 17.", timeout=10_000)
+    assert table.hasFocus()
+    assert entries(path)[-2:] == [f"Pair {pair}: dismissed.", f"Pair {pair}: note “Nobody is 17.”."]
+    # taking it back asks nothing
+    qtbot.keyClick(table, Qt.Key.Key_D)
+    qtbot.waitUntil(lambda: detail.pair.mark == "", timeout=10_000)
+    assert table.hasFocus()
+
+
 def test_a_note_is_kept_when_the_audit_is_closed(qtbot, reading, path):
     detail = reading.examples.detail
     pair = detail.pair.id

@@ -27,6 +27,10 @@ from fairdesk.gui.workspace.study import WHY, WHY_NEARER, Form, Known
 from fairdesk.gui.workspace.why_view import WhyView
 from fairdesk.report import words
 
+#: What the empty note says.
+_ANY_NOTE = "A note on this pair (N); saved when you leave it"
+_WHY_DISMISSED = "Why is it dismissed? It stands in the report; Escape goes back to the table"
+
 
 class NoteEdit(QPlainTextEdit):
     """A note that is saved when it is left, or with Ctrl+Enter.
@@ -135,7 +139,7 @@ class PairDetail(QWidget):
         self._dismiss.clicked.connect(self.dismiss)
         self._note = NoteEdit()
         self._note.setAccessibleName("Note on this pair")
-        self._note.setPlaceholderText("A note on this pair (N); saved when you leave it")
+        self._note.setPlaceholderText(_ANY_NOTE)
         self._note.setTabChangesFocus(True)
         self._note.setFixedHeight(self._note_height(lines=1))
         self._note.entered.connect(lambda: self._note.setFixedHeight(self._note_height(lines=4)))
@@ -227,6 +231,8 @@ class PairDetail(QWidget):
         mark = f", {MARKS[pair.mark][1]}" if pair.mark else ""
         self._title.setText(f"Pair {words.number(pair.id)}{mark}")
         if another or not self._note.hasFocus():
+            dismissed = pair.mark == "dismissed"
+            self._note.setPlaceholderText(_WHY_DISMISSED if dismissed else _ANY_NOTE)
             self._note.setPlainText(pair.note)
             self._note.setFixedHeight(self._note_height(lines=2 if pair.note else 1))
         if another:
@@ -242,8 +248,12 @@ class PairDetail(QWidget):
         self._mark("flagged")
 
     def dismiss(self) -> None:
-        """Dismiss the pair, or take it back."""
+        """Dismiss the pair and ask for the reason, or take it back."""
+        asked = self._pair is not None and self._pair.mark != "dismissed" and not self._pair.note
         self._mark("dismissed")
+        if asked:
+            self._note.setPlaceholderText(_WHY_DISMISSED)
+            self.edit_note()
 
     def edit_note(self) -> None:
         """Put the keyboard into the note."""
