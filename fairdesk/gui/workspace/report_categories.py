@@ -92,6 +92,8 @@ class CategoriesEditor(QWidget):
         self.propose.setToolTip("By what the columns and their values are called.")
         self.propose.clicked.connect(self._propose)
         self.propose.hide()
+        self._used = parts.quiet()
+        column.addWidget(self._used)
         row = QHBoxLayout()
         row.addWidget(self.propose)
         row.addStretch(1)
@@ -120,6 +122,15 @@ class CategoriesEditor(QWidget):
     def _tell_proposal(self) -> None:
         proposed = self._offer.proposed
         self.propose.setVisible(proposed not in (Categories(), self.categories))
+        named = (("sex", proposed.sex), ("race or ethnicity", proposed.race))
+        told = [f"{what} is “{name}”" for what, name in named if name]
+        used = bool(told) and not (self.categories.sex or self.categories.race)
+        self._used.setText(
+            f"Until you tell it here, the report goes by the names: {words.listed(told)}."
+            if used
+            else ""
+        )
+        self._used.setVisible(used)
 
     def _propose(self) -> None:
         self._put(self._offer.proposed)

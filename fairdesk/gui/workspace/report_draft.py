@@ -14,7 +14,7 @@ from fairdesk.audit.records import PASSING
 from fairdesk.audit.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.workspace.session import Session
-from fairdesk.report.status import Status, mark_draft, mark_final, status
+from fairdesk.report.status import Status, mark_draft, mark_final, obstacles, status
 from fairdesk.report.templates import TEMPLATES
 
 
@@ -30,6 +30,8 @@ class Told:
         How they want the report.
     standing : dict[str, Status]
         Per template how its report stands.
+    obstacles : tuple[str, ...]
+        What keeps the report that is wanted from being final, as `report.status.obstacles` says it.
     changes : int
         How often the audit has been changed: a report made before the last time is out of date.
     """
@@ -37,6 +39,7 @@ class Told:
     details: Details = field(default_factory=Details)
     choice: Choice = field(default_factory=Choice)
     standing: dict[TemplateKey, Status] = field(default_factory=dict)
+    obstacles: tuple[str, ...] = ()
     changes: int = 0
 
     @property
@@ -47,11 +50,12 @@ class Told:
 
 def told_of(store: Store) -> Told:
     """Read what an audit file holds of its report."""
-    log = store.log_entries()
+    log, details, choice = store.log_entries(), store.details(), store.choice()
     return Told(
-        store.details(),
-        store.choice(),
+        details,
+        choice,
         {key: status(log, key) for key in TEMPLATES},
+        obstacles(choice.template, details, store),
         sum(entry.kind not in PASSING for entry in log),
     )
 

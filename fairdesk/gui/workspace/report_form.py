@@ -27,7 +27,7 @@ from fairdesk.gui.workspace.report_draft import ReportDraft
 from fairdesk.gui.workspace.report_fields import FieldEditor
 from fairdesk.gui.workspace.report_logo import LogoEditor
 from fairdesk.gui.workspace.report_signers import SignersEditor
-from fairdesk.report.fields import FIELDS, asked, fields_of, missing, unsigned
+from fairdesk.report.fields import FIELDS, asked, fault, fields_of, missing, unsigned
 from fairdesk.report.templates import TEMPLATES
 
 #: Milliseconds without a key after which what is being typed is kept although its field was not
@@ -322,16 +322,29 @@ class ReportForm(QWidget):
         printed = {field.key for field in fields_of(template)}
         for key, editor in self.editors.items():
             editor.setVisible(key in printed and asked(FIELDS[key], details))
-        lacking: dict[str, tuple[str, str]] = {
-            field.key: (field.group, field.label) for field in missing(template, details)
+        lacking = self._lacking(template, details)
+        needed = {
+            field.key
+            for field in fields_of(template)
+            if template in field.required_by and asked(field, details)
         }
-        wanted = sum(
-            template in field.required_by and asked(field, details) for field in fields_of(template)
-        )
+        self.completeness.tell(self._draft, lacking, len(needed | set(lacking)))
+
+    def _lacking(self, template: TemplateKey, details: Details) -> dict[str, tuple[str, str]]:
+        """Give what keeps a report from being final, by its key: the group and the name of it."""
+        empty = {field.key for field in missing(template, details)}
+        # what the audit’s own figures ask for
+        also = self._draft.told.obstacles
+        lacking: dict[str, tuple[str, str]] = {}
+        for field in fields_of(template):
+            text = details.texts.get(field.key, "")
+            if field.key in empty or (field.label in also and not text):
+                lacking[field.key] = (field.group, field.label)
+            elif fault(field, text):
+                lacking[field.key] = (field.group, f"{field.label} (not right yet)")
         if unsigned(template, details):
             lacking[_SIGNERS] = ("Sign-off", "Who signs")
-            wanted += 1
-        self.completeness.tell(self._draft, lacking, wanted)
+        return lacking
 
     def _keep_text(self, editor: FieldEditor) -> None:
         if editor.dirty and self._draft.loaded:
@@ -367,7 +380,9 @@ class _Pressed(parts.Words):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         """Press the button."""
-        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.pos()):
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(
+            event.position().toPoint()
+        ):
             self._button.click()
 
 

@@ -57,6 +57,7 @@ class ReportPreview(QWidget):
         #: How often the audit was changed, when that was told last.
         self._changes = -1
         self._making = False
+        self._read_text = ""
         self._setter = Setter(session, self)
         self.pages = PagesView()
         self.text = QPlainTextEdit()
@@ -283,7 +284,8 @@ class ReportPreview(QWidget):
             self.text.setTextCursor(cursor)
 
     def _show_text(self, made: Made) -> None:
-        if made.text != self.text.toPlainText():
+        if made.text != self._read_text:
+            self._read_text = made.text
             position = self.text.verticalScrollBar().value()
             self.text.setPlainText(made.text)
             self.text.verticalScrollBar().setValue(position)
