@@ -262,7 +262,7 @@ def _material(store: Store, choice: Choice) -> Material:
     """Read from the audit file what the report is made from."""
     spec, table = store.spec, store.table()
     shown = redaction.Shown(choice.redaction, spec, table)
-    runs = shown.runs(store.runs())
+    runs = shown.runs(store.runs(), choice.template)
     return Material(
         spec=spec,
         table=table,

@@ -162,6 +162,8 @@ def _formulas() -> dict[str, str]:
 
     source = (_LOOK / "formulas.typ").read_text(encoding="utf-8")
     names = sorted(re.findall(r"^  ([a-z]+): \$", source, flags=re.MULTILINE))
-    made = typst.compile(_FORMULAS.encode(), root=_LOOK, format="html").decode()
+    # typst's stubs want both to be of one type
+    folder: Any = _LOOK
+    made = typst.compile(_FORMULAS.encode(), root=folder, format="html").decode()
     drawn = re.findall(r"<math.*?</math>", made, flags=re.DOTALL)
     return dict(zip(names, drawn, strict=True))

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.details import Redaction
+from fairdesk.audit.details import Redaction, TemplateKey
 from fairdesk.audit.records import LogEntry, LogKind, Pair, RunRecord
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.table import Column, Kind, Table
@@ -44,8 +44,9 @@ _PAIR = re.compile(r"Pairs? \d")
 _BOTH = (
     f"texts that people wrote, names that fewer than {FEWEST} rows have, and groups of 1 to "
     f"{FEWEST - 1} people (but in tables in which a law asks for every category) are left out; so "
-    "are the auditor’s notes on pairs, and what the log says of single pairs. Several tables "
-    "together, or the model itself, may still tell something of somebody."
+    "are the auditor’s notes on pairs, and what the log says of single pairs. The range of each "
+    "number is told. Several tables together, or the model itself, may still tell something of "
+    "somebody."
 )
 #: What in a manifest tells how names of the data are taken.
 _NAMING = ("codes", "hints", "domain_file", "map_file")
@@ -54,7 +55,7 @@ SENTENCES: dict[Redaction, str] = {
     "none": "",
     "synthetic": "Only invented people are shown, each of whom differs from every row of the data "
     f"also in something that is not protected; {_BOTH}",
-    "bands": "Numbers of people are shown in bands, which rows of the data fill about equally, and "
+    "bands": f"Numbers of people are shown in bands that hold at least {FEWEST} rows each, and "
     f"nobody is shown whose bands and names together 1 to {FEWEST - 1} rows have; {_BOTH}",
 }
 #: The same in a few words.
@@ -138,16 +139,22 @@ class Shown:
         codes = {text: code for text, code in one.codes.items() if text not in self._hidden}
         return msgspec.structs.replace(one, codes=codes)
 
-    def runs(self, runs: Iterable[RunRecord]) -> list[RunRecord]:
-        """Give runs without what their figures quote of single people."""
+    def runs(self, runs: Iterable[RunRecord], template: TemplateKey) -> list[RunRecord]:
+        """Give runs without what their figures quote of single people.
+
+        A law may ask for tables of every category, however few people are in it.
+        """
+        cut = template != "ll144"
         return [
-            msgspec.structs.replace(run, figures=tuple(map(self._figure, run.figures)))
+            msgspec.structs.replace(
+                run, figures=tuple(self._figure(each, cut) for each in run.figures)
+            )
             for run in runs
         ]
 
-    def _figure(self, figure: Figure) -> Figure:
+    def _figure(self, figure: Figure, cut: bool) -> Figure:  # noqa: FBT001 - of one caller
         if isinstance(figure, GroupTable):
-            return self.table(figure)
+            return self.table(figure) if cut else figure
         if isinstance(figure, TermRate) and not self.whole:
             return msgspec.structs.replace(figure, examples=())
         return figure

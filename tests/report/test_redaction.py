@@ -334,8 +334,12 @@ def test_small_groups_stand_in_no_run(store):
     run = RunRecord(
         1, RunSpec("groups"), "done", "", "", "", 0.0, 0, 0, 0, {}, (), 0, (table_of(90, 3, 2),)
     )
-    (told,) = Shown("synthetic", store.spec, store.table()).runs([run])
-    assert [each.people for each in told.figures[0].lines] == [90]
+    shown = Shown("synthetic", store.spec, store.table())
+    for template in ("plain", "annex-iv", "model-card"):
+        (told,) = shown.runs([run], template)
+        assert [each.people for each in told.figures[0].lines] == [90]
+    # Local Law 144 asks for every category
+    assert shown.runs([run], "ll144") == [run]
 
 
 @pytest.mark.parametrize("seed", range(5))
