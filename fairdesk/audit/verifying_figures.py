@@ -181,7 +181,6 @@ def check_rule_sets(store: Store, ask: Ask) -> Check:
                 f"Rule set {place} of run {run.id} is told to have {_four(told)}; it has "
                 f"{_four(now)}.",
             )
-    tally.remark("What is estimated from samples is repeated by “reproduce” only.")
     return tally.check()
 
 
