@@ -14,19 +14,29 @@ from fairdesk.report.verified_files import ATTACHED, FILES, REMADE
 from tests.audit import audited, fake_guest, making
 
 
+class Kept(Worker):
+    """A worker that one command after the other works with: nothing is loaded twice."""
+
+    def close(self):
+        """Stay."""
+
+
+@pytest.fixture(scope="module")
 def guest():
-    return Worker(command=(sys.executable, fake_guest.__file__))
+    worker = Kept(command=(sys.executable, fake_guest.__file__))
+    yield lambda: worker
+    Worker.close(worker)
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
+def home(tmp_path, monkeypatch, guest):
     """Keep the log out of the user's home, and load no library of models."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(commands, "Worker", guest)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def made(tmp_path_factory, guest):
     """Make an audit and its files with the command, once; gives its folder."""
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:

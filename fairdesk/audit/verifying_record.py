@@ -26,8 +26,8 @@ LEARNED = "What was learned of pairs since is what the log tells"
 TOTALS = "The totals of each run are those of its findings"
 AS_OLD = "What the log tells is as old as the audit"
 _LATER = (
-    "An earlier FairDesk made this audit, and its log told no fingerprints: those that it tells now "
-    "are of what the file held when a later one opened it first."
+    "An earlier FairDesk made this audit, and its log told no fingerprints: those that it tells "
+    "now are of what the file held when a later one opened it first."
 )
 
 #: What the log tells of a run's end, and what that is.
