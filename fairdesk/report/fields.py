@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
@@ -141,7 +142,8 @@ def read_details(path: Path) -> Details:
 
 
 def _object(path: Path) -> dict[str, Any]:
-    content = _content(path, _LARGEST)
+    # some editors put a mark of the encoding first
+    content = _content(path, _LARGEST).removeprefix(codecs.BOM_UTF8)
     try:
         return msgspec.json.decode(content, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -198,7 +200,8 @@ def _text(path: Path, field: Field, value: object) -> str:
             why=wrong,
             remedy=f"{field.label}: {field.help}",
         )
-    return str(value).strip()
+    lines = str(value).strip().splitlines()
+    return ("\n" if field.kind == "text" else " ").join(lines)
 
 
 def _converted(path: Path, key: str, value: object, kind: type[T]) -> T:

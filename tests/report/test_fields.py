@@ -139,6 +139,13 @@ def test_a_file_is_read_whole(write, tmp_path):
     )
 
 
+def test_a_file_of_an_editor_of_another_system_is_read(tmp_path):
+    path = tmp_path / "details.json"
+    told = {"purpose": "One.\r\nTwo.\r\n", "system": "Credit\r\nCheck"}
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(told).encode())
+    assert read_details(path).texts == {"purpose": "One.\nTwo.", "system": "Credit Check"}
+
+
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_examples_survive_a_file(write, template):
     details = example_details(template)

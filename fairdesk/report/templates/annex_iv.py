@@ -43,9 +43,9 @@ def general(material: Material) -> Section:
             Text(
                 "This is what an audit for discrimination can contribute to the technical "
                 "documentation that Annex IV of the AI Act lists. Sections 1 to 9 have the numbers "
-                "of its points; sub-sections are its letters. What is outside an audit is said in "
-                "one line, and is for the provider to add. The sections after them are the test "
-                "report."
+                "of its points, and their headings name its letters. What is outside an audit is "
+                "said in one line, and is for the provider to add. The sections after them are the "
+                "test report."
             ),
             Heading("Intended purpose, provider and version (a)"),
             _told(
