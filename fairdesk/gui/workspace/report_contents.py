@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import msgspec
-from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt
+from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -58,6 +59,7 @@ class ContentsDialog(QDialog):
         head.setStretchLastSection(False)
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self._tint()
         self.busy = parts.Busy()
         self.banner = parts.Banner()
         self.buttons = QDialogButtonBox()
@@ -87,6 +89,18 @@ class ContentsDialog(QDialog):
         self.tree.itemChanged.connect(self._changed)
         parts.resize_on_screen(self, 720, 640)
         self._read(session)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        super().changeEvent(event)
+        if theme.palette_changed(event):
+            self._tint()
+
+    def _tint(self) -> None:
+        """Let the edges of empty boxes be seen: the style makes them of the window's colour."""
+        palette = self.palette()
+        palette.setColor(QPalette.ColorRole.Window, QColor(theme.colours().quiet))
+        self.tree.viewport().setPalette(palette)
 
     @property
     def choice(self) -> Choice:

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
+    QDialog,
     QFileDialog,
     QHBoxLayout,
     QPushButton,
@@ -24,6 +25,7 @@ from fairdesk.audit.store import RunState
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.background import in_background
+from fairdesk.gui.workspace.check_dialog import CheckDialog
 from fairdesk.gui.workspace.report_categories import offer_of
 from fairdesk.gui.workspace.report_contents import ContentsDialog
 from fairdesk.gui.workspace.report_draft import ReportDraft
@@ -89,6 +91,7 @@ class ReportPage(QWidget):
         self.format = QComboBox()
         self.save = QPushButton("&Save report…")
         self.sign = QPushButton("Si&gn…")
+        self.check = QPushButton("C&heck…")
         self.tabs = QTabWidget()
         self._lay_out()
         self._listen()
@@ -140,9 +143,12 @@ class ReportPage(QWidget):
         dialog.accepted.connect(
             lambda: self.export(REPORTS[self.format.currentIndex()], key=dialog.key)
         )
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setModal(True)
-        dialog.show()
+        _show(dialog)
+
+    def check_audit(self) -> None:
+        """Ask with what to check the audit once more."""
+        self.form.keep()
+        _show(CheckDialog(self._session.path, self._session.spec, self))
 
     def show_place(self, *places: str) -> None:
         """Show where the report tells of something: the first of these keys that it shows.
@@ -173,13 +179,20 @@ class ReportPage(QWidget):
                 self.format.count() - 1, export.holds, Qt.ItemDataRole.ToolTipRole
             )
         parts.calm(self.format)
-        self.save.setAccessibleDescription("Writes the report as it is shown below.")
+        for button, what in (
+            (self.save, "Writes the report, with its manifest beside it."),
+            (self.sign, "Writes the report and signs it with your certificate."),
+            (self.check, "Compares the audit with its data, model and log once more."),
+        ):
+            button.setToolTip(what)
+            button.setAccessibleDescription(what)
         self._head = QHBoxLayout()
         self._head.setSpacing(theme.NEAR)
         self._head.addWidget(parts.title("Report"), 1)
         self._head.addWidget(self.format)
         self._head.addWidget(self.save)
         self._head.addWidget(self.sign)
+        self._head.addWidget(self.check)
         form = self._area = parts.scrolled(self.form)
         form.setMinimumWidth(_LEAST_FORM)
         self._right = QStackedWidget()
@@ -229,6 +242,7 @@ class ReportPage(QWidget):
         self.files.wanted.connect(self.export)
         self.save.clicked.connect(self.export_report)
         self.sign.clicked.connect(self.sign_report)
+        self.check.clicked.connect(self.check_audit)
         self._busy.cancelled.connect(self._give_up)
 
     # What happens
@@ -279,9 +293,7 @@ class ReportPage(QWidget):
                 "contents", left_out=dialog.choice.left_out, added=dialog.choice.added
             )
         )
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setModal(True)
-        dialog.show()
+        _show(dialog)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Tell what has changed while the page was hidden."""
@@ -317,3 +329,10 @@ class ReportPage(QWidget):
         if given_up is self._given_up:
             self._set_writing(None, "")
             self._banner.tell(error)
+
+
+def _show(dialog: QDialog) -> None:
+    """Show a dialog before the window; it is gone when it is closed."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setModal(True)
+    dialog.show()
