@@ -213,12 +213,11 @@ def report(told: Account) -> Report:
     """Make a report of it, to be set as pages or written as HTML."""
     differing = [each for each in told.checks if each.failed]
     left = [each for each in told.checks if each.unknown and not each.failed]
-    word = "Nothing differs" if told.holds else "It differs"
     sections = [
         Section(
             "Result",
             (
-                Callout(word, summary(told)),
+                Callout("In short", summary(told)),
                 Text(LIMITS if told.what == "verified" else _AGAIN),
                 *(_told("Differs", differing)),
                 *(_told("Could not be checked", left)),
@@ -233,7 +232,7 @@ def report(told: Account) -> Report:
         title=told.title,
         header=told.title if len(told.title) <= 80 else f"{told.title[:79].rstrip()}…",
         kind=_kind(told).removesuffix(":"),
-        status="Final",
+        status="Check" if told.what == "verified" else "Repetition",
         identity=told.audit,
         cover=(
             Fact("Audit", told.audit),
