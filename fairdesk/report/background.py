@@ -20,6 +20,7 @@ from fairdesk.report.blocks import (
     Section,
     Text,
 )
+from fairdesk.report.language import say
 from fairdesk.report.material import Material
 from fairdesk.report.question import method_blocks
 
@@ -57,8 +58,11 @@ def _limits_of_searches(material: Material) -> tuple[Text, ...]:
     return (
         Text(
             lead="Examples, no rate.",
-            text="The search goes where it expects to find. How many real "
-            f"{people} are treated differently cannot be read from its counts.",
+            text=say(
+                "The search goes where it expects to find. How many real {people} are treated "
+                "differently cannot be read from its counts.",
+                people=people,
+            ),
         ),
         Text(
             lead="Nothing found is no proof.",
@@ -66,10 +70,13 @@ def _limits_of_searches(material: Material) -> tuple[Text, ...]:
             "is nothing; it tells how much was tried.",
         ),
         Text(
-            lead=f"Invented {people}.",
-            text="The pairs are combinations of values that each occur in the "
-            "data or lie in the allowed range. Some combinations may hardly occur in life; the "
-            f"distance to the nearest real {person} helps to judge that.",
+            lead=say("Invented {people}.", people=people),
+            text=say(
+                "The pairs are combinations of values that each occur in the data or lie in "
+                "the allowed range. Some combinations may hardly occur in life; the distance "
+                "to the nearest real {person} helps to judge that.",
+                person=person,
+            ),
         ),
     )
 
@@ -113,22 +120,32 @@ def _limits_of_proofs(material: Material) -> tuple[Text, ...]:
     return (
         Text(
             lead="Proven of this model, and of who could be.",
-            text="A proof is of the file with the fingerprint above, fed as is told, and of every "
-            f"combination of allowed values. Most of these {material.people} are unlike anybody "
-            "real. Another model, another preparation or other values need another proof. What is "
-            "undecided is neither alike nor unlike: nothing is known of it.",
+            text=say(
+                "A proof is of the file with the fingerprint above, fed as is told, and of "
+                "every combination of allowed values. Most of these {people} are unlike "
+                "anybody real. Another model, another preparation or other values need another "
+                "proof. What is undecided is neither alike nor unlike: nothing is known of it.",
+                people=material.people,
+            ),
         ),
     )
 
 
 def _limits_of_repairs(material: Material) -> tuple[Text, ...]:
     place = material.number("mitigation")
-    where = f" What that does not show stands at the end of section {place}." if place else ""
+    where = (
+        say(" What that does not show stands at the end of section {place}.", place=str(place))
+        if place
+        else ""
+    )
     return (
         Text(
             lead="A trial, not a cure.",
-            text="A repaired model was measured on these data, and made with labels that somebody "
-            f"chose.{where}",
+            text=say(
+                "A repaired model was measured on these data, and made with labels that "
+                "somebody chose.{where}",
+                where=where,
+            ),
         ),
     )
 
@@ -195,15 +212,18 @@ def _of_people(material: Material) -> tuple[Block, ...]:
             "Similar set",
             "S of x is the set of all other people who equal x in every attribute that is not "
             "protected",
-            f"Everybody with whom x is compared. {galhotra}",
+            say("Everybody with whom x is compared. {galhotra}", galhotra=galhotra),
         ),
         Formula(
             "instance",
             "Individual discriminatory instance (a finding)",
             "x is discriminatory when the decision differs for some member of its similar set",
-            "Counted once however many protected values show it: two people who differ in "
-            "protected attributes only are one finding. The pair holds the member of S(x) with "
-            f"another decision whose score is farthest from that of x. {galhotra}",
+            say(
+                "Counted once however many protected values show it: two people who differ in "
+                "protected attributes only are one finding. The pair holds the member of S(x) "
+                "with another decision whose score is farthest from that of x. {galhotra}",
+                galhotra=galhotra,
+            ),
         ),
         Formula(
             "alone",
@@ -513,7 +533,11 @@ def appendix(material: Material) -> Section:
                     else [Fact("Model, SHA-256", spec.model.sha256, exact=True)]
                 ),
                 *(
-                    Fact(f"{Path(each.path).name}, SHA-256", each.sha256, exact=True)
+                    Fact(
+                        say("{name}, SHA-256", name=Path(each.path).name),
+                        each.sha256,
+                        exact=True,
+                    )
                     for each in spec.model.companions
                 ),
                 Fact("Head of the log’s chain", log[-1].link if log else chain.GENESIS, exact=True),
@@ -576,8 +600,10 @@ def _runs(material: Material) -> list[Block]:
             ),
             widths=(0.4, 1.3, 0.6, 1.3, 1.3, 0.9, 0.9),
             right=(0, 2, 5),
-            caption="The runs; their settings stand in section "
-            f"{material.number('method')}, and in the manifest"
+            caption=say(
+                "The runs; their settings stand in section {place}, and in the manifest",
+                place=str(material.number("method")),
+            )
             if material.number("method")
             else "The runs; their settings stand in the manifest",
             key="runs",
@@ -606,5 +632,16 @@ def _file(name: str, held: str) -> list[Block]:
         return []
     if len(held) > _LONGEST_FILE:
         key = {"mapping.json": "map_file", "domain.json": "domain_file"}.get(name, "runs")
-        return [Text(f"with a file {name}: it is long, and stands in the manifest as “{key}”.")]
-    return [Text(f"with a file {name} that holds:"), Code(held)]
+        return [
+            Text(
+                say(
+                    "with a file {name}: it is long, and stands in the manifest as “{key}”.",
+                    name=name,
+                    key=key,
+                )
+            )
+        ]
+    return [
+        Text(say("with a file {name} that holds:", name=name)),
+        Code(held),
+    ]

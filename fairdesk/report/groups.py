@@ -12,6 +12,7 @@ from fairdesk.events import GroupLine, GroupTable
 from fairdesk.groups.outcomes import outcomes
 from fairdesk.report import words
 from fairdesk.report.blocks import Block, Grid, Heading, Statement, Text
+from fairdesk.report.language import say
 from fairdesk.report.material import Material
 
 #: Groups listed per table of the report.
@@ -51,9 +52,13 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
         found.append(
             Observed(
                 "What the model decided",
-                f"How often the decision in the column “{column}” is “{decided}” in each group: "
-                "what the model did to the people in the data (observed), with Wilson’s interval "
-                "(95 %).",
+                say(
+                    "How often the decision in the column “{column}” is “{decided}” in each group: "
+                    "what the model did to the people in the data (observed), with Wilson’s "
+                    "interval (95 %).",
+                    column=column,
+                    decided=decided,
+                ),
                 column,
                 decided,
                 _count(spec, table, column, decided),
@@ -63,9 +68,13 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
         found.append(
             Observed(
                 "Observed in the data",
-                f"How often the label is “{spec.favourable}” in each group, in the rows of the "
-                "data (observed), with Wilson’s interval (95\u00a0%). These shares describe the "
-                "data, not the model, and are no result of a search; they help to read it.",
+                say(
+                    "How often the label is “{favourable}” in each group, in the rows of the data "
+                    "(observed), with Wilson’s interval ({percent}). These shares describe the "
+                    "data, not the model, and are no result of a search; they help to read it.",
+                    favourable=spec.favourable,
+                    percent=words.percent_of("95"),
+                ),
                 spec.label,
                 spec.favourable,
                 _count(spec, table, spec.label, spec.favourable),
@@ -89,9 +98,16 @@ def statements(seen: Observed, person: str, place: str = "") -> Iterator[Stateme
         line = "below" if worst.below else "not below"
         yield Statement(
             words.number(_ratio(worst), 2),
-            f"is the impact ratio by {words.listed(found.attributes)}: of {_people(worst, person)} "
-            f"{words.percent(worst.favourable, worst.people)} got “{seen.favourable}”, of "
-            f"{_people(best, person)} {words.percent(best.favourable, best.people)}.",
+            say(
+                "is the impact ratio by {attributes}: of {people} {share} got “{favourable}”, "
+                "of {best} {best_share}.",
+                attributes=words.listed(found.attributes),
+                people=_people(worst, person),
+                share=words.percent(worst.favourable, worst.people),
+                favourable=seen.favourable,
+                best=_people(best, person),
+                best_share=words.percent(best.favourable, best.people),
+            ),
             (_SCREENING.format(line),),
             evidence="observed",
             place=place,
@@ -132,7 +148,9 @@ def left_out(found: GroupTable) -> str:
     """Say how many rows have no outcome; empty when all do."""
     if not found.without:
         return ""
-    return f"{words.number(found.without)} rows without an outcome are left out"
+    return say(
+        "{without} rows without an outcome are left out", without=words.number(found.without)
+    )
 
 
 def blocks(material: Material) -> list[Block]:
@@ -144,7 +162,11 @@ def blocks(material: Material) -> list[Block]:
         made.append(Heading(seen.title))
         made += statements(seen, material.spec.person)
         made += [
-            _grid(found, seen, f"observed-{place}-{number}")
+            _grid(
+                found,
+                seen,
+                f"observed-{place}-{number}",
+            )
             for number, found in enumerate(seen.outcomes, start=1)
         ]
         made.append(Text(seen.sentence))
@@ -152,11 +174,18 @@ def blocks(material: Material) -> list[Block]:
 
 
 def _grid(found: GroupTable, seen: Observed, key: str) -> Grid:
-    caption = (
-        f"Observed: “{seen.column}” is “{seen.favourable}”, by {words.listed(found.attributes)}"
+    caption = say(
+        "Observed: “{column}” is “{favourable}”, by {attributes}",
+        column=seen.column,
+        favourable=seen.favourable,
+        attributes=words.listed(found.attributes),
     )
     if len(found.lines) > _SHOWN:
-        caption += f"; the first {_SHOWN} of {words.number(len(found.lines))} groups"
+        caption += say(
+            "; the first {shown} of {lines} groups",
+            shown=words.number(_SHOWN),
+            lines=words.number(len(found.lines)),
+        )
     if missing := left_out(found):
         caption += f"; {missing}"
     several = len(found.attributes)

@@ -23,6 +23,7 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
+from fairdesk.report.language import say, say_many
 from fairdesk.report.material import Material, not_run
 from fairdesk.report.rules import rule_phrase
 from fairdesk.trials import Measure, Repair, Trial
@@ -116,7 +117,10 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if repair.retrains:
         blocks.append(_trials(spec, run, repair))
     blocks += [
-        Text(each.failed, lead=f"{about_repairs.trial_name(each)}: there is no such model.")
+        Text(
+            each.failed,
+            lead=say("{name}: there is no such model.", name=about_repairs.trial_name(each)),
+        )
         for each in about_repairs.trials_of(run.figures)
         if each.failed
     ]
@@ -139,15 +143,21 @@ def _facts(material: Material, run: RunRecord, repair: Repair | None) -> Iterabl
     if repair is not None:
         yield Fact(
             "Rows to add",
-            f"{words.number(repair.rows)} at most, from a stock of "
-            f"{about_repairs.stock_text(repair)}",
+            say(
+                "{rows} at most, from a stock of {stock}",
+                rows=words.number(repair.rows),
+                stock=about_repairs.stock_text(repair),
+            ),
         )
         if repair.retrains:
             points = "point" if repair.allowance == 1 else "points"
             yield Fact(
                 "Accuracy it may cost",
-                f"{words.short(repair.allowance)} {points}, on the validation rows: what costs "
-                "more is not chosen",
+                say(
+                    "{allowance} {points}, on the validation rows: what costs more is not chosen",
+                    allowance=words.short(repair.allowance),
+                    points=points,
+                ),
             )
     yield Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else ""))
     yield Fact("Rows sent to models", words.number(run.queries))
@@ -158,13 +168,29 @@ def _facts(material: Material, run: RunRecord, repair: Repair | None) -> Iterabl
 def _repaired(material: Material, run: RunRecord) -> str:
     """Say what a repair is about: a rule set, or pairs of which runs."""
     if run.spec.rule:
-        outcome = f"; the decision “{run.spec.outcome}”" if run.spec.outcome else ""
-        return f"The rule set {rule_phrase(material.spec, run.spec.rule)}{outcome}"
+        outcome = (
+            say("; the decision “{outcome}”", outcome=run.spec.outcome) if run.spec.outcome else ""
+        )
+        return say(
+            "The rule set {rule}{outcome}",
+            rule=rule_phrase(material.spec, run.spec.rule),
+            outcome=outcome,
+        )
     flagged = "flagged pairs" if run.spec.flagged else "pairs found"
     if run.spec.pairs_of:
         which = words.joined([str(number) for number in run.spec.pairs_of])
-        return f"The {flagged} by run{'s' if len(run.spec.pairs_of) > 1 else ''} {which}"
-    return "All flagged pairs" if run.spec.flagged else f"All {flagged}, but for dismissed ones"
+        return say_many(
+            len(run.spec.pairs_of),
+            "The {flagged} by run {which}",
+            "The {flagged} by runs {which}",
+            flagged=flagged,
+            which=which,
+        )
+    return (
+        say("All flagged pairs")
+        if run.spec.flagged
+        else say("All {flagged}, but for dismissed ones", flagged=flagged)
+    )
 
 
 def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
@@ -183,7 +209,7 @@ def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
         points,
         x_title="gap of the rule set, estimated, points"
         if rule
-        else f"share of discriminatory {words.plural(spec.person)}, estimated",
+        else say("share of discriminatory {people}, estimated", people=words.plural(spec.person)),
         y_title="accuracy on the validation rows",
         floor=None
         if plain is None or plain.estimate is None
@@ -232,17 +258,22 @@ def _trials(spec: AuditSpec, run: RunRecord, repair: Repair) -> Grid:
     whom = (
         "test rows moved a little"
         if repair.target == "rule_score"
-        else f"{people} drawn afresh for this table"
+        else say("{people} drawn afresh for this table", people=people)
     )
     return Grid(
         header=about_repairs.TRIAL_HEADS,
         rows=_held(about_repairs.trial_rows(spec, run.figures)),
         widths=_TRIAL_WIDTHS,
         right=about_repairs.TRIAL_NUMBERS,
-        caption="All that was tried. Accuracy is observed on the test rows; discrimination is "
-        f"estimated from {whom}; its change is that from nothing added, of the same {people}. What "
-        f"came of a portion was judged by the validation rows and other {people}, beside the best "
-        "before it, with an interval that is widened for as many portions as may be tried",
+        caption=say(
+            "All that was tried. Accuracy is observed on the test rows; discrimination is "
+            "estimated from {whom}; its change is that from nothing added, of the same "
+            "{people}. What came of a portion was judged by the validation rows and other "
+            "{people}, beside the best before it, with an interval that is widened for as "
+            "many portions as may be tried",
+            whom=whom,
+            people=people,
+        ),
         key=f"trials-{run.id}",
     )
 
@@ -266,7 +297,7 @@ def _before_after(spec: AuditSpec, run: RunRecord) -> list[Block]:
                         rows=_held(rows),
                         widths=_BEFORE_AFTER_WIDTHS,
                         right=about_repairs.BEFORE_AFTER_NUMBERS,
-                        caption=f"{told}. Before and after: {name}"
+                        caption=say("{told}. Before and after: {name}", told=told, name=name)
                         + ("" if how == "proven" else "; the change is that from nothing added"),
                         key=f"{'groups' if by_group else 'after'}-{how}-{run.id}",
                         evidence=how,
@@ -322,14 +353,20 @@ def _not_shown(material: Material) -> list[Block]:
         Heading("What this does not show"),
         Text(
             lead="That the labels are right.",
-            text=f"Nobody knows how an invented {person} would have fared. The added labels are "
-            "made by a rule, and can carry on what is unfair in the data or in the model.",
+            text=say(
+                "Nobody knows how an invented {person} would have fared. The added labels are "
+                "made by a rule, and can carry on what is unfair in the data or in the model.",
+                person=person,
+            ),
         ),
         Text(
-            lead=f"How real {people} fare.",
-            text=f"The added rows are invented, and so are the {people} of the estimated share: "
-            "each that the allowed values make is as likely as any other. The lines “in the data” "
-            "are of real rows.",
+            lead=say("How real {people} fare.", people=people),
+            text=say(
+                "The added rows are invented, and so are the {people} of the estimated share: "
+                "each that the allowed values make is as likely as any other. The lines “in "
+                "the data” are of real rows.",
+                people=people,
+            ),
         ),
         Text(
             lead="What the imported model had seen.",
@@ -344,8 +381,11 @@ def _not_shown(material: Material) -> list[Block]:
         ),
         Text(
             lead="That it holds elsewhere.",
-            text=f"What was measured is of these data. Of other {people}, of a later time or of "
-            "training with other settings nothing is shown, and nothing is certified beyond what "
-            "stands under “Proven”.",
+            text=say(
+                "What was measured is of these data. Of other {people}, of a later time or of "
+                "training with other settings nothing is shown, and nothing is certified "
+                "beyond what stands under “Proven”.",
+                people=people,
+            ),
         ),
     ]

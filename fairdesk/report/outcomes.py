@@ -21,9 +21,9 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
+from fairdesk.report.language import say
 from fairdesk.report.legal import NO_ADVICE, notes
 from fairdesk.report.material import Material, not_run
-from fairdesk.report.words import NBSP
 
 #: Groups listed per table; all are in the file “groups.csv”.
 _SHOWN = 40
@@ -69,9 +69,14 @@ def outcomes(material: Material) -> Section:
         return Section("Group outcomes", tuple(blocks), fresh=True)
     blocks = [
         Text(
-            f"Observed: {words.counted(spec.data.rows, 'row')} of the data were counted by "
-            f"{material.run_name(run)}. The favourable outcome of a group is compared with that of "
-            f"the group with the highest rate. Intervals are Wilson’s (95{NBSP}%)."
+            say(
+                "Observed: {rows} of the data were counted by {run_name}. The favourable "
+                "outcome of a group is compared with that of the group with the highest rate. "
+                "Intervals are Wilson’s ({percent}).",
+                rows=words.counted(spec.data.rows, "row"),
+                run_name=material.run_name(run),
+                percent=words.percent_of("95"),
+            )
         )
     ]
     if ended := words.ending(run):
@@ -104,14 +109,17 @@ def errors(material: Material) -> Section:
         title = about_groups.table_title(material.spec, table)
         if said := errors_sentence(table):
             number, _, rest = said.partition(" ")
-            details = (f"By {by}.", *_uncertain(table))
+            details = (
+                say("By {by}.", by=by),
+                *_uncertain(table),
+            )
             blocks.append(Statement(number, rest, details, evidence="observed"))
         keys = ("people", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
         blocks.append(
             _grid(
                 table,
                 keys,
-                f"{title}, beside the labels",
+                say("{title}, beside the labels", title=title),
                 (_named(table), 0.7, 0.8, 0.8, 0.85, 0.85, 1.1, 1.1),
                 _key("errors", table),
             )
@@ -119,10 +127,14 @@ def errors(material: Material) -> Section:
     blocks += _calibration(material)
     blocks.append(
         Text(
-            f"The decisions about the {material.people} of the data beside their labels "
-            f"({words.quoted(material.spec.label)}). What is true of a label is true of these "
-            "figures: where past decisions were unjust, so is what counts as an error here. "
-            "Differences are to the group with the highest rate of favourable decisions.",
+            say(
+                "The decisions about the {people} of the data beside their labels ({label}). "
+                "What is true of a label is true of these figures: where past decisions were "
+                "unjust, so is what counts as an error here. Differences are to the group with "
+                "the highest rate of favourable decisions.",
+                people=material.people,
+                label=words.quoted(material.spec.label),
+            ),
             lead="How they were obtained.",
         )
     )
@@ -143,9 +155,15 @@ def _uncertain(table: GroupTable) -> Iterator[str]:
         )
         ends = (about_groups.signed(100 * end, 1) for end in (low, high))
         yield (
-            f"{words.number(widest.positives)} and {words.number(best.positives)} people with the "
-            f"favourable label; the difference lies within {words.ends(*ends)} points "
-            f"(95{NBSP}%, by itself: of several groups it is the widest)."
+            say(
+                "{widest} and {best} people with the favourable label; the "
+                "difference lies within {ends} points ({percent}, by itself: of several groups "
+                "it is the widest).",
+                widest=words.number(widest.positives),
+                best=words.number(best.positives),
+                ends=words.ends(*ends),
+                percent=words.percent_of("95"),
+            )
         )
 
 
@@ -175,24 +193,30 @@ def _what(material: Material, table: GroupTable) -> str:
     outcome = about_groups.outcome_of(material.spec, table)
     match table.of:
         case "label":
-            return (
-                f"How often the label {words.quoted(material.spec.label)} is “{outcome}”. "
-                "This describes the data, not the model."
+            return say(
+                "How often the label {label} is “{outcome}”. This describes the data, not the "
+                "model.",
+                label=words.quoted(material.spec.label),
+                outcome=outcome,
             )
         case "decisions":
             if column := material.spec.predictions:
-                return (
-                    f"How often the decision in the column {words.quoted(column)} is “{outcome}”."
+                return say(
+                    "How often the decision in the column {column} is “{outcome}”.",
+                    column=words.quoted(column),
+                    outcome=outcome,
                 )
-            return (
-                f"How often the model’s own answer about the {material.people} of the data is "
-                f"“{outcome}”."
+            return say(
+                "How often the model’s own answer about the {people} of the data is “{outcome}”.",
+                people=material.people,
+                outcome=outcome,
             )
         case "scores":
-            return (
-                f"How often the model’s score for “{outcome}” is above the median of all: "
-                "the scoring rate (6 RCNY 5-301(c)). SMD is the difference of mean scores in "
-                "standard deviations of all people."
+            return say(
+                "How often the model’s score for “{outcome}” is above the median of all: the "
+                "scoring rate (6 RCNY 5-301(c)). SMD is the difference of mean scores in "
+                "standard deviations of all people.",
+                outcome=outcome,
             )
 
 
@@ -209,12 +233,23 @@ def _table(material: Material, table: GroupTable, *, optional: bool = False) -> 
             blocks.append(Statement(number, said, tuple(rest), evidence="observed"))
         else:
             blocks.append(
-                Text(" ".join((first, *rest)), lead=f"By {words.listed(table.attributes)}.")
+                Text(
+                    " ".join((first, *rest)),
+                    lead=say("By {attributes}.", attributes=words.listed(table.attributes)),
+                )
             )
         if len(table.attributes) == 1:
             outcome = about_groups.outcome_of(material.spec, table)
-            share = "above the median" if table.of == "scores" else f"with “{outcome}”"
-            blocks += _forest(table, title, f"share {share}")
+            share = (
+                say("above the median")
+                if table.of == "scores"
+                else say("with “{outcome}”", outcome=outcome)
+            )
+            blocks += _forest(
+                table,
+                title,
+                say("share {share}", share=share),
+            )
             blocks += _ratios(table, title)
         if len(table.attributes) == 2 and table.of != "scores":
             blocks += _map(table, title)
@@ -234,7 +269,11 @@ def _ratio_ends(table: GroupTable) -> Iterator[str]:
     ends = None if worst is None else ratio_interval(table, worst)
     if ends is not None:
         low, high = (words.number(end, 2) for end in ends)
-        yield f"The ratio lies within {words.ends(low, high)} (95{NBSP}%, by itself)."
+        yield say(
+            "The ratio lies within {ends} ({percent}, by itself).",
+            ends=words.ends(low, high),
+            percent=words.percent_of("95"),
+        )
 
 
 def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
@@ -246,7 +285,10 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
     return Grid(
         header=(
             words.listed(table.attributes),
-            *(f"AIR (95{NBSP}%)", "Odds ratio"),
+            *(
+                say("AIR ({percent})", percent=words.percent_of("95")),
+                "Odds ratio",
+            ),
             made["difference"].head,
             *("Test", "p", "Corrected p"),
         ),
@@ -261,9 +303,14 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
         ),
         widths=(_named(table) - 0.5, 1.35, 0.95, 1.75, 0.95, 0.9, 0.95),
         right=(1, 2, 3, 4, 5, 6),
-        caption=f"{title}: against the reference, the group with the highest rate ({reference}). "
-        "Difference in percentage points, with Newcombe’s interval; that of AIR is of the "
-        "logarithm of both rates’ ratio; p corrected by Holm for all groups of the table",
+        caption=say(
+            "{title}: against the reference, the group with the highest rate "
+            "({reference}). Difference in percentage points, with Newcombe’s interval; "
+            "that of AIR is of the logarithm of both rates’ ratio; p corrected by Holm for "
+            "all groups of the table",
+            title=title,
+            reference=reference,
+        ),
         key=_key("against", table),
         optional=optional or len(table.attributes) > 1 or table.of == "label",
         evidence="observed",
@@ -310,17 +357,22 @@ def _grid(
     chosen = [made[key] for key in keys]
     lines = table.lines[:_SHOWN]
     if len(table.lines) > len(lines):
-        caption += (
-            f"; the first {words.number(len(lines))} of {words.number(len(table.lines))} groups, "
-            "all in the file “groups.csv”"
+        caption += say(
+            "; the first {shown} of {groups} groups, all in the file “groups.csv”",
+            shown=words.number(len(lines)),
+            groups=words.number(len(table.lines)),
         )
     if "impact" in keys:
-        caption += (
-            f"; {words.number(table.people)} of known group, {words.number(table.unknown)} of "
-            "unknown group"
+        caption += say(
+            "; {people} of known group, {unknown} of unknown group",
+            people=words.number(table.people),
+            unknown=words.number(table.unknown),
         )
         if any(line.excluded for line in lines):
-            caption += f"; “too few” is under 2{NBSP}% of those of known group"
+            caption += say(
+                "; “too few” is under {percent} of those of known group",
+                percent=words.percent_of("2"),
+            )
         if any(line.below for line in lines):
             caption += "; * below four fifths of the highest rate"
         if any(line.flips for line in lines):
@@ -371,7 +423,7 @@ def _forest(table: GroupTable, title: str, share: str) -> list[Block]:
         Chart(
             picture.svg,
             picture.alt,
-            f"{title}: rates with their intervals",
+            say("{title}: rates with their intervals", title=title),
             key=_key("forest", table),
             evidence="observed",
         )
@@ -393,7 +445,7 @@ def _ratios(table: GroupTable, title: str) -> list[Block]:
         Chart(
             picture.svg,
             picture.alt,
-            f"{title}: impact ratios with their intervals",
+            say("{title}: impact ratios with their intervals", title=title),
             key=_key("ratios", table),
             optional=True,
             evidence="observed",
@@ -422,7 +474,7 @@ def _map(table: GroupTable, title: str) -> list[Block]:
         Chart(
             picture.svg,
             picture.alt,
-            f"{title}: rates and numbers of people",
+            say("{title}: rates and numbers of people", title=title),
             key=_key("map", table),
             evidence="observed",
         )
@@ -441,10 +493,14 @@ def _calibration(material: Material) -> list[Block]:
     blocks: list[Block] = [
         Heading("Calibration"),
         Text(
-            "Whether a score means the same in every group. The columns are bins of scores; a cell "
-            "is the share with the favourable label less the mean score of the people in it, in "
-            "percentage points: above nought more of them had the favourable label than their "
-            f"scores said. In brackets where fewer than {_FEW} people are in it, – where nobody is."
+            say(
+                "Whether a score means the same in every group. The columns are bins of "
+                "scores; a cell is the share with the favourable label less the mean score of "
+                "the people in it, in percentage points: above nought more of them had the "
+                "favourable label than their scores said. In brackets where fewer than {few} "
+                "people are in it, – where nobody is.",
+                few=words.number(_FEW),
+            )
         ),
     ]
     for table in held:
@@ -477,8 +533,11 @@ def _curves(table: GroupTable) -> list[Chart]:
         Chart(
             picture.svg,
             picture.alt,
-            f"Calibration by {words.listed(table.attributes)}; bins with fewer than {_FEW} people "
-            "are left out",
+            say(
+                "Calibration by {attributes}; bins with fewer than {few} people are left out",
+                attributes=words.listed(table.attributes),
+                few=words.number(_FEW),
+            ),
             key=_key("curves", table),
             optional=True,
             evidence="observed",
@@ -491,7 +550,7 @@ def _calibrated(table: GroupTable) -> Grid:
     return Grid(
         header=(
             *(words.listed(table.attributes), "People"),
-            *(f"to {words.short(high, 3)}" for _, high in ends),
+            *(say("to {high}", high=words.short(high, 3)) for _, high in ends),
         ),
         rows=tuple(
             (
@@ -503,7 +562,10 @@ def _calibrated(table: GroupTable) -> Grid:
         ),
         widths=(1.9, 0.9, *(0.8 for _ in ends)),
         right=tuple(range(1, len(ends) + 2)),
-        caption=f"Labels less scores by {words.listed(table.attributes)}, in percentage points",
+        caption=say(
+            "Labels less scores by {attributes}, in percentage points",
+            attributes=words.listed(table.attributes),
+        ),
         key=_key("calibration", table),
         evidence="observed",
     )

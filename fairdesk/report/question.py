@@ -29,6 +29,7 @@ from fairdesk.report.blocks import (
     Text,
 )
 from fairdesk.report.decisions import class_texts
+from fairdesk.report.language import say
 from fairdesk.report.material import Material
 from fairdesk.report.redaction import Shown
 from fairdesk.report.rules import rule_phrase
@@ -60,16 +61,33 @@ def data(material: Material) -> Section:
         (
             Fact("File", spec.data.path, exact=True),
             Fact("SHA-256", spec.data.sha256, exact=True),
-            Fact("Size", f"{words.number(spec.data.rows)} rows, {len(spec.columns)} columns"),
-            Fact("One row is", f"one {spec.person}"),
+            Fact(
+                "Size",
+                say(
+                    "{rows} rows, {columns} columns",
+                    rows=words.number(spec.data.rows),
+                    columns=words.number(len(spec.columns)),
+                ),
+            ),
+            Fact(
+                "One row is",
+                say("one {person}", person=spec.person),
+            ),
             *material.filled("Data"),
             Fact("Read with", _dialect_sentence(spec.data.dialect)),
-            Fact("Label", f"{spec.label}: the decision or the truth; no input of the model"),
+            Fact(
+                "Label",
+                say("{label}: the decision or the truth; no input of the model", label=spec.label),
+            ),
             Fact("Favourable value", spec.favourable),
             Fact(
                 "Share favourable",
-                f"{words.percent(favourable, labelled)} ({words.number(favourable)} of "
-                f"{words.number(labelled)} rows with a label); observed",
+                say(
+                    "{share} ({favourable} of {labelled} rows with a label); observed",
+                    share=words.percent(favourable, labelled),
+                    favourable=words.number(favourable),
+                    labelled=words.number(labelled),
+                ),
             ),
         )
     )
@@ -244,7 +262,7 @@ def _steps_of_groups(material: Material, total: int) -> list[tuple[str, str, int
     rows = [
         (
             what,
-            f"By {words.quoted(each.attributes[0])}: of unknown group",
+            say("By {attribute}: of unknown group", attribute=words.quoted(each.attributes[0])),
             each.unknown,
             each.people,
         )
@@ -259,24 +277,27 @@ def _steps_of_groups(material: Material, total: int) -> list[tuple[str, str, int
 
 def _starting_points(total: int, unusable: int) -> str:
     if not unusable:
-        return (
-            f"All {words.number(total)} rows are complete and within the values that are allowed, "
-            "so all can be starting points."
+        return say(
+            "All {total} rows are complete and within the values that are allowed, so all "
+            "can be starting points.",
+            total=words.number(total),
         )
-    return (
-        f"{words.number(total - unusable)} of {words.number(total)} rows can be starting points. "
-        f"{words.number(unusable)} cannot, because a value is missing or not allowed in this "
-        "audit, or a constraint is broken."
+    return say(
+        "{usable} of {total} rows can be starting points. {unusable} cannot, because "
+        "a value is missing or not allowed in this audit, or a constraint is broken.",
+        usable=words.number(total - unusable),
+        total=words.number(total),
+        unusable=words.number(unusable),
     )
 
 
 def _dialect_sentence(dialect: Dialect) -> str:
     signs = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
     parts = [
-        f"{signs.get(dialect.delimiter, dialect.delimiter)} between cells",
+        say("{sign} between cells", sign=signs.get(dialect.delimiter, dialect.delimiter)),
         dialect.encoding,
         "a header row" if dialect.header else "no header row",
-        f"decimal {signs.get(dialect.decimal, 'point')}",
+        say("decimal {sign}", sign=signs.get(dialect.decimal, "point")),
     ]
     if dialect.missing:
         parts.append("no value: " + ", ".join(f"“{token}”" for token in dialect.missing))
@@ -299,15 +320,19 @@ def column_values(column: Column, told: Sequence[str] | None = None) -> str:
         return _texts(column.values)
     named = column.values if told is None else told
     hidden = len(column.values) - len(named)
-    return _some(named) + (f"; {words.number(hidden)} left out" if hidden else "")
+    return _some(named) + (
+        say("; {hidden} left out", hidden=words.number(hidden)) if hidden else ""
+    )
 
 
 def _texts(values: Sequence[str]) -> str:
     """Say what texts there are; they would fill pages."""
     lengths = [len(value) for value in values]
-    return (
-        f"{words.number(len(values))} different texts of {words.number(min(lengths, default=0))} "
-        f"to {words.number(max(lengths, default=0))} characters"
+    return say(
+        "{values} different texts of {least} to {most} characters",
+        values=words.number(len(values)),
+        least=words.number(min(lengths, default=0)),
+        most=words.number(max(lengths, default=0)),
     )
 
 
@@ -316,7 +341,11 @@ def _some(values: Sequence[str]) -> str:
     if len(values) <= _VALUES_SHOWN:
         return ", ".join(values)
     rest = len(values) - _VALUES_SHOWN
-    return f"{', '.join(values[:_VALUES_SHOWN])} and {words.number(rest)} more"
+    return say(
+        "{values} and {rest} more",
+        values=", ".join(values[:_VALUES_SHOWN]),
+        rest=words.number(rest),
+    )
 
 
 def _column_role(spec: AuditSpec, column: Column) -> str:
@@ -336,7 +365,7 @@ def _role(domain: Domain, attribute: Attribute) -> str:
     """Say what a search may do with an attribute."""
     for each in domain.determined:
         if each.attribute == attribute.name:
-            return f"follows {each.by}"
+            return say("follows {by}", by=each.by)
     return _ROLES[attribute.role]
 
 
@@ -351,16 +380,22 @@ def model(material: Material) -> Section:
     card = spec.model
     meanings = class_texts(spec, material.table)
     decisions = ", ".join(
-        name if name == meaning else f"{name} means “{meaning}”"
+        name if name == meaning else say("{name} means “{meaning}”", name=name, meaning=meaning)
         for name, meaning in zip(spec.decisions, meanings, strict=True)
     )
-    saved = f", saved with {card.saved_with}" if card.saved_with else ""
+    saved = say(", saved with {saved_with}", saved_with=card.saved_with) if card.saved_with else ""
     facts = [
         Fact("File", card.path, exact=True),
         Fact("SHA-256", card.sha256, exact=True),
         Fact("Format", card.format + saved),
         Fact("Layers and operators", card.summary),
-        Fact("Inputs", f"{words.number(len(card.inputs))}, listed below with how each is made"),
+        Fact(
+            "Inputs",
+            say(
+                "{inputs}, listed below with how each is made",
+                inputs=words.number(len(card.inputs)),
+            ),
+        ),
         Fact("Decisions", decisions),
         Fact("Favourable decision", spec.decisions[spec.mapping.favourable_class]),
         Fact("Answers", f"{card.scores}. {_rule(spec)}"),
@@ -387,8 +422,11 @@ def model(material: Material) -> Section:
     blocks.extend(
         Callout(
             "Trusted by the auditor.",
-            f"“{Path(beside.path).name}” is a program too, and was opened only because the auditor "
-            "agreed to run the file with its fingerprint above.",
+            say(
+                "“{name}” is a program too, and was opened only because the auditor agreed to "
+                "run the file with its fingerprint above.",
+                name=Path(beside.path).name,
+            ),
         )
         for beside in card.companions
         if beside.trusted
@@ -402,11 +440,14 @@ def _encoding(material: Material) -> tuple[Block, ...]:
     """Say how the columns of the data become what the model is given."""
     inputs = material.spec.mapping.inputs
     shown = inputs[:_INPUTS_SHOWN]
-    caption = f"What the model is given; matched {material.spec.mapping.matched}"
+    caption = say(
+        "What the model is given; matched {matched}", matched=material.spec.mapping.matched
+    )
     if len(inputs) > len(shown):
-        caption += (
-            f"; the first {words.number(len(shown))} of {words.number(len(inputs))}, all in the "
-            "manifest"
+        caption += say(
+            "; the first {shown} of {inputs}, all in the manifest",
+            shown=words.number(len(shown)),
+            inputs=words.number(len(inputs)),
         )
     return (
         Heading("From columns to inputs"),
@@ -436,7 +477,7 @@ def _threshold(spec: AuditSpec) -> str:
     limit = spec.mapping.threshold
     if limit is None:
         return "0.5, the usual one" if spec.model.scores != VALUES else "as the decision says"
-    return f"{words.short(limit, 17)}, as the auditor set it"
+    return say("{limit}, as the auditor set it", limit=words.short(limit, 17))
 
 
 def _checked(material: Material) -> str:
@@ -453,10 +494,13 @@ def _checked(material: Material) -> str:
             (line.true_positives or 0) + (line.negatives or 0) - (line.false_positives or 0)
             for line in lines
         )
-        return (
-            f"fed so, it decides as the label says on {words.percent(right, labelled)} of "
-            f"{words.number(labelled)} rows with a label ({words.number(right)}), favourable or "
-            "not; a wrong order of inputs or a flipped class would show here"
+        return say(
+            "fed so, it decides as the label says on {share} of {labelled} rows with a "
+            "label ({right}), favourable or not; a wrong order of inputs or a flipped "
+            "class would show here",
+            share=words.percent(right, labelled),
+            labelled=words.number(labelled),
+            right=words.number(right),
         )
     said = next((e.what for e in material.log if e.what.startswith(_AGREES)), "")
     return said or (
@@ -493,16 +537,21 @@ def _rule(spec: AuditSpec) -> str:
     card, mapping = spec.model, spec.mapping
     if mapping.together:
         good = words.joined([card.classes[i] for i in mapping.together], "or")
-        return f"The class with the greatest score is decided; {good} is favourable."
+        return say("The class with the greatest score is decided; {good} is favourable.", good=good)
     if card.scores == VALUES:
-        return f"The number decides: “{spec.decisions[mapping.favourable_class]}” is favourable."
+        return say(
+            "The number decides: “{decision}” is favourable.",
+            decision=spec.decisions[mapping.favourable_class],
+        )
     if len(card.classes) > 2:
         return "The class with the greatest score is decided."
     limit = 0.5 if mapping.threshold is None else mapping.threshold
     side = "above" if mapping.favourable_class == 1 else "at most"
-    return (
-        f"The favourable outcome is decided when the score of “{card.classes[1]}” is {side} "
-        f"{words.short(limit)}."
+    return say(
+        "The favourable outcome is decided when the score of “{name}” is {side} {limit}.",
+        name=card.classes[1],
+        side=side,
+        limit=words.short(limit),
     )
 
 
@@ -510,7 +559,10 @@ def _opened_sentence(spec: AuditSpec) -> str:
     if spec.model.read_as_data:
         return "read as plain numbers; no code of the file was run"
     if spec.model.environment:
-        return f"in an environment and process of its own: {spec.model.environment}"
+        return say(
+            "in an environment and process of its own: {environment}",
+            environment=spec.model.environment,
+        )
     return "with the library it was made with, in a process of its own"
 
 
@@ -531,21 +583,30 @@ def compared_blocks(material: Material) -> tuple[Block, ...]:
         is_are = "is" if len(unseen) == 1 else "are"
         blocks.append(
             Text(
-                f"{words.listed(unseen)} {is_are} protected, but no input of the model: no "
-                "decision can hang on what the model is not given, so no single person is compared "
-                "by it. Groups are."
+                say(
+                    "{unseen} {is_are} protected, but no input of the model: no decision can hang "
+                    "on what the model is not given, so no single person is compared by it. Groups "
+                    "are.",
+                    unseen=words.listed(unseen),
+                    is_are=is_are,
+                )
             )
         )
     texts = [domain.names[i] for i in domain.texts.tolist()]
     if texts:
         blocks.append(
             Text(
-                f"{words.listed(texts)} holds texts that people wrote. Nobody is compared by them; "
-                "what a text says of somebody’s group is, by the terms in it."
+                say(
+                    "{texts} holds texts that people wrote. Nobody is compared by them; what a "
+                    "text says of somebody’s group is, by the terms in it.",
+                    texts=words.listed(texts),
+                )
             )
         )
     if domain.obstacle:
-        blocks.append(Text(f"No single person is compared: {domain.obstacle}."))
+        blocks.append(
+            Text(say("No single person is compared: {obstacle}.", obstacle=domain.obstacle))
+        )
     return (
         *blocks,
         *_what_may_change(domain, material.shown),
@@ -560,9 +621,14 @@ def _one_by_one(material: Material) -> list[Block]:
     domain = spec.domain
     return [
         Text(
-            f"Every {spec.person} that the search invents is asked about once for each of the "
-            f"{words.number(domain.combination_count)} combinations of the protected values below. "
-            f"{_what_stays(domain)} When the decision changes, that is a finding."
+            say(
+                "Every {person} that the search invents is asked about once for each of the "
+                "{count} combinations of the protected values below. {stays} "
+                "When the decision changes, that is a finding.",
+                person=spec.person,
+                count=words.number(domain.combination_count),
+                stays=_what_stays(domain),
+            )
         ),
         Grid(
             header=("Protected", "Values that are compared"),
@@ -606,7 +672,11 @@ def _what_stays(domain: Domain) -> str:
     said = "All other attributes stay equal."
     if followers:
         verb = "follows" if len(followers) == 1 else "follow"
-        said = f"{words.listed(followers)} {verb} them; all other attributes stay equal."
+        said = say(
+            "{followers} {verb} them; all other attributes stay equal.",
+            followers=words.listed(followers),
+            verb=verb,
+        )
     if domain.ruled:
         said += " Combinations that break a constraint below cannot be, and are not asked about."
     return said
@@ -620,7 +690,9 @@ def allowed_values(domain: Domain, attribute: Attribute, shown: Shown) -> str:
         position = domain.names.index(attribute.name)
         told = (shown.value(position, code) for code in range(len(attribute.values)))
         return _some(list(dict.fromkeys(told)))
-    steps = f", in steps of {words.short(attribute.step, 10)}" if attribute.step else ""
+    steps = (
+        say(", in steps of {step}", step=words.short(attribute.step, 10)) if attribute.step else ""
+    )
     return words.ends(words.short(attribute.low, 10), words.short(attribute.high, 10)) + steps
 
 
@@ -628,9 +700,12 @@ def _unknown(material: Material) -> list[Block]:
     """Say which missing cells are a category, and of how many rows."""
     table = material.table
     told = [
-        f"{words.quoted(attribute.name)} "
-        f"({words.counted(table.column(attribute.name).missing, 'row')}, as "
-        f"“{attribute.values[-1]}”)"
+        say(
+            "{name} ({missing}, as “{values}”)",
+            name=words.quoted(attribute.name),
+            missing=words.counted(table.column(attribute.name).missing, "row"),
+            values=attribute.values[-1],
+        )
         for attribute in material.spec.domain.attributes
         if attribute.unknown
     ]
@@ -638,9 +713,11 @@ def _unknown(material: Material) -> list[Block]:
         return []
     return [
         Text(
-            f"Missing cells are a category of their own in {words.joined(told)}. They are "
-            "compared and counted like any other, given to the model as missing, and never filled "
-            "in."
+            say(
+                "Missing cells are a category of their own in {told}. They are compared and "
+                "counted like any other, given to the model as missing, and never filled in.",
+                told=words.joined(told),
+            )
         )
     ]
 
@@ -666,8 +743,10 @@ def _constraints(material: Material) -> list[Block]:
             ),
             widths=(3, 1, 0.8),
             right=(1, 2),
-            caption=f"Constraints, and how many of the {words.number(len(material.table.codes))} "
-            "rows of the data break them",
+            caption=say(
+                "Constraints, and how many of the {codes} rows of the data break them",
+                codes=words.number(len(material.table.codes)),
+            ),
             key="constraints",
             evidence="observed",
         ),
@@ -682,11 +761,18 @@ def compared_values(attribute: Attribute) -> str:
     spacing = attribute.spacing
     if spacing and len(texts) == round((attribute.high - attribute.low) / spacing) + 1:
         if attribute.step:
-            return f"every step of {words.short(attribute.step, 10)} from {texts[0]} to {texts[-1]}"
-        return f"every whole number from {texts[0]} to {texts[-1]}"
-    return (
-        f"{', '.join(texts)}: the middles of {len(texts)} groups of equal width from "
-        f"{words.ends(words.short(attribute.low, 10), words.short(attribute.high, 10))}"
+            return say(
+                "every step of {step} from {low} to {high}",
+                step=words.short(attribute.step, 10),
+                low=texts[0],
+                high=texts[-1],
+            )
+        return say("every whole number from {low} to {high}", low=texts[0], high=texts[-1])
+    return say(
+        "{values}: the middles of {n} groups of equal width from {ends}",
+        values=", ".join(texts),
+        n=words.number(len(texts)),
+        ends=words.ends(words.short(attribute.low, 10), words.short(attribute.high, 10)),
     )
 
 
@@ -715,7 +801,11 @@ def method_blocks(material: Material) -> list[Block]:
         budget = run.spec.budget
         limits = [
             *([words.duration(budget.seconds)] if budget.seconds is not None else []),
-            *([f"{words.number(budget.queries)} rows"] if budget.queries is not None else []),
+            *(
+                [say("{queries} rows", queries=words.number(budget.queries))]
+                if budget.queries is not None
+                else []
+            ),
         ]
         settings = [
             ("seed", str(run.spec.seed), "the start of all randomness; the same gives the same"),
@@ -754,7 +844,7 @@ def _group_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     """Give what a run about groups was told beside its options: edges of bins, texts, terms."""
     rows = [
         (
-            f"edges of {words.quoted(name)}",
+            say("edges of {name}", name=words.quoted(name)),
             ", ".join(words.short(edge) for edge in edges),
             "where the bins of this number meet, instead of bins of equal width",
         )
@@ -764,9 +854,9 @@ def _group_rows(run: RunRecord) -> list[tuple[str, str, str]]:
         rows.append(("text", run.spec.text, "the column of texts in which terms are compared"))
         listed = [
             (
-                f"terms of {words.quoted(category)}",
+                say("terms of {category}", category=words.quoted(category)),
                 words.number(len(terms)),
-                f"what names somebody: {', '.join(terms)}",
+                say("what names somebody: {terms}", terms=", ".join(terms)),
             )
             for category, terms in run.spec.terms.items()
         ]
@@ -778,13 +868,27 @@ def _repair_rows(spec: AuditSpec, run: RunRecord) -> list[tuple[str, str, str]]:
     """Give what a repair was told beside its options: the rule set, or which pairs."""
     asked = run.spec
     if asked.rule:
-        decision = f", for the decision “{asked.outcome}”" if asked.outcome else ""
-        return [("rule set", rule_phrase(spec, asked.rule), f"what is repaired{decision}")]
+        decision = (
+            say(", for the decision “{outcome}”", outcome=asked.outcome) if asked.outcome else ""
+        )
+        return [
+            (
+                "rule set",
+                rule_phrase(spec, asked.rule),
+                say("what is repaired{decision}", decision=decision),
+            )
+        ]
     if method_named(asked.method).answers is not Answers.REPAIR:
         return []
     runs = words.joined([str(number) for number in asked.pairs_of]) or "all"
     told = "only those that the auditor flagged" if asked.flagged else "flagged ones first"
-    return [("pairs of runs", runs, f"whose pairs are repaired; {told}")]
+    return [
+        (
+            "pairs of runs",
+            runs,
+            say("whose pairs are repaired; {told}", told=told),
+        )
+    ]
 
 
 def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:

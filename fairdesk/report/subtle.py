@@ -22,9 +22,9 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
+from fairdesk.report.language import say
 from fairdesk.report.material import Material, not_run
 from fairdesk.report.rules import combination_text, rule_phrase
-from fairdesk.report.words import NBSP
 
 #: Rule sets that are listed, and those of them that are drawn.
 _LISTED, _DRAWN = 20, 6
@@ -133,7 +133,14 @@ def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
     confidence = words.percent(held[0].confidence, 1.0, 0)
     return [
         Grid(
-            header=("Highest", "Rate", "Lowest", "Rate", "Points apart", f"{confidence} interval"),
+            header=(
+                "Highest",
+                "Rate",
+                "Lowest",
+                "Rate",
+                "Points apart",
+                say("{confidence} interval", confidence=confidence),
+            ),
             rows=tuple(
                 (
                     combination_text(spec, gap.attributes, gap.best),
@@ -147,8 +154,11 @@ def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
             ),
             widths=(2.2, 0.7, 2.2, 0.7, 0.7, 1.1),
             right=(1, 3, 4, 5),
-            caption="By each set of attributes the groups with the highest and the lowest "
-            f"favourable rate, among {words.plural(spec.person)} invented at random",
+            caption=say(
+                "By each set of attributes the groups with the highest and the lowest "
+                "favourable rate, among {people} invented at random",
+                people=words.plural(spec.person),
+            ),
             key=f"gaps-{run}",
             evidence="estimated",
         )
@@ -203,11 +213,11 @@ def _chart(spec: AuditSpec, leaders: Sequence[RuleSet], key: str) -> Chart:
                 rule_phrase(spec, each.conditions),
                 each.phi_in,
                 each.phi_out,
-                f"{about_groups.signed(100 * (each.phi_in - each.phi_out), 1)} points",
+                say("{n} points", n=about_groups.signed(100 * (each.phi_in - each.phi_out), 1)),
             )
             for each in leaders
         ],
-        x_title=f"share with “{leaders[0].outcome}”",
+        x_title=say("share with “{outcome}”", outcome=leaders[0].outcome),
     )
     return Chart(
         picture.svg,
@@ -236,22 +246,36 @@ def _listed(
     ]
     many = len(about_groups.leaders(sets))
     shown = (
-        f"The first {words.number(len(rows))} of {words.number(many)} rule sets"
+        say(
+            "The first {rows} of {many} rule sets",
+            rows=words.number(len(rows)),
+            many=words.number(many),
+        )
         if many > len(rows)
         else "Rule sets"
     )
     return Grid(
         header=(
             *("Rule set", "Inside", "Outside", "Points apart" if mined.outcome else "Apart"),
-            *(f"95{NBSP}% interval", "Corrected p", "Support", "Untouched rows", "Variants"),
+            *(
+                say("{percent} interval", percent=words.percent_of("95")),
+                "Corrected p",
+                "Support",
+                "Untouched rows",
+                "Variants",
+            ),
         ),
         rows=tuple(rows),
         widths=(2.3, 0.8, 0.85, 0.75, 1.4, 1.0, 0.85, 1.0, 0.9),
         right=(1, 2, 3, 4, 5, 6, 7, 8),
-        caption=f"{shown} that stand for themselves, the highest score first; variants "
-        "describe nearly the same people. Intervals and p-values are corrected for all "
-        f"{words.number(mined.rule_sets)} rule sets examined. Untouched rows: the "
-        "difference among the rows as they are; † these do not show it",
+        caption=say(
+            "{shown} that stand for themselves, the highest score first; variants describe "
+            "nearly the same people. Intervals and p-values are corrected for all "
+            "{rule_sets} rule sets examined. Untouched rows: the difference among the rows "
+            "as they are; † these do not show it",
+            shown=shown,
+            rule_sets=words.number(mined.rule_sets),
+        ),
         key=f"rules-{key}",
         evidence="estimated",
     )
@@ -262,7 +286,12 @@ def _all_rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet], key: str)
     return Grid(
         header=(
             *("Rule set", "Inside", "Outside", "Points apart" if mined.outcome else "Apart"),
-            *(f"95{NBSP}% interval", "Corrected p", "Support", "Untouched rows"),
+            *(
+                say("{percent} interval", percent=words.percent_of("95")),
+                "Corrected p",
+                "Support",
+                "Untouched rows",
+            ),
         ),
         rows=tuple(
             (
@@ -277,7 +306,9 @@ def _all_rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet], key: str)
         ),
         widths=(2.4, 0.8, 0.85, 0.75, 1.4, 1.0, 0.85, 1.0),
         right=(1, 2, 3, 4, 5, 6, 7),
-        caption=f"All {words.number(len(sets))} rule sets that were kept, variants too",
+        caption=say(
+            "All {sets} rule sets that were kept, variants too", sets=words.number(len(sets))
+        ),
         key=f"all-rules-{key}",
         optional=True,
         evidence="estimated",
@@ -371,7 +402,15 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
             right=(2, 3, 4, 5, 6),
             caption="Terms: the share with the favourable decision of texts in which "
             "the term stands for another of its category, and how many of them change the decision"
-            + (f"; the first {_TERMS} of {words.number(len(held))}" if len(held) > _TERMS else ""),
+            + (
+                say(
+                    "; the first {terms} of {held}",
+                    terms=words.number(_TERMS),
+                    held=words.number(len(held)),
+                )
+                if len(held) > _TERMS
+                else ""
+            ),
             key=f"terms-{run}",
             evidence="estimated",
         ),
