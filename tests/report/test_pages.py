@@ -193,7 +193,8 @@ def test_numbers_stand_below_each_other_at_the_decimal_sign():
         read(report(Section("x", (grid,)))).pages[-1].extract_text(visitor_text=note)
         return found
 
-    at = columns("1.5", "1.25", "9", "–")
+    at = columns("1.5", "1.25", "9", "–", "3.75*")
+    assert at["3.75*"] == pytest.approx(at["1.5"], abs=0.01)
     assert at["1.5"] == pytest.approx(at["1.25"], abs=0.01)
     assert at["9"] == pytest.approx(at["1.5"], abs=0.01)
     # what is no number stands at the right edge
