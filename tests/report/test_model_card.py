@@ -10,6 +10,7 @@ from pypdf import PdfReader
 from fairdesk.audit.details import Choice, Signer
 from fairdesk.audit.store import Store
 from fairdesk.data.reading import read_table
+from fairdesk.events import Proven
 from fairdesk.report.document import make_pdf, make_report
 from fairdesk.report.fields import example_details, fields_of
 from fairdesk.report.status import mark_final
@@ -108,11 +109,23 @@ def test_a_short_report_refers_to_no_section_that_it_has_not(audited, report, tm
             assert not re.search(r"sections? [\d.)N]", text_of(store, CARD))
 
 
+def test_what_is_not_proven_does_not_bear_the_mark_of_it(tmp_path):
+    nothing = Proven("domain", ("sex",), 0.0, 0.0, 1.0, "100", "0", "0")
+    half = msgspec.structs.replace(nothing, certified=0.5, undecided=0.5, certified_people="50")
+    with people_store(tmp_path) as store:
+        for proven, mark in ((nothing, ""), (half, "proven")):
+            measured(store, "certify", (proven,))
+            held = section_of(make_report(store, CARD), "card-figures")
+            assert blocks_of(held, "Statement")[-1].evidence == mark
+
+
 def test_without_group_figures_it_says_so_and_tells_of_the_labels(tmp_path):
     with people_store(tmp_path, ("sex",)) as store:
         section = section_of(make_report(store, CARD), "card-figures")
+        metrics = blocks_of(section_of(make_report(store, CARD), "card-metrics"), "Grid")[0]
     assert any(each.lead == "Not run:" for each in blocks_of(section, "Text"))
     assert blocks_of(section, "Grid")
+    assert metrics.rows[0][1].endswith("nothing of the model")
 
 
 def test_every_field_is_printed(tmp_path):

@@ -57,9 +57,12 @@ def metrics(material: Material, *, repairs: bool = True) -> Grid:
 
 def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
     people = material.people
+    of_model = material.measured is not None or bool(material.spec.predictions)
     yield (
         say("Rate and impact ratio"),
-        say("How often each group has the favourable outcome, by the group that has it most often"),
+        say("How often each group gets the favourable decision, beside the group that does most")
+        if of_model
+        else say("How often each group has the favourable label; nothing of the model"),
         "observed",
         "outcomes",
     )
