@@ -232,7 +232,7 @@ def report(told: Account) -> Report:
         title=told.title,
         header=told.title if len(told.title) <= 80 else f"{told.title[:79].rstrip()}…",
         kind=_kind(told).removesuffix(":"),
-        status="Check" if told.what == "verified" else "Repetition",
+        status="Final",
         identity=told.audit,
         cover=(
             Fact("Audit", told.audit),
