@@ -9,7 +9,7 @@ from fairdesk.audit.records import RunRecord
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.certify.certificate import margin_sentence
 from fairdesk.data.domain import Attribute
-from fairdesk.events import PairShare, Proven, Region, Share
+from fairdesk.events import PairShare, Proven, Refinement, Region, Share
 from fairdesk.report import charts, evidence, figures, words
 from fairdesk.report.blocks import (
     Block,
@@ -22,9 +22,10 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
-from fairdesk.report.language import localised
+from fairdesk.report.language import localised, say
 from fairdesk.report.material import Material, not_run
 from fairdesk.report.question import allowed_values, compared_values
+from fairdesk.report.refined import icicle
 
 _STATISTICAL = (
     "What is estimated of the undecided part comes from people drawn at random from it. It is "
@@ -73,12 +74,13 @@ def statement(spec: AuditSpec, run: RunRecord, details: Sequence[str]) -> Statem
         if said.startswith(begin):
             number, _, rest = said.removeprefix(begin).partition(" ")
             number = begin + number
-    proven = figures.proven_of(run.figures) is not None
+    found = figures.proven_of(run.figures)
+    proven = found is not None and bool(found.certified or found.falsified)
     return Statement(
         number,
         rest,
         tuple(details),
-        evidence="proven" if proven else "estimated" if run.figures else "",
+        evidence="proven" if proven else "" if found or not run.figures else "estimated",
         place="certification" if details else "",
     )
 
@@ -89,11 +91,16 @@ def _whom(material: Material) -> str:
     names = words.listed(words.protected_names(domain))
     count = len(domain.combinations)
     ruled = "; the constraints say who there can be" if domain.ruled else ""
-    return (
-        f"All {material.people} whom the allowed values below make{ruled}. "
-        f"Each is compared under all {words.number(count)} combinations of values of {names} that "
-        f"may be, {words.number(count * (count - 1) // 2)} pairs in all: who gets the same "
-        "decision under all of them is treated alike, and else unlike."
+    return say(
+        "All {people} whom the allowed values below make{ruled}. Each is compared "
+        "under all {count} combinations of values of {names} that may be, {pairs} "
+        "pairs in all: who gets the same decision under all of them is treated alike, "
+        "and else unlike.",
+        people=material.people,
+        ruled=ruled,
+        count=words.number(count),
+        names=names,
+        pairs=words.number(count * (count - 1) // 2),
     )
 
 
@@ -125,9 +132,9 @@ def _how_many(attribute: Attribute, *, compared: bool) -> str:
         return words.number(len(attribute.compared))
     if attribute.values:
         return words.number(len(attribute.values))
-    if not attribute.spacing:
-        return "–"
-    return words.number(round((attribute.high - attribute.low) / attribute.spacing) + 1)
+    # numbers without a step are counted on the attribute's own grid, as the proof does
+    spacing = attribute.spacing or 1 / attribute.grid
+    return words.number(round((attribute.high - attribute.low) / spacing) + 1)
 
 
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
@@ -142,11 +149,14 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     of_people = figures.proven_of(run.figures, "population")
     rows = [each for each in run.figures if isinstance(each, Share) and each.whom == "data"]
     blocks += [
-        Text(figures.share_sentence(spec, each), lead=f"The data’s own {material.people}.")
+        Text(
+            figures.share_sentence(spec, each),
+            lead=say("The data’s own {people}.", people=material.people),
+        )
         for each in rows
     ]
     blocks += _bars(proven, of_people, run.id)
-    blocks += _course(run, proven)
+    blocks += [*_course(run, proven), *_division(run)]
     blocks += _alone(run, proven)
     blocks += _pairs(spec, run)
     blocks += _regions(spec, run)
@@ -196,6 +206,42 @@ def _course(run: RunRecord, proven: Proven) -> list[Block]:
             "How the proof came",
             key=f"course-{run.id}",
             optional=True,
+            evidence="proven",
+        )
+    ]
+
+
+def _division(run: RunRecord) -> list[Block]:
+    """Draw how the domain was divided, where the auditor asks for it."""
+    found = [each for each in run.figures if isinstance(each, Refinement)]
+    if not found or not found[0].parts:
+        return []
+    picture = icicle(found[0].parts)
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            "How the domain was divided: the larger boxes, each below the one that it is part of",
+            key=f"boxes-{run.id}",
+            optional=True,
+            evidence="proven",
+        )
+    ]
+
+
+def strip(run: RunRecord) -> list[Chart]:
+    """Draw what is proven in one strip, for the summary."""
+    proven = figures.proven_of(run.figures)
+    if proven is None or not (proven.certified or proven.falsified):
+        return []
+    estimated = None if proven.estimated is None else _estimated_of_whole(proven)
+    picture = charts.proof_strip(charts.ProofBar("", proven.certified, proven.falsified, estimated))
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            "What is proven of everybody who could be, and what is not",
+            key=f"proof-{run.id}",
             evidence="proven",
         )
     ]
@@ -260,10 +306,15 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
         facts.append(
             Fact(
                 "Of these, estimated",
-                f"{figures.shown_percent(told.estimate, 1)} ({ends}) are treated unlike; "
-                f"statistical, not certified: of {words.number(told.people)} people drawn at "
-                f"random from the undecided boxes {words.number(told.unlike)} are, and what is "
-                "proven of these boxes is taken off",
+                say(
+                    "{share} ({ends}) are treated unlike; statistical, not certified: of {people} "
+                    "people drawn at random from the undecided boxes {unlike} are, and what is "
+                    "proven of these boxes is taken off",
+                    share=figures.shown_percent(told.estimate, 1),
+                    ends=ends,
+                    people=words.number(told.people),
+                    unlike=words.number(told.unlike),
+                ),
             )
         )
     if of_people is not None:
@@ -317,6 +368,7 @@ def _shares(proven: Proven) -> tuple[str, str, str]:
 def _pairs(spec: AuditSpec, run: RunRecord) -> list[Block]:
     """Tell which pairs of values carry what is unlike."""
     pairs = [each for each in run.figures if isinstance(each, PairShare)]
+    pairs = [each for each in pairs if each.falsified or each.certified]
     if not pairs:
         return []
     rows = tuple(
@@ -367,7 +419,7 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
                 rows=rows,
                 widths=(2.6, 1.8, 0.8, 0.9),
                 right=(1, 2, 3),
-                caption=f"The largest boxes in which everybody {what}",
+                caption=say("The largest boxes in which everybody {what}", what=what),
                 key=f"{verdict}-{run.id}",
                 evidence="proven",
             )

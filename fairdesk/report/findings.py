@@ -66,6 +66,8 @@ def summary(material: Material) -> Section:
     told = [run for run in material.runs if _is_told(material, run)]
     for run in told:
         blocks += _statements(material, run)
+        if proves(run):
+            blocks += certification.strip(run)
     if spec.predictions:
         blocks += _without_model(material)
     elif not told:
@@ -217,8 +219,12 @@ def _what_it_shows(material: Material) -> list[Block]:
 def _widest_sentence(material: Material, pair: Pair) -> str:
     spec = material.spec
     changes = [
-        f"{words.quoted(spec.domain.names[i])} from {material.shown.value(i, pair.row[i])} "
-        f"to {material.shown.value(i, pair.partner[i])}"
+        say(
+            "{name} from {before} to {after}",
+            name=words.quoted(spec.domain.names[i]),
+            before=material.shown.value(i, pair.row[i]),
+            after=material.shown.value(i, pair.partner[i]),
+        )
         for i in spec.domain.protected.tolist()
         if pair.row[i] != pair.partner[i]
     ]
@@ -251,7 +257,10 @@ def results(material: Material) -> Section:
                 "that a search should beat."
             ),
             _found_chart(
-                material, finished, f"All searches: findings against {material.people} tried", "all"
+                material,
+                finished,
+                say("All searches: findings against {people} tried", people=material.people),
+                "all",
             ),
         ]
     for run in material.searches:
@@ -259,13 +268,23 @@ def results(material: Material) -> Section:
     if not material.searches:
         blocks.append(not_run(_NO_SEARCH))
         if material.proofs and (place := material.number("certification")):
-            blocks.append(Text(f"No search was made; section {place} says what is proven."))
+            blocks.append(
+                Text(
+                    say(
+                        "No search was made; section {place} says what is proven.", place=str(place)
+                    )
+                )
+            )
     marks = material.gathered.marks
     if marks["flagged"] or marks["dismissed"]:
         blocks.append(
             Text(
-                f"The auditor flagged {words.number(marks['flagged'])} of these findings and "
-                f"dismissed {words.number(marks['dismissed'])}. Dismissed ones stay in the counts."
+                say(
+                    "The auditor flagged {flagged} of these findings and dismissed {dismissed}. "
+                    "Dismissed ones stay in the counts.",
+                    flagged=words.number(marks["flagged"]),
+                    dismissed=words.number(marks["dismissed"]),
+                )
             )
         )
     if "pairs" not in material.chapters:
@@ -286,9 +305,14 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         blocks.append(Callout("Only near real people.", near))
     blocks += _course(material, run)
     if run.found and figures.searches(run) and len(material.progress[run.id]):
-        title = f"Findings against {material.people} tried"
+        title = say("Findings against {people} tried", people=material.people)
         blocks += [
-            _found_chart(material, [run], title, f"found-{run.id}"),
+            _found_chart(
+                material,
+                [run],
+                title,
+                f"found-{run.id}",
+            ),
             _cost_chart(material, run),
         ]
     names = words.protected_names(spec.domain)
@@ -299,15 +323,23 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
             Chart(
                 picture.svg,
                 picture.alt,
-                f"Of {words.number(run.found)} findings: the decision changes already when only "
-                "this attribute changes",
+                say(
+                    "Of {found} findings: the decision changes already when only this attribute "
+                    "changes",
+                    found=words.number(run.found),
+                ),
                 key=f"alone-{run.id}",
                 evidence="example",
             )
         )
     counters = material.gathered.changes.get(run.id, [])
     blocks += [
-        _changes_grid(material, position, counter, f"changes-{run.id}-{place}")
+        _changes_grid(
+            material,
+            position,
+            counter,
+            f"changes-{run.id}-{place}",
+        )
         for place, (position, counter) in enumerate(
             zip(spec.domain.protected.tolist(), counters, strict=False), start=1
         )
@@ -327,9 +359,9 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
 def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid:
     """List how common it is among whom, by which attributes, and how that is known."""
     whom = {
-        "domain": f"all possible {material.people}",
-        "data": f"the {material.people} in the data",
-        "perturbed": f"{material.people} a little unlike those in the data",
+        "domain": say("all possible {people}", people=material.people),
+        "data": say("the {people} in the data", people=material.people),
+        "perturbed": say("{people} a little unlike those in the data", people=material.people),
     }
     rows = []
     for each in shares:
@@ -346,7 +378,11 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
                 "exact"
                 if exact
                 else words.percent_ends(each.anytime_low, each.anytime_high, digits),
-                f"{words.number(each.hits)} of {words.number(each.people)}",
+                say(
+                    "{hits} of {people}",
+                    hits=words.number(each.hits),
+                    people=words.number(each.people),
+                ),
             )
         )
     confidence = words.percent(shares[0].confidence, 1.0, 0)
@@ -355,9 +391,12 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
         rows=tuple(rows),
         widths=(1.7, 1.1, 0.7, 1.15, 1.15, 1.2),
         right=(2, 3, 4, 5),
-        caption="How common it is to get another decision when only these change: of people drawn "
-        f"at random, or of all (“exact”). The first interval ({confidence}) is for who looks once, "
-        "the other for who watches and stops when they like",
+        caption=say(
+            "How common it is to get another decision when only these change: of people "
+            "drawn at random, or of all (“exact”). The first interval ({confidence}) is "
+            "for who looks once, the other for who watches and stops when they like",
+            confidence=confidence,
+        ),
         key=f"shares-{run.id}",
         evidence="estimated",
     )
@@ -369,7 +408,14 @@ def _facts(material: Material, run: RunRecord) -> tuple[Fact, ...]:
     return (
         Fact("How", METHODS[run.spec.method].sentence),
         Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else "")),
-        Fact("Tried", f"{words.number(run.tried)} invented {material.people}, each once"),
+        Fact(
+            "Tried",
+            say(
+                "{tried} invented {people}, each once",
+                tried=words.number(run.tried),
+                people=material.people,
+            ),
+        ),
         Fact("Found", words.number(run.found) + (alike if run.found else "")),
         Fact("Rows sent to the model", words.number(run.queries)),
         *([Fact("Left out", f"{words.number(run.rejected)} {_LEFT_OUT}")] if run.rejected else []),
@@ -386,8 +432,10 @@ def _rates(run: RunRecord) -> tuple[Fact, ...]:
         Fact("Rows per finding", words.number(run.queries / run.found, 1)),
         Fact(
             "Findings per 1,000 rows",
-            f"{words.number(1_000 * run.found / run.queries, 1)}: how well the search works, not "
-            "how common a finding is",
+            say(
+                "{rate}: how well the search works, not how common a finding is",
+                rate=words.number(1_000 * run.found / run.queries, 1),
+            ),
         ),
     )
 
@@ -416,12 +464,13 @@ def _course(material: Material, run: RunRecord) -> list[Block]:
         return []
     picture = charts.course_chart(
         share.course,
-        x_title=f"{material.people} drawn at random",
-        y_title=f"share of all possible {material.people}",
+        x_title=say("{people} drawn at random", people=material.people),
+        y_title=say("share of all possible {people}", people=material.people),
     )
-    caption = (
-        f"How the estimate came. With {words.percent(share.confidence, 1.0, 0)} confidence the "
-        "share lies in the band at every moment together"
+    caption = say(
+        "How the estimate came. With {share} confidence the share lies in the band at "
+        "every moment together",
+        share=words.percent(share.confidence, 1.0, 0),
     )
     return [Chart(picture.svg, picture.alt, caption, key=f"course-{run.id}", evidence="estimated")]
 
@@ -435,8 +484,8 @@ def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, ke
     ]
     picture = charts.line_chart(
         lines,
-        x_title=f"{material.people} tried",
-        y_title=f"{material.people} found who get another decision",
+        x_title=say("{people} tried", people=material.people),
+        y_title=say("{people} found who get another decision", people=material.people),
     )
     return Chart(picture.svg, picture.alt, caption, key=key, evidence="example")
 
@@ -447,7 +496,7 @@ def _cost_chart(material: Material, run: RunRecord) -> Chart:
     picture = charts.line_chart(
         [charts.Series(material.run_name(run), course[:, 3], course[:, 2])],
         x_title="rows sent to the model",
-        y_title=f"{material.people} found who get another decision",
+        y_title=say("{people} found who get another decision", people=material.people),
     )
     return Chart(
         picture.svg,
@@ -474,10 +523,10 @@ def _changes_grid(
         for (better, worse), count in counter.most_common()
     ]
     name = material.spec.domain.names[position]
-    caption = f"Which values of {name} were paired, in findings where it differs"
+    caption = say("Which values of {name} were paired, in findings where it differs", name=name)
     if len(rows) > _CHANGES_SHOWN:
         rest = sum(sorted(counter.values(), reverse=True)[_CHANGES_SHOWN:])
-        other = f"{words.number(len(rows) - _CHANGES_SHOWN)} other pairings"
+        other = say("{rows} other pairings", rows=words.number(len(rows) - _CHANGES_SHOWN))
         rows = [*rows[:_CHANGES_SHOWN], (other, "", words.number(rest), words.percent(rest, total))]
     return Grid(
         header=("Favourable for", "Not for", "Findings", "Share"),
@@ -507,14 +556,22 @@ def _pair_blocks(material: Material) -> list[Block]:
     flagged = sum(pair.mark == "flagged" for pair in shown)
     order = []
     if flagged:
-        order.append(f"first the {words.number(flagged) if flagged > 1 else 'one'} flagged")
+        order.append(
+            say(
+                "first the {flagged} flagged",
+                flagged=words.number(flagged) if flagged > 1 else "one",
+            )
+        )
     if flagged < len(shown):
         order.append("those whose scores differ most, unlike people before near copies")
-    intro = (
-        f"{words.number(len(shown))} of {words.number(total)} pairs: {', then '.join(order)}. "
-        "The whole list is in the findings file (CSV or JSON) and in the audit file. The two "
-        "people of a pair are equal in everything but the lines marked “≠”. Scores are those of "
-        "the favourable outcome."
+    intro = say(
+        "{shown} of {total} pairs: {order}. The whole list is in the findings file (CSV "
+        "or JSON) and in the audit file. The two people of a pair are equal in "
+        "everything but the lines marked “≠”. Scores are those of the favourable "
+        "outcome.",
+        shown=words.number(len(shown)),
+        total=words.number(total),
+        order=", then ".join(order),
     )
     people = material.spec.domain.people(material.table)
     cards = [_card(material, pair, people) for pair in shown]
@@ -579,18 +636,26 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
     run = next(run for run in material.runs if run.id == pair.run)
     detail = [material.run_name(run)]
     if len(run.seconds) > 1:
-        detail.append(f"{pair.phase} search")
+        detail.append(say("{phase} search", phase=pair.phase))
     if len(people) and shown.whole:
         _, distance = nearest(spec.domain, people, pair.row)
-        detail.append(f"distance to the nearest real {spec.person} {words.number(distance, 3)}")
-    title = f"Finding {words.number(pair.id)}" + (", flagged" if pair.mark == "flagged" else "")
+        detail.append(
+            say(
+                "distance to the nearest real {person} {distance}",
+                person=spec.person,
+                distance=words.number(distance, 3),
+            )
+        )
+    title = say("Finding {n}", n=words.number(pair.id)) + (
+        say(", flagged") if pair.mark == "flagged" else ""
+    )
     person = spec.person[:1].upper() + spec.person[1:]
     return PairCard(
         title,
         "; ".join(detail),
         pair.note if shown.whole else "",
-        f"{person} A",
-        f"{person} B",
+        say("{Person} A", Person=person),
+        say("{Person} B", Person=person),
         rows,
         outcome,
         key=f"pair-{pair.id}",

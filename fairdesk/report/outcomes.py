@@ -29,6 +29,8 @@ from fairdesk.report.material import Material, not_run
 _SHOWN = 40
 #: With fewer people than this a share says next to nothing.
 _FEW = 10
+#: What is not told of groups that are not compared.
+_COMPARED = ("impact", "shortfall", "difference", "test", "p", "holm", "smd", "equal", "odds")
 #: Groups with a curve of their own.
 _CURVES = 6
 #: Groups drawn per chart.
@@ -329,7 +331,7 @@ def _ends(table: GroupTable, line: GroupLine) -> str:
 def _odds(line: GroupLine, best: GroupLine | None) -> str:
     """Write the odds ratio of a group to the reference."""
     if best is None or not line.known:
-        return "not compared"
+        return "–"
     if line is best:
         return "reference"
     whole = best.favourable * (line.people - line.favourable)
@@ -394,6 +396,8 @@ def _grid(
 
 def _cell(column: Column, table: GroupTable, line: GroupLine) -> str:
     text = column.text(table, line)
+    if not line.known and column.key in _COMPARED:
+        return "–"
     if column.key != "impact":
         return text.replace("below", "<")
     return f"{text}{'*' if line.below else ''}{'†' if line.flips else ''}"

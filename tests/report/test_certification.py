@@ -1,21 +1,26 @@
 """The report's section on what is proven: every number in it is true, and nothing is mixed."""
 
 import re
+from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
 
+from fairdesk.audit.details import Choice
 from fairdesk.audit.spec import RunSpec
 from fairdesk.events import (
     Condition,
     Estimated,
     PairShare,
+    Part,
     Proven,
+    Refinement,
     Region,
     Share,
 )
-from fairdesk.report import charts, figures
+from fairdesk.report import charts, drawing, figures
 from fairdesk.report.document import make_report
+from fairdesk.report.refined import icicle
 from tests.report.building import people_store, run_into
 from tests.report.reading import blocks_of, section_of, words_of
 
@@ -194,6 +199,69 @@ def test_what_cannot_be_looked_into_is_estimated_and_says_so(tmp_path):
     said = "This is statistical, not certified: the model cannot be looked into (it reads text)."
     assert said in text
     assert "every box with its verdict" not in text
+
+
+DIVIDED = Refinement(
+    (
+        Part(-1, (), 1.0, 0.5, 0.2),
+        Part(0, (), 0.6, 0.5, 0.0),
+        Part(0, (), 0.4, 0.0, 0.2),
+        Part(1, (), 0.3, 0.3, 0.0),
+    )
+)
+
+
+def test_how_the_domain_was_divided_is_drawn_on_demand(tmp_path):
+    wanted = Choice(added=("certification/boxes-1",))
+    with people_store(tmp_path, ("sex", "job")) as store:
+        run = store.begin_run(RunSpec("certify"))
+        store.measure(run, (*FIGURES, DIVIDED))
+        store.end_run(run, "done")
+        reports = make_report(store), make_report(store, wanted)
+    charts_of = [blocks_of(section_of(each, "certification"), "Chart") for each in reports]
+    (added,) = (each for each in charts_of[1] if each not in charts_of[0])
+    assert added.key == "boxes-1"
+    assert "4 boxes in 3 rows" in added.alt
+
+
+def test_boxes_stand_below_their_own_and_are_as_wide_as_their_share():
+    drawn = ET.fromstring(icicle(DIVIDED.parts).svg)
+    boxes = [
+        tuple(float(each.get(name)) for name in ("x", "y", "width"))
+        for each in drawn.iter("{http://www.w3.org/2000/svg}rect")
+    ]
+    rows = {}
+    for x, y, wide in boxes:
+        start, end = rows.get(y, (x, x))
+        rows[y] = min(start, x), max(end, x + wide)
+    spans = [rows[y] for y in sorted(rows)]
+    whole = drawing.WIDTH
+    assert spans[0] == pytest.approx((0, whole), abs=1)
+    assert spans[1] == pytest.approx((0, whole), abs=1)
+    assert spans[2] == pytest.approx((0, 0.3 * whole), abs=1)
+
+
+def test_the_summary_shows_what_is_proven_at_a_glance(tmp_path):
+    summary = section_of(made(tmp_path, (FIGURES, "done")), "summary")
+    (strip,) = blocks_of(summary, "Chart")
+    assert strip.evidence == "proven"
+    assert "89.93 % certified" in strip.alt.replace("\u00a0", " ")
+
+
+def test_where_nothing_is_proven_nothing_is_marked_as_proven(tmp_path):
+    nothing = msgspec.structs.replace(
+        DOMAIN,
+        certified=0.0,
+        falsified=0.0,
+        undecided=1.0,
+        certified_people="0",
+        falsified_people="0",
+        estimated=None,
+    )
+    summary = section_of(made(tmp_path, ((nothing,), "stopped")), "summary")
+    (told,) = blocks_of(summary, "Statement")
+    assert (told.number, told.evidence) == ("Nothing", "")
+    assert not blocks_of(summary, "Chart")
 
 
 def test_bars_are_as_long_as_their_shares():
