@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QCheckBox, QLabel, QPushButton
 
+from fairdesk.audit.digests import exported_files
 from fairdesk.audit.records import RunState
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import Store
@@ -696,6 +697,8 @@ def test_what_is_written_is_said_before_and_shown_after(qtbot, dialog, tmp_path,
 
     def write(store, worker, run, trial, folder, *, provenance):
         calls.append((run, trial, folder, provenance))
+        folder.mkdir()
+        (folder / "augmented.csv").write_text("age\n")
         return {"augmented.csv": folder / "augmented.csv"}
 
     monkeypatch.setattr(repair_export, "write_repair", write)
@@ -708,6 +711,9 @@ def test_what_is_written_is_said_before_and_shown_after(qtbot, dialog, tmp_path,
     assert not dialog.start.isEnabled()
     qtbot.waitUntil(dialog.done_.isVisible, timeout=20_000)
     assert calls == [(2, 4, folder, "columns")]
+    with Store.open(dialog._session.path) as store:
+        (file,) = exported_files(store.log_entries())
+    assert (file.name, file.path) == ("augmented.csv", str(folder / "augmented.csv"))
     assert "augmented.csv" in dialog.files.text()
     assert not dialog.folder.isVisible()
     assert str(folder) in dialog.files.text()
