@@ -17,12 +17,13 @@ from fairdesk.errors import ReportError
 from fairdesk.report.blocks import Block, Chart, Grid, Heading, Report, Section
 
 #: What no report can do without: what was not measured, and how to check the rest.
-_ALWAYS = frozenset(("limits", "evidence"))
+_ALWAYS = frozenset(("limits", "card-caveats", "evidence"))
 #: And what a final one cannot either.
-_FINAL = frozenset(("summary",))
-#: What the law that a template follows asks for: these sections, with all that they hold.
+_FINAL = frozenset(("summary", "card-figures"))
+#: What the rule that a template follows asks for: these sections, with all that they hold.
 _OF_TEMPLATES: dict[TemplateKey, frozenset[str]] = {
     "ll144": frozenset(("rates", "ll144", "ll144-data", "unknown")),
+    "annex-iv": frozenset(("sign-off",)),
 }
 #: Of a long caption so much names a part.
 _LONGEST = 90

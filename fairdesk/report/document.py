@@ -245,7 +245,7 @@ def _saying_so(report: Report) -> Report:
         report,
         sections=tuple(
             msgspec.structs.replace(each, blocks=(callout, *each.blocks))
-            if each.key == "limits"
+            if each.key in ("limits", "card-caveats")
             else each
             for each in report.sections
         ),
@@ -322,11 +322,13 @@ def _kind(material: Material) -> str:
     if material.choice.template != "plain":
         return TEMPLATES[material.choice.template].title
     if material.spec.predictions:
-        return "Audit of group outcomes"
+        return say("Audit of group outcomes")
     groups = any(about_groups(run) for run in material.runs)
     if groups and material.one_by_one:
-        return "Audit for individual and group discrimination"
-    return f"Audit for {'group' if groups else 'individual'} discrimination"
+        return say("Audit for individual and group discrimination")
+    if groups:
+        return say("Audit for group discrimination")
+    return say("Audit for individual discrimination")
 
 
 def _promise(material: Material) -> str:
@@ -341,7 +343,10 @@ def _promise(material: Material) -> str:
 def _cover(spec: AuditSpec, moment: datetime, standing: str) -> tuple[Fact, ...]:
     model, source = (re.split(r"[/\\]", path)[-1] for path in (spec.model.path, spec.data.path))
     return (
-        Fact("Decisions", f"the column {words.quoted(spec.predictions)}; no model was asked")
+        Fact(
+            "Decisions",
+            say("the column {name}; no model was asked", name=words.quoted(spec.predictions)),
+        )
         if spec.predictions
         else Fact("Model", f"{model} ({spec.model.format})"),
         Fact("Data", f"{source}, {words.counted(spec.data.rows, spec.person)}"),
@@ -356,5 +361,7 @@ def _cover(spec: AuditSpec, moment: datetime, standing: str) -> tuple[Fact, ...]
 def _compared_by(spec: AuditSpec) -> str:
     """Name what tells people apart: protected attributes, and terms in a text."""
     domain = spec.domain
-    texts = [f"terms in {words.quoted(domain.names[i])}" for i in domain.texts.tolist()]
+    texts = [
+        say("terms in {name}", name=words.quoted(domain.names[i])) for i in domain.texts.tolist()
+    ]
     return words.joined([*map(words.quoted, words.grouping_names(domain)), *texts])

@@ -61,8 +61,8 @@ SENTENCES: dict[Redaction, str] = {
 #: The same in a few words.
 SHORT: dict[Redaction, str] = {
     "none": "",
-    "synthetic": "only invented ones are shown; see Limits",
-    "bands": "shown in bands; see Limits",
+    "synthetic": "only invented ones are shown",
+    "bands": "shown in bands",
 }
 
 

@@ -10,7 +10,7 @@ from pypdf import PdfReader
 from fairdesk.audit.details import Choice
 from fairdesk.errors import ReportError
 from fairdesk.report import html, pages
-from fairdesk.report.blocks import Chart, Grid, Heading, Report, Section, Text
+from fairdesk.report.blocks import Callout, Chart, Grid, Heading, Report, Section, Text
 from fairdesk.report.choosing import check, chosen, parts, settled
 from fairdesk.report.document import make_report, whole_report
 from fairdesk.report.structured import structured
@@ -121,6 +121,29 @@ def test_what_a_reader_needs_stays(template, final, stays):
             check(listed, Choice(template=template, left_out=(key,)), final=final)
     others = tuple(key for key in left_out if key not in stays)
     check(listed, Choice(template=template, left_out=others), final=final)
+
+
+def test_what_each_kind_of_report_always_holds_is_there(store):
+    """A kind of report whose sections are called otherwise would have nothing that stays."""
+    for template, stays in (
+        ("plain", {"limits", "evidence"}),
+        ("ll144", {"limits", "evidence", "rates", "unknown", "ll144", "ll144-data"}),
+        ("annex-iv", {"limits", "evidence", "sign-off"}),
+        ("model-card", {"card-caveats"}),
+    ):
+        choice = Choice(template=template)
+        listed = parts(whole_report(store, choice), choice)
+        assert {part.key for part in listed if part.required and "/" not in part.key} == stays
+        dropped = next(part for part in listed if not part.required)
+        made = make_report(store, Choice(template=template, left_out=(dropped.key,)))
+        said = [
+            block.text
+            for section in made.sections
+            if section.key in stays
+            for block in section.blocks
+            if isinstance(block, Callout)
+        ]
+        assert any(dropped.title in each for each in said)
 
 
 def test_an_unknown_part_is_refused_with_near_names():
