@@ -10,7 +10,7 @@ import re
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import msgspec
 
@@ -148,14 +148,7 @@ class Preview:
 
     def pictures(self, scale: float = 1.0) -> list[bytes]:
         """Draw every page as PNG, with so many pixels to a point."""
-        return self._drawn("png", 72.0 * scale)
-
-    def drawings(self) -> list[bytes]:
-        """Draw every page as SVG, with text as outlines."""
-        return self._drawn("svg", None)
-
-    def _drawn(self, kind: Literal["png", "svg"], ppi: float | None) -> list[bytes]:
-        drawn = self._compiler.compile(format=kind, ppi=ppi)
+        drawn = self._compiler.compile(format="png", ppi=72.0 * scale)
         return drawn if isinstance(drawn, list) else [drawn] if drawn else []
 
     def places(self) -> dict[str, int]:
