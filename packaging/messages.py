@@ -104,12 +104,12 @@ def _of_module(module: ast.Module) -> Iterator[str | tuple[str, str]]:
             case ast.Dict():
                 for each in node.values:
                     yield from whole(each)
-            case ast.Starred():
+            case ast.Starred() | ast.Subscript():
                 yield from whole(node.value)
 
     for call in sorted(calls, key=lambda each: (each.lineno, each.col_offset)):
         match _name(call):
-            case "say" | "fixed" if call.args:
+            case "say" | "fixed" | "not_run" if call.args:
                 yield from whole(call.args[0])
             case "say_many":
                 yield from zip(whole(call.args[1]), whole(call.args[2]), strict=True)

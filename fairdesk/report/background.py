@@ -33,7 +33,9 @@ _LINK = 12
 def limits(material: Material) -> Section:
     """Say what this audit cannot tell."""
     known = tuple(
-        Text(fact.value, lead=f"{fact.name}.") for fact in material.filled("Limits") if fact.value
+        Text(fact.value, lead=f"{say(fact.name)}.")
+        for fact in material.filled("Limits")
+        if fact.value
     )
     told = material.chapters.__contains__
     hidden = material.shown.sentence

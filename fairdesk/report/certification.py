@@ -178,8 +178,10 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
 def _counterexamples(proven: Proven) -> str:
     """Say what a falsified person rests on."""
     if not int(proven.falsified_people or 0):
-        return "Nobody is proven to be treated unlike, so there is no counterexample to ask again."
-    return (
+        return say(
+            "Nobody is proven to be treated unlike, so there is no counterexample to ask again."
+        )
+    return say(
         "Whoever is counted as falsified is proven to get two different decisions: by asking the "
         "model itself, or by bounds of its two answers that lie apart by more than its rounding. "
         "“fairdesk verify” asks the model again about people drawn from these boxes."
@@ -285,13 +287,14 @@ def _facts(run: RunRecord, proven: Proven, of_people: Proven | None) -> list[Fac
     alike, unlike, left = figures.proven_fractions(proven)
     digits = figures.digits_of_proof(alike, unlike, left)
     counts = {
-        "Certified": (proven.certified_people, figures.percent_down(alike, digits)),
-        "Falsified": (proven.falsified_people, figures.percent_down(unlike, digits)),
+        say("Certified"): (proven.certified_people, figures.percent_down(alike, digits)),
+        say("Falsified"): (proven.falsified_people, figures.percent_down(unlike, digits)),
     }
     facts = [Fact("Everybody", _exactly(int(proven.total or 0)))]
     facts += [
         Fact(
-            name, f"{_exactly(int(count or 0))} ({share})" + ("" if proven.exact else ", at least")
+            name,
+            f"{_exactly(int(count or 0))} ({share})" + ("" if proven.exact else say(", at least")),
         )
         for name, (count, share) in counts.items()
     ]

@@ -292,7 +292,7 @@ def _whole(store: Store, material: Material) -> Report:
         cover=(
             *cover_facts(material),
             *_cover(spec, moment, standing),
-            *([Fact("Single people", people)] if people else []),
+            *([Fact("Single people", say(people))] if people else []),
         ),
         promise=_promise(material),
         sections=sections(material),

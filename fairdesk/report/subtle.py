@@ -49,7 +49,7 @@ def subtle(material: Material) -> Section:
         blocks.append(_side_by_side(material))
     for run in material.subtle:
         blocks += _run_blocks(material, run)
-    blocks.append(Text(f"{words.ESTIMATED_GROUPS} {_DIRECTION}", lead="What these are."))
+    blocks.append(Text(f"{say(words.ESTIMATED_GROUPS)} {say(_DIRECTION)}", lead="What these are."))
     return Section("Subtle groups", tuple(blocks), fresh=True)
 
 
@@ -400,8 +400,10 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
             ),
             widths=(1.0, 1.3, 1.1, 0.8, 0.9, 0.9, 0.8),
             right=(2, 3, 4, 5, 6),
-            caption="Terms: the share with the favourable decision of texts in which "
-            "the term stands for another of its category, and how many of them change the decision"
+            caption=say(
+                "Terms: the share with the favourable decision of texts in which the term stands "
+                "for another of its category, and how many of them change the decision"
+            )
             + (
                 say(
                     "; the first {terms} of {held}",

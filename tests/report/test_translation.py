@@ -26,7 +26,7 @@ from tests.report.test_group_sections import GAP, LINEAR, RULES, TABLES, TERM
 
 PACKAGING = Path(__file__).resolve().parents[2] / "packaging" / "messages.py"
 #: At least this share of a report's texts comes from the catalogue.
-LEAST = 0.85
+LEAST = 0.95
 #: A number as English writes it: thousands with commas, or one or two decimals after a point.
 ENGLISH = re.compile(r"(?<![\w.,/])(\d{1,3}(,\d{3}){2,}|\d+\.\d{1,2})(?![\w.,]|\(\d)")
 WRITTEN = "Written by 1 auditor"
