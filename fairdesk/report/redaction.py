@@ -27,43 +27,47 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.events import Figure, GroupTable, Rows, TermRate
 from fairdesk.models.model import Input
+from fairdesk.report.language import fixed, localised, say
 
-#: What fewer rows than this have in common is not told.
+#: What fewer rows than this have in common is not told; `SENTENCES` say so with this number.
 FEWEST = 5
 #: Into so many bands a number is divided at most.
 BANDS = 5
-OTHER = "other (few rows)"
-TEXT = "a text, left out"
-WHOLE = "any value"
+OTHER, TEXT, WHOLE = fixed(("other (few rows)", "a text, left out", "any value"))
 LEFT_OUT = "Something about a single pair; it stands in the audit file."
 
 #: What is about single pairs in the log.
 _OF_PAIRS: tuple[LogKind, ...] = ("marked", "learned")
 #: How entries about single pairs begin in logs without kinds.
 _PAIR = re.compile(r"Pairs? \d")
-_BOTH = (
-    f"texts that people wrote, names that fewer than {FEWEST} rows have, and groups of 1 to "
-    f"{FEWEST - 1} people (but in tables in which a law asks for every category) are left out; so "
-    "are the auditor’s notes on pairs, and what the log says of single pairs. The range of each "
-    "number is told. Several tables together, or the model itself, may still tell something of "
-    "somebody."
-)
 #: What in a manifest tells how names of the data are taken.
 _NAMING = ("codes", "hints", "domain_file", "map_file")
 #: What is said of each way.
-SENTENCES: dict[Redaction, str] = {
-    "none": "",
-    "synthetic": "Only invented people are shown, each of whom differs from every row of the data "
-    f"also in something that is not protected; {_BOTH}",
-    "bands": f"Numbers of people are shown in bands that hold at least {FEWEST} rows each, and "
-    f"nobody is shown whose bands and names together 1 to {FEWEST - 1} rows have; {_BOTH}",
-}
+SENTENCES: dict[Redaction, str] = fixed(
+    {
+        "none": "",
+        "synthetic": (
+            "Only invented people are shown, each of whom differs from every row of the data also "
+            "in something that is not protected; texts that people wrote, names that fewer than 5 "
+            "rows have, and groups of 1 to 4 people (but in tables in which a law asks for every "
+            "category) are left out; so are the auditor’s notes on pairs, and what the log says of "
+            "single pairs. The range of each number is told. Several tables together, or the model "
+            "itself, may still tell something of somebody."
+        ),
+        "bands": (
+            "Numbers of people are shown in bands that hold at least 5 rows each, and nobody is "
+            "shown whose bands and names together 1 to 4 rows have; texts that people wrote, names "
+            "that fewer than 5 rows have, and groups of 1 to 4 people (but in tables in which a "
+            "law asks for every category) are left out; so are the auditor’s notes on pairs, and "
+            "what the log says of single pairs. The range of each number is told. Several tables "
+            "together, or the model itself, may still tell something of somebody."
+        ),
+    }
+)
 #: The same in a few words.
-SHORT: dict[Redaction, str] = {
-    "none": "",
-    "synthetic": "only invented ones are shown",
-    "bands": "shown in bands",
-}
+SHORT: dict[Redaction, str] = fixed(
+    {"none": "", "synthetic": "only invented ones are shown", "bands": "shown in bands"}
+)
 
 
 class Shown:
@@ -117,9 +121,11 @@ class Shown:
         if self.whole:
             return attribute.text(code)
         if attribute.kind is Kind.TEXT:
-            return TEXT
+            return say(TEXT)
         if attribute.values:
-            return OTHER if attribute.text(code) in self._rare[position] else attribute.text(code)
+            return (
+                say(OTHER) if attribute.text(code) in self._rare[position] else attribute.text(code)
+            )
         if self.kind == "bands":
             return band_text(self._edges[position], code, integral=attribute.integral)
         return attribute.text(code)
@@ -379,16 +385,21 @@ def band_edges(values: Rows, *, integral: bool) -> tuple[float, ...]:
 def band_text(edges: Sequence[float], value: float, *, integral: bool) -> str:
     """Write the band that a number is in: ``under 30``, ``30 to 44``, ``60 or more``."""
     if not edges:
-        return WHOLE
+        return say(WHOLE)
     place = int(np.searchsorted(edges, value, side="right"))
     if place == 0:
-        return f"under {edges[0]:,.10g}"
+        return say("under {number}", number=_number(edges[0]))
+    low = _number(edges[place - 1])
     if place == len(edges):
-        return f"{edges[-1]:,.10g} or more"
-    low, high = edges[place - 1], edges[place]
-    if integral:
-        return f"{low:,.10g} to {high - 1:,.10g}" if high - 1 > low else f"{low:,.10g}"
-    return f"{low:,.10g} to under {high:,.10g}"
+        return say("{number} or more", number=low)
+    if not integral:
+        return say("{low} to under {high}", low=low, high=_number(edges[place]))
+    last = edges[place] - 1
+    return say("{low} to {high}", low=low, high=_number(last)) if last > edges[place - 1] else low
+
+
+def _number(value: float) -> str:
+    return localised(f"{value:,.10g}")
 
 
 def _kept(people: Sequence[int]) -> list[int] | None:

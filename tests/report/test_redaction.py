@@ -22,6 +22,7 @@ from fairdesk.events import Flip, Found, GroupLine, GroupTable, TermRate
 from fairdesk.report import html, pages
 from fairdesk.report.blocks import PairCard
 from fairdesk.report.document import make_report
+from fairdesk.report.language import using
 from fairdesk.report.redaction import (
     FEWEST,
     LEFT_OUT,
@@ -364,6 +365,14 @@ def test_bands_of_few_or_equal_numbers_tell_nothing():
     assert band_edges(np.zeros(500), integral=True) == ()
     assert band_edges(np.full(4, np.nan), integral=False) == ()
     assert band_text((), 7.0, integral=True) == "any value"
+
+
+def test_what_is_said_has_the_number_that_is_kept_to():
+    for way in WAYS:
+        assert f"fewer than {FEWEST} rows" in SENTENCES[way]
+        assert f"1 to {FEWEST - 1} people" in SENTENCES[way]
+    with using("de"):
+        assert band_text((1000.0, 2000.5), 1500.0, integral=False) == "1.000 to under 2.000,5"
 
 
 def test_bands_have_names_that_touch_and_do_not_overlap():
