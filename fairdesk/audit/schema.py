@@ -185,6 +185,8 @@ MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     3: _remember_repairs,
     4: _remember_evidence,
 }
+#: So often a file that changes while it is copied is copied anew.
+_COPIES = 5
 #: Seconds to wait while another thread or program writes.
 BUSY_SECONDS = 10.0
 
@@ -355,13 +357,20 @@ def _copy(path: Path, copy: Path) -> None:
     if journal.exists() and _backed_up(path, copy):
         return
     # nobody has it open; or its folder is read-only, and a journal is what a crash has left there
-    before = _stamp(path)
-    shutil.copyfile(path, copy)
-    if journal.exists():
-        shutil.copyfile(journal, own)
-    if _stamp(path) != before:
+    for _ in range(_COPIES):
+        before = _stamp(path)
+        shutil.copyfile(path, copy)
+        if journal.exists():
+            shutil.copyfile(journal, own)
+        if _stamp(path) == before:
+            return
         own.unlink(missing_ok=True)
-        _backed_up(path, copy)
+        if _backed_up(path, copy):
+            return
+    raise StoreError(
+        f"The audit file “{path}” is written to all the time.",
+        remedy="Close it in the other program, then try again.",
+    )
 
 
 def _stamp(path: Path) -> tuple[int, int, bool]:
@@ -404,10 +413,14 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
             why=f"Its format has version {version}; this FairDesk knows versions up to {VERSION}.",
             remedy="Install the newest FairDesk to open it.",
         )
-    for step in range(version, VERSION):
+    while version < VERSION:
         with transaction(connection):
-            MIGRATIONS[step](connection)
-            connection.execute(f"PRAGMA user_version = {step + 1}")
+            # another window may have been quicker
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version < VERSION:
+                MIGRATIONS[version](connection)
+                version += 1
+                connection.execute(f"PRAGMA user_version = {version}")
 
 
 def release(path: Path) -> None:

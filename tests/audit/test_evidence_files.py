@@ -1,5 +1,7 @@
 """Audit files as evidence: read without a byte of them changed; bad ones told in plain words."""
 
+import multiprocessing
+import os
 import shutil
 import sqlite3
 import stat
@@ -157,6 +159,67 @@ def test_a_read_only_disk(full, findings, tmp_path, monkeypatch):
     finally:
         for path in (left.parent, left):
             path.chmod(stat.S_IRWXU)
+
+
+def test_a_file_that_changes_while_it_is_copied_is_copied_anew(full, monkeypatch):
+    copyfile, changes = shutil.copyfile, [3]
+
+    def copying(source, target):
+        copyfile(source, target)
+        if changes[0]:
+            changes[0] -= 1
+            os.utime(source, ns=(changes[0], changes[0]))
+
+    monkeypatch.setattr(schema.shutil, "copyfile", copying)
+    monkeypatch.setattr(schema, "_backed_up", lambda *_: False)
+    with Store.read(full) as store:
+        assert len(read_all(store)) == 120
+    changes[0] = 99
+    with pytest.raises(StoreError, match="written to all the time"), Store.read(full):
+        pass
+
+
+def open_it(path, begin):
+    begin.wait(30)
+    for _ in range(3):
+        Store.open(path).close()
+
+
+def test_two_windows_bring_an_old_audit_up_to_date_once(full):
+    aged(full, 4)
+    context = multiprocessing.get_context("spawn")
+    begin = context.Event()
+    windows = [context.Process(target=open_it, args=(full, begin)) for _ in range(3)]
+    for window in windows:
+        window.start()
+    begin.set()
+    for window in windows:
+        window.join(60)
+        assert window.exitcode == 0
+    with Store.open(full) as store:
+        log = store.log_entries()
+        assert [entry.kind for entry in log if "did not chain" in entry.what] == ["begun"]
+        assert digests.replayed(log).ended == {1: store.run_fingerprints(1)}
+
+
+def test_a_window_that_was_slower_does_not_do_it_again(full):
+    aged(full, 4)
+    with closing(schema.connect(full)) as slow:
+        execute = slow.execute
+
+        class Slow:
+            """Lets another window in between its first look and its transaction."""
+
+            in_transaction = False
+
+            def execute(self, sql, *values):
+                if sql == "BEGIN IMMEDIATE":
+                    Store.open(full).close()
+                return execute(sql, *values)
+
+        schema.migrate(Slow(), full)
+    with Store.open(full) as store:
+        assert [e.kind for e in store.log_entries() if "did not chain" in e.what] == ["begun"]
 
 
 def test_a_file_that_cannot_be_copied(full, tmp_path, monkeypatch):
