@@ -24,11 +24,12 @@ from fairdesk.gui.workspace.report_pages import FIT, PagesView
 from fairdesk.gui.workspace.report_preview import page_of
 from fairdesk.gui.workspace.report_setting import possible
 from fairdesk.gui.workspace.report_twin import section_text, twin
-from fairdesk.gui.workspace.workspace import EXAMPLES, REPORT
+from fairdesk.gui.workspace.workspace import EXAMPLES, NAMES, REPORT
 from fairdesk.report.choosing import Part
 from fairdesk.report.document import make_report
 from fairdesk.report.fields import FIELDS, example_details, fields_of
 from fairdesk.report.form import Field
+from fairdesk.report.status import mark_final
 from tests.gui.auditing import make_audit
 
 SLOW = 60
@@ -124,6 +125,26 @@ def test_what_is_being_typed_is_kept_after_a_pause_and_when_the_page_is_left(
     audit.show_page(EXAMPLES)
     settle(audit)
     assert kept(path).texts["system"] == "Credit 5"
+
+
+def test_what_was_typed_last_is_kept_when_the_audit_is_closed(qtbot, no_pages, audit, path):
+    type_into(qtbot, audit.report.form.editors["system"], "Credit")
+    audit.close_audit()
+    assert kept(path).texts["system"] == "Credit"
+
+
+def test_the_list_of_steps_says_how_the_report_stands(no_pages, opened, path):
+    with Store.open(path) as store:
+        store.write_details(example_details("plain"))
+        mark_final(store, "plain")
+    audit = opened(path)
+    wait(lambda: audit.report.draft.loaded)
+    step = audit.steps.item(NAMES.index(REPORT))
+    assert "final" in step.data(Qt.ItemDataRole.AccessibleTextRole)
+    with Store.open(path) as store:
+        store.mark(1, "flagged")
+    audit._session.load()
+    wait(lambda: "draft again" in step.data(Qt.ItemDataRole.AccessibleTextRole))
 
 
 def test_what_another_window_wrote_is_left_alone(no_pages, qtbot, audit, path):
@@ -236,6 +257,7 @@ def test_a_long_text_makes_its_field_higher(qtbot, themed):
     editor = FieldEditor(Field("k", "K", "", "Cover", "text"))
     qtbot.addWidget(editor)
     editor.resize(300, 200)
+    editor.show()
     low = editor.input.height()
     editor.show_text("line\n" * 8)
     assert editor.input.height() > low

@@ -114,7 +114,9 @@ class FieldEditor(QWidget):
         self._kept = self.text
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
-        """Notice that the field is left."""
+        """Notice that the field is left, or is wider."""
+        if watched is self.input and event.type() == QEvent.Type.Resize:
+            self._fit()
         if (
             watched is self.input
             and isinstance(event, QFocusEvent)
@@ -133,7 +135,6 @@ class FieldEditor(QWidget):
             text.setTabChangesFocus(True)
             text.textChanged.connect(self._fit)
             text.textChanged.connect(self.edited)
-            self._fit_text(text)
             return text
         if field.kind == "choice":
             combo = parts.bounded(QComboBox())
@@ -201,14 +202,19 @@ class FieldEditor(QWidget):
         self._wrong.setVisible(bool(wrong))
 
     def _fit(self) -> None:
-        if isinstance(self.input, QPlainTextEdit):
-            self._fit_text(self.input)
-
-    @staticmethod
-    def _fit_text(text: QPlainTextEdit) -> None:
-        lines = min(max(text.document().size().height(), _LEAST_LINES), _MOST_LINES)
+        """Make a field of several lines as high as its text, or while it is empty its example."""
+        text = self.input
+        if not isinstance(text, QPlainTextEdit):
+            return
+        metrics, lines = text.fontMetrics(), text.document().size().height()
+        if not text.toPlainText():
+            room = text.viewport().rect().adjusted(0, 0, -2 * theme.TIGHT, 10_000)
+            wrapped = Qt.TextFlag.TextWordWrap
+            example = metrics.boundingRect(room, wrapped, text.placeholderText())
+            lines = example.height() / metrics.lineSpacing()
+        lines = min(max(lines, _LEAST_LINES), _MOST_LINES)
         frame = 2 * text.frameWidth() + 2 * int(text.document().documentMargin())
-        text.setFixedHeight(round(lines * text.fontMetrics().lineSpacing()) + frame + theme.TIGHT)
+        text.setFixedHeight(round(lines * metrics.lineSpacing()) + frame + theme.TIGHT)
 
 
 def _day(text: str) -> QDate:

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QMouseEvent
+from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -163,6 +163,11 @@ class ReportForm(QWidget):
         """Offer columns that could tell a category."""
         self.categories.show_offer(offer)
 
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Show what has changed while the form was hidden."""
+        super().showEvent(event)
+        self._show()
+
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
         """Keep what was typed: a page that is out of sight was left."""
         super().hideEvent(event)
@@ -276,7 +281,9 @@ class ReportForm(QWidget):
     # What happens
 
     def _show(self) -> None:
-        """Show what is in the file."""
+        """Show what is in the file, where somebody could see it."""
+        if not (self._draft.loaded and self.isVisible()):
+            return
         told = self._draft.told
         template = told.choice.template
         self.kinds[template].setChecked(True)

@@ -42,6 +42,7 @@ from fairdesk.gui.workspace.report_form import ReportForm
 from fairdesk.gui.workspace.report_preview import ReportPreview
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.sign_dialog import SignDialog
+from fairdesk.gui.workspace.steps import Sign, Standing
 from fairdesk.report.signing import Key
 
 #: The form is at least so wide, the pages too.
@@ -69,9 +70,12 @@ class ReportPage(QWidget):
     -------
     start
         A run is wanted, for there is nothing to report yet.
+    stands
+        `standing` may be another.
     """
 
     start = Signal()
+    stands = Signal()
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -161,6 +165,20 @@ class ReportPage(QWidget):
         self.preview.want(*places)
         self.draft.load()
 
+    @property
+    def standing(self) -> Standing:
+        """How the report stands, for the list of steps."""
+        status = self.draft.told.status
+        if status.word == "Final":
+            return Standing("final", Sign.DONE)
+        if status.changed:
+            return Standing("draft again", Sign.OUTDATED)
+        return Standing("draft, ready to save", Sign.DONE)
+
+    def keep(self) -> None:
+        """Keep what was typed, for the audit is being closed."""
+        self.form.keep()
+
     def name_of(self, export: Export) -> str:
         """Suggest a name for a file: of the report, the audit's title."""
         if export not in REPORTS:
@@ -232,6 +250,7 @@ class ReportPage(QWidget):
     def _listen(self) -> None:
         session = self._session
         session.runs_changed.connect(self._tell)
+        session.runs_changed.connect(self.draft.load)
         session.log_changed.connect(self._load)
         session.live_changed.connect(self._go_on)
         self.draft.changed.connect(self._follow)
@@ -254,6 +273,7 @@ class ReportPage(QWidget):
 
     def _follow(self) -> None:
         """Make new pages where the audit was changed."""
+        self.stands.emit()
         if self.isVisible() and self._has_pages:
             self.preview.follow(self.draft.told.changes)
 

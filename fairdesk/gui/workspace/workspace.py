@@ -169,7 +169,8 @@ class Workspace(QWidget):
         self.repair.repair.connect(lambda run: self._ask((run,)))
         self.repair.search.connect(self.run_again)
         self.repair.show_examples.connect(partial(self.show_page, EXAMPLES))
-        self.repair.stands.connect(self._tell)
+        for page in (self.repair, self.report):
+            page.stands.connect(self._tell)
         self.bar.again.connect(self._run_like_the_last)
         self.bar.pause.connect(self._session.driver.pause)
         self.bar.resume.connect(self._session.driver.resume)
@@ -389,6 +390,7 @@ class Workspace(QWidget):
 
     def close_audit(self) -> None:
         """Stop what runs, write what waits, close the model and the file."""
+        self.report.keep()
         self._queue.clear()
         self._session.close()
         for worker in (self._worker, self._opening):
@@ -606,7 +608,7 @@ class Workspace(QWidget):
         if self.asks_nobody:
             self.bar.setVisible(self.busy)
             stand(NAMES.index(OVERVIEW), Standing("no model asked", Sign.DONE))
-            stand(NAMES.index(REPORT), Standing("ready to export", Sign.DONE))
+            stand(NAMES.index(REPORT), self.report.standing)
             return
         if self.busy:
             return
@@ -615,7 +617,7 @@ class Workspace(QWidget):
             stand(NAMES.index(REPORT), Standing("nothing to tell yet", Sign.NOT_YET))
             self.bar.show_nothing("groups" if all_off(spec, Answers.EXAMPLES) else "examples")
         else:
-            stand(NAMES.index(REPORT), Standing("ready to export", Sign.DONE))
+            stand(NAMES.index(REPORT), self.report.standing)
             self.bar.show_record(latest)
 
     def _stand_searches(self) -> None:
