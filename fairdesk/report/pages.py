@@ -7,6 +7,7 @@ Everything looks the same on every machine: typst is given FairDesk's own fonts
 from __future__ import annotations
 
 import re
+import threading
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -122,7 +123,8 @@ class Preview:
 
     Setting the pages takes about as long as making the PDF, and each picture some hundredths of a
     second: do both outside of the window's thread. Typst draws all pages at once; so ask for small
-    pictures first. Only the first call sets the pages, the later ones just draw them.
+    pictures first. Only the first call sets the pages, the later ones just draw them. It can be
+    asked in any thread, and by several: they wait for each other.
 
     Parameters
     ----------
@@ -134,6 +136,7 @@ class Preview:
         import typst  # noqa: PLC0415 - 80 MB that only a report needs
 
         self._report = report
+        self._busy = threading.Lock()
         self._compiler = typst.Compiler(
             _MAIN,
             root=_LOOK,
@@ -148,7 +151,8 @@ class Preview:
 
     def pictures(self, scale: float = 1.0) -> list[bytes]:
         """Draw every page as PNG, with so many pixels to a point."""
-        drawn = self._compiler.compile(format="png", ppi=72.0 * scale)
+        with self._busy:
+            drawn = self._compiler.compile(format="png", ppi=72.0 * scale)
         return drawn if isinstance(drawn, list) else [drawn] if drawn else []
 
     def places(self) -> dict[str, int]:
@@ -160,7 +164,8 @@ class Preview:
             By the key of a section, and by ``"section/block"`` of a table, chart or pair. What is
             set in the text of one page and goes on to others stands on the first.
         """
-        found = self._compiler.query("<place>", field="value")
+        with self._busy:
+            found = self._compiler.query("<place>", field="value")
         return {one.key: one.page for one in msgspec.json.decode(found, type=list[_Place])}
 
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -512,6 +513,14 @@ def test_preview_tells_where_everything_stands():
         "sign-off": "Who signs",
     }.items():
         assert told in found.pages[places[key] - 1].extract_text()
+
+
+def test_preview_can_be_asked_by_several_threads():
+    preview = pages.Preview(report())
+    with ThreadPoolExecutor(4) as pool:
+        drawn = list(pool.map(preview.pictures, [0.2] * 4))
+        assert pool.submit(preview.places).result()
+    assert all(each == drawn[0] for each in drawn)
 
 
 def test_keys_are_never_labels():
