@@ -48,19 +48,21 @@ SENTENCES: dict[Redaction, str] = fixed(
         "none": "",
         "synthetic": (
             "Only invented people are shown, each of whom differs from every row of the data also "
-            "in something that is not protected; texts that people wrote, names that fewer than 5 "
-            "rows have, and groups of 1 to 4 people (but in tables in which a law asks for every "
-            "category) are left out; so are the auditor’s notes on pairs, and what the log says of "
-            "single pairs. The range of each number is told. Several tables together, or the model "
-            "itself, may still tell something of somebody."
+            "in something that is not protected. Left out are texts that people wrote; names that "
+            "fewer than 5 rows have, but where they are compared or a rule is about them; groups "
+            "of 1 to 4 people, but in tables in which a law asks for every category; the auditor’s "
+            "notes on pairs, and what the log says of single pairs. The range of each number is "
+            "told. Several tables together, or the model itself, may still tell something of "
+            "somebody."
         ),
         "bands": (
             "Numbers of people are shown in bands that hold at least 5 rows each, and nobody is "
-            "shown whose bands and names together 1 to 4 rows have; texts that people wrote, names "
-            "that fewer than 5 rows have, and groups of 1 to 4 people (but in tables in which a "
-            "law asks for every category) are left out; so are the auditor’s notes on pairs, and "
-            "what the log says of single pairs. The range of each number is told. Several tables "
-            "together, or the model itself, may still tell something of somebody."
+            "shown whose bands and names together 1 to 4 rows have. Left out are texts that people "
+            "wrote; names that fewer than 5 rows have, but where they are compared or a rule is "
+            "about them; groups of 1 to 4 people, but in tables in which a law asks for every "
+            "category; the auditor’s notes on pairs, and what the log says of single pairs. The "
+            "range of each number is told. Several tables together, or the model itself, may still "
+            "tell something of somebody."
         ),
     }
 )
