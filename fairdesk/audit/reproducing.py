@@ -298,8 +298,11 @@ class _Repeating:
         remarks = [f"Other versions: {self._changed}."] if self._changed else []
         if bad := [number for number in _needed(then) if number in self._unlike]:
             remarks.append(f"It works with what run {bad[0]} found, which came out otherwise.")
-        yield self._findings(name, then, now, remarks, cut=cut)
-        yield self._figures(name, then, now, remarks, cut=cut)
+        figures = bool(then.figures or now.figures)
+        if then.found or now.found or not figures:
+            yield self._findings(name, then, now, remarks, cut=cut)
+        if figures:
+            yield self._figures(name, then, now, remarks, cut=cut)
         if then.id in self._then.certified_runs():
             yield self._certificate(name, then, now, remarks)
         if method_named(then.spec.method).answers is Answers.REPAIR:

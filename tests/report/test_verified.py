@@ -95,6 +95,8 @@ def test_one_byte_of_an_exported_file(folder, name):
     flip(file)
     found = checks(folder, file)
     assert failed(found) == {FILES}
+    # who names one file does not ask about others
+    assert (found[FILES].tried, found[FILES].unknown) == (1, 0)
     assert name in " ".join(found[FILES].told)
 
 
@@ -137,6 +139,7 @@ def test_a_report_that_another_version_made_is_not_made_again(folder):
     found = checks(folder, folder / "report.pdf")
     assert found[REMADE].unknown == 1
     assert "FairDesk 0.0.7 then" in found[REMADE].told[0]
+    assert REMADE not in failed(found)
 
 
 def test_a_file_that_was_never_exported(folder, tmp_path):
