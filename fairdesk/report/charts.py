@@ -2,7 +2,7 @@
 
 What is told apart by colour is told apart by a mark, a pattern or a word as well, so that a chart
 can be read in grey. What is observed is an outline, what is estimated is hatched, what is proven is
-solid.
+solid, and what is an example is dotted.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from fairdesk.report.drawing import (
     apart,
     axes,
     box,
+    dotted,
     drawing,
     extent,
     hatched,
@@ -48,6 +49,8 @@ from fairdesk.report.language import fixed, say
 
 #: More points than a line on paper can show.
 _MOST_POINTS = 300
+#: What is under dots.
+_PALE = "#dcebf5"
 
 
 class Series(NamedTuple):
@@ -207,7 +210,9 @@ def course_chart(
 
 
 def bar_chart(bars: Sequence[tuple[str, float]], *, whole: float, unit: str) -> Picture:
-    """Draw counts as horizontal bars, each with its name, its count and its share of a whole.
+    """Draw counts of examples as bars, each with its name, its count and its share of a whole.
+
+    Dotted, as examples are marked.
 
     Parameters
     ----------
@@ -226,9 +231,11 @@ def bar_chart(bars: Sequence[tuple[str, float]], *, whole: float, unit: str) -> 
             y += SIZE + 3
             parts.append(text(0, y, line))
         y += 4
-        length = max(room * count / whole, 0.75 if count else 0.0)
+        length = max(room * count / whole, 0.75)
         parts.append(box(0, y, room, 11, "none", LINE))
-        parts.append(box(0, y, length, 11, COLOURS[0]))
+        if count:
+            parts.append(box(0, y, length, 11, _PALE, COLOURS[0]))
+            parts += dotted(0, y, length, 11, COLOURS[0])
         parts.append(text(room + 8, y + 9, values[i]))
         y += 15
     said = "; ".join(f"{name}: {value}" for (name, _), value in zip(bars, values, strict=True))

@@ -129,6 +129,16 @@ def hatched(x: float, y: float, wide: float, tall: float, colour: str, gap: floa
     return stroke("".join(lines), colour, 1.0) if lines else ""
 
 
+def dotted(x: float, y: float, wide: float, tall: float, colour: str) -> list[str]:
+    """Put two rows of dots on a rectangle that is wide enough for them."""
+    rows = (y + tall * 0.3, y + tall * 0.7)
+    if wide < 6:
+        return []
+    path = "".join(f"M{x + 3:.1f} {row:.1f}H{x + wide - 2:.1f}" for row in rows)
+    dots = 'stroke-linecap="round" stroke-dasharray="0 6"'
+    return [f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2" {dots}/>']
+
+
 def mark(x: float, y: float, colour: str, evidence: Evidence, *, square: bool = False) -> str:
     """Draw a round or a square mark that says what it rests on.
 
