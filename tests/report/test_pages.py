@@ -515,6 +515,10 @@ def test_preview_tells_where_everything_stands():
         assert told in found.pages[places[key] - 1].extract_text()
 
 
+def test_preview_can_be_as_small_as_a_stamp():
+    assert len(pages.Preview(report()).pictures(0.01)) > 4
+
+
 def test_preview_can_be_asked_by_several_threads():
     preview = pages.Preview(report())
     with ThreadPoolExecutor(4) as pool:
