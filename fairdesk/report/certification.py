@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from fairdesk.audit.methods import METHODS
 from fairdesk.audit.records import RunRecord
@@ -66,23 +67,70 @@ def certification(material: Material) -> Section:
     return Section("Certification", tuple(blocks), fresh=True)
 
 
-def statement(spec: AuditSpec, run: RunRecord, details: Sequence[str]) -> Statement:
-    """Say what came of a proof, its number large."""
-    said = figures.headline(spec, run)
-    number, rest = said.partition(" ")[::2]
+def statements(spec: AuditSpec, run: RunRecord, details: Sequence[str]) -> list[Statement]:
+    """Say what came of a proof, its number large; apart from it what is estimated of the rest."""
+    place = "certification" if details else ""
+    proven, ended = figures.proven_of(run.figures), words.ending(run)
+    if proven is None:
+        number, rest = _leading(figures.headline(spec, run))
+        return [Statement(number, rest, tuple(details), "estimated" if run.figures else "", place)]
+    said = (figures.proven_sentence(spec, proven), ended)
+    number, rest = _leading(" ".join(filter(None, said)))
+    some = proven.certified or proven.falsified
+    made = [Statement(number, rest, tuple(details), "proven" if some else "", place)]
+    return made + _estimated(spec, proven, place)
+
+
+def _leading(said: str) -> tuple[str, str]:
+    """Take the number that a sentence begins with, and what it is, from what follows."""
     for begin in ("At least ", "More than ", "Exactly ", "All "):
         if said.startswith(begin):
             number, _, rest = said.removeprefix(begin).partition(" ")
-            number = begin + number
-    found = figures.proven_of(run.figures)
-    proven = found is not None and bool(found.certified or found.falsified)
-    return Statement(
-        number,
-        rest,
-        tuple(details),
-        evidence="proven" if proven else "" if found or not run.figures else "estimated",
-        place="certification" if details else "",
+            return begin + number, rest
+    number, _, rest = said.partition(" ")
+    return number, rest
+
+
+def _estimated(spec: AuditSpec, proven: Proven, place: str) -> list[Statement]:
+    """Say what sampling tells of what is not proven; never beside a proof in one sentence."""
+    told = proven.estimated
+    alike, unlike, left = figures.proven_fractions(proven)
+    if told is None or not told.people or not left:
+        return []
+    whom = (
+        say("of the remaining {share}", share=figures.percent_up(left, _digits(proven)))
+        if alike or unlike
+        else say("of all possible {people}", people=words.plural(spec.person))
     )
+    digits = figures.digits_of(told.low, told.high)
+    sure = words.percent(told.confidence, 1.0, 0)
+    drawn = say(
+        "{k} of {n} drawn at random are. Statistical, not certified.",
+        k=words.number(told.unlike),
+        n=words.number(told.people),
+    )
+    if told.unlike:
+        number = figures.shown_percent(told.estimate, digits)
+        said = say(
+            "({ends}) {whom} are estimated to be treated unlike: {drawn}",
+            ends=figures.interval(told.low, told.high, told.confidence, digits),
+            whom=whom,
+            drawn=drawn,
+        )
+    else:
+        most = Fraction(str(told.high))
+        number = say("At most {share}", share=figures.percent_up(most, digits))
+        said = say(
+            "({sure} confidence) {whom} are estimated to be treated unlike: {drawn}",
+            sure=sure,
+            whom=whom,
+            drawn=drawn,
+        )
+    return [Statement(number, said, (), "estimated", place)]
+
+
+def _digits(proven: Proven) -> int:
+    return figures.digits_of_proof(*figures.proven_fractions(proven))
 
 
 def _whom(material: Material) -> str:
@@ -140,7 +188,7 @@ def _how_many(attribute: Attribute, *, compared: bool) -> str:
 def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     """Tell a run: what is proven, a chart, tables, and how it was obtained."""
     spec = material.spec
-    blocks: list[Block] = [Heading(material.run_name(run)), statement(spec, run, ())]
+    blocks: list[Block] = [Heading(material.run_name(run)), *statements(spec, run, ())]
     proven = figures.proven_of(run.figures)
     if proven is None:
         shares = [each for each in run.figures if isinstance(each, Share)]
@@ -199,7 +247,8 @@ def _course(run: RunRecord, proven: Proven) -> list[Block]:
             charts.Series("falsified", seconds, [100 * each[2] for each in proven.course]),
         ],
         x_title="seconds",
-        y_title="percent of the domain, proven",
+        y_title="share of the domain, proven",
+        shares=True,
     )
     return [
         Chart(

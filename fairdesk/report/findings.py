@@ -99,7 +99,7 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
         else say("{run}: {effort}.", run=name, effort=effort)
     )
     if proves(run):
-        return [certification.statement(spec, run, (where,))]
+        return certification.statements(spec, run, (where,))
     if run in material.repairs:
         return [mitigation.statement(material, run, (where,))]
     if run in material.searches:

@@ -115,7 +115,8 @@ def text(tmp_path_factory):
         "9 Certification",
         "At least 89.93 % of all possible applicants are treated alike, whatever their sex and job",
         "at least 6.90 % are not: proven. 3.17 % is undecided.",
-        "Of the remaining 3.17 %, an estimated 41.0 % (40.0 to 42.0 %, 95 %) are treated unlike",
+        "41.0 % (40.0 to 42.0 %, 95 %) of the remaining 3.17 % are estimated to be treated unlike",
+        "4,100 of 10,000 drawn at random are. Statistical, not certified.",
         "Everybody 12,345,678,901,234,567,890",
         "Certified 11,102,469,035,880,246,904 (89.93 %), at least",
         "Falsified 851,851,844,185,185,185 (6.90 %), at least",
@@ -246,6 +247,22 @@ def test_the_summary_shows_what_is_proven_at_a_glance(tmp_path):
     (strip,) = blocks_of(summary, "Chart")
     assert strip.evidence == "proven"
     assert "89.93 % certified" in strip.alt.replace("\u00a0", " ")
+
+
+def test_what_is_proven_and_what_is_estimated_stand_apart(tmp_path):
+    summary = section_of(made(tmp_path, (FIGURES, "done")), "summary")
+    proven, estimated = blocks_of(summary, "Statement")
+    assert (proven.number, proven.evidence) == ("At least 89.93\u00a0%", "proven")
+    assert "estimated" not in " ".join((proven.sentence, *proven.details))
+    assert (estimated.number, estimated.evidence) == ("41.0\u00a0%", "estimated")
+
+
+def test_nobody_found_among_those_drawn_gives_a_bound(tmp_path):
+    none = msgspec.structs.replace(DOMAIN, estimated=Estimated(1_000, 0, 0.0, 0.0037, 0.95, 0.0))
+    summary = section_of(made(tmp_path, ((none,), "done")), "summary")
+    _, bound = blocks_of(summary, "Statement")
+    assert bound.number.replace("\u00a0", " ") == "At most 0.37 %"
+    assert "0 of 1,000 drawn at random are" in bound.sentence
 
 
 def test_where_nothing_is_proven_nothing_is_marked_as_proven(tmp_path):
