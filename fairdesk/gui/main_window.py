@@ -173,6 +173,8 @@ class MainWindow(QMainWindow):
         audit.setToolTipsVisible(True)
         self._export_menu = audit.addMenu("&Export")
         self._export_menu.aboutToShow.connect(self._offer_exports)
+        self._check = action(self, "Chec&k this audit…", self._check_audit)
+        audit.addAction(self._check)
         audit.addSeparator()
         audit.addAction(action(self, "&Quit", self.close, "Ctrl+Q"))
         self._edit_menu = bar.addMenu("&Edit")
@@ -209,7 +211,7 @@ class MainWindow(QMainWindow):
         """Offer in the menus what an open audit can do."""
         self._export_menu.clear()
         self._edit_menu.clear()
-        for entry in (self._close, self._export_menu.menuAction()):
+        for entry in (self._close, self._check, self._export_menu.menuAction()):
             entry.setEnabled(workspace is not None)
         nobody = workspace is not None and workspace.asks_nobody
         self._again.setEnabled(workspace is not None and not nobody)
@@ -237,14 +239,22 @@ class MainWindow(QMainWindow):
             made = action(
                 self._export_menu,
                 f"{export.title}…",
-                lambda chosen=export: workspace.report.export(chosen),  # type: ignore[misc]
+                lambda chosen=export: workspace.export(chosen),  # type: ignore[misc]
                 "Ctrl+E" if export is REPORTS[0] else None,
             )
             self._export_menu.addAction(made)
+            if export is REPORTS[-1]:
+                sign = action(self._export_menu, "Report, &signed…", workspace.sign_report)
+                self._export_menu.addAction(sign)
+                self._export_menu.addSeparator()
 
     def _run_again(self) -> None:
         if self.workspace is not None:
             self.workspace.run_again()
+
+    def _check_audit(self) -> None:
+        if self.workspace is not None:
+            self.workspace.check_audit()
 
     def _choose_scheme(self, scheme: theme.Scheme) -> None:
         app = QApplication.instance()

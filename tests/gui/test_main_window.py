@@ -19,6 +19,7 @@ from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.settings import RECENTS, Settings
 from fairdesk.gui.unexpected import Reporter
 from fairdesk.gui.wizard.state import Step
+from fairdesk.gui.workspace.check_dialog import CheckDialog
 from fairdesk.gui.workspace.report_exports import EXPORTS
 from fairdesk.gui.workspace.workspace import Workspace
 from fairdesk.samples import samples
@@ -114,7 +115,12 @@ def test_an_audit_is_opened_and_closed(window, audit):
     assert file["Close audit"].isEnabled()
     # nothing was proven or told of groups
     always = [f"{export.title}…" for export in EXPORTS if export.needs is None]
-    assert [each.text() for each in file["Export"].menu().actions()] == always
+    offered = [each.text() for each in file["Export"].menu().actions() if not each.isSeparator()]
+    assert offered == [*always[:3], "Report, &signed…", *always[3:]]
+    file["Check this audit…"].trigger()
+    (dialog,) = window.workspace.report.findChildren(CheckDialog)
+    assert window.workspace.report.isVisible()
+    dialog.reject()
     assert set(entries(menus(window)["Edit"])) == {"Undo", "Redo"}
     assert settings.load().recents == [str(audit)]
     file["Close audit"].trigger()

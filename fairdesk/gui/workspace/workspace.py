@@ -49,6 +49,7 @@ from fairdesk.gui.workspace.log_page import LogPage
 from fairdesk.gui.workspace.overview_page import OverviewPage
 from fairdesk.gui.workspace.proof_page import ProofPage, off
 from fairdesk.gui.workspace.repair_page import RepairPage, repairs
+from fairdesk.gui.workspace.report_exports import Export
 from fairdesk.gui.workspace.report_page import ReportPage
 from fairdesk.gui.workspace.run_bar import RunBar
 from fairdesk.gui.workspace.session import Session
@@ -378,10 +379,20 @@ class Workspace(QWidget):
         self.bar.show_stopping()
         self._session.driver.stop_and_wait(10)
 
-    def export_report(self) -> None:
-        """Export the PDF report."""
+    def export(self, export: Export) -> None:
+        """Write a file: the page that says what became of it is shown."""
         self.show_page(REPORT)
-        self.report.export_report()
+        self.report.export(export)
+
+    def sign_report(self) -> None:
+        """Write the report, signed."""
+        self.show_page(REPORT)
+        self.report.sign_report()
+
+    def check_audit(self) -> None:
+        """Compare the audit with its data, model and log once more."""
+        self.show_page(REPORT)
+        self.report.check_audit()
 
     def show_in_report(self, places: Sequence[str]) -> None:
         """Show where the report tells of something."""
