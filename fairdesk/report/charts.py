@@ -2,7 +2,8 @@
 
 What is told apart by colour is told apart by a mark, a pattern or a word as well, so that a chart
 can be read in grey. What is observed is an outline, what is estimated is hatched, what is proven is
-solid, and what is an example is dotted.
+solid, and what is an example is dotted. Titles of axes, and names of series and of proofs, may be
+fixed English texts.
 """
 
 from __future__ import annotations
@@ -82,6 +83,8 @@ def line_chart(
     shares : bool
         Whether y are percentages, of no count of x.
     """
+    x_title, y_title = say(x_title), say(y_title)
+    names = [say(line.name) for line in series]
     ends = [
         (float(line.x[-1]), float(line.y[-1])) if len(line.x) else (0.0, 0.0) for line in series
     ]
@@ -94,9 +97,7 @@ def line_chart(
         else say("{part} of {whole}", part=words.number(y), whole=words.number(x))
         for x, y in ends
     ]
-    labels = [
-        [*wrapped(line.name, 96.0, 6), value] for line, value in zip(series, values, strict=True)
-    ]
+    labels = [[*wrapped(name, 96.0, 6), value] for name, value in zip(names, values, strict=True)]
     right = 12 + max(extent(each, bold=True) for lines in labels for each in lines)
     sizes = [len(lines) * LEAD + 3 for lines in labels]
     height = max(height, sum(sizes) + 44.0)
@@ -136,11 +137,11 @@ def line_chart(
     said = "; ".join(
         say(
             "{name}: {value} after {x}",
-            name=line.name,
+            name=name,
             value=value if shares else words.number(y),
             x=words.number(x),
         )
-        for line, value, (x, y) in zip(series, values, ends, strict=True)
+        for name, value, (x, y) in zip(names, values, ends, strict=True)
     )
     alt = say("Line chart of {y} against {x}. {said}.", y=y_title, x=x_title, said=said)
     return drawing(height, parts, alt)
@@ -158,6 +159,7 @@ def course_chart(
     x_title, y_title : str
         What the axes count.
     """
+    x_title, y_title = say(x_title), say(y_title)
     height = 190.0
     people, estimate, low, high = _thinned_rows(np.array(course, dtype=float)).T
     # where the band is still wide it may leave the chart: what matters is where it ends
@@ -239,7 +241,7 @@ def bar_chart(bars: Sequence[tuple[str, float]], *, whole: float, unit: str) -> 
         parts.append(text(room + 8, y + 9, values[i]))
         y += 15
     said = "; ".join(f"{name}: {value}" for (name, _), value in zip(bars, values, strict=True))
-    return drawing(y + 4, parts, say("Bar chart of {unit}. {said}.", unit=unit, said=said))
+    return drawing(y + 4, parts, say("Bar chart of {unit}. {said}.", unit=say(unit), said=said))
 
 
 class ProofBar(NamedTuple):
@@ -284,7 +286,8 @@ def proof_chart(bars: Sequence[ProofBar]) -> Picture:
     told: list[str] = []
     y = 0.0
     for bar in bars:
-        for line in wrapped(bar.name, WIDTH):
+        name = say(bar.name)
+        for line in wrapped(name, WIDTH):
             y += SIZE + 3
             parts.append(text(0, y, line, weight="bold"))
         y += 5
@@ -295,7 +298,7 @@ def proof_chart(bars: Sequence[ProofBar]) -> Picture:
             y += SIZE + 3
             parts.append(text(0, y, line, colour=QUIET))
         y += 10
-        told.append(f"{bar.name}: {said}")
+        told.append(f"{name}: {said}")
     return _with_key(parts, y + 4, told, estimated=any(bar.estimated is not None for bar in bars))
 
 
@@ -400,6 +403,7 @@ def forest_chart(groups: Sequence[Rate], *, reference: float | None, x_title: st
     x_title : str
         What the axis counts.
     """
+    x_title = say(x_title)
     values = [_of(words.percent(each.rate, 1.0), each.people) for each in groups]
     highest = max(*(each.high for each in groups), reference or 0.0)
     x_ticks = percent_ticks(ticks(100 * highest, 5, 0.01))
@@ -470,6 +474,7 @@ def ratio_chart(groups: Sequence[Ratio], *, x_title: str) -> Picture:
     x_title : str
         What the axis tells: ``"impact ratio: rate by the highest rate"``.
     """
+    x_title = say(x_title)
     values = [
         say("{ratio} (n = {n})", ratio=words.number(each.ratio, 2), n=words.number(each.people))
         for each in groups
@@ -591,6 +596,7 @@ def apart_chart(pairs: Sequence[Apart], *, x_title: str) -> Picture:
     x_title : str
         What the axis counts.
     """
+    x_title = say(x_title)
     right = WIDTH - 14 - max(extent(each.value) for each in pairs)
     x_ticks = percent_ticks(
         ticks(100 * max(max(each.inside, each.outside) for each in pairs), 6, 0.01)
@@ -684,6 +690,7 @@ def front_chart(
     unit : str
         Of discrimination.
     """
+    x_title, y_title = say(x_title), say(y_title)
     height, room = 230.0, 0.06
     ups = [*(end for each in points for end in each.y), *([floor] if floor is not None else [])]
     acrosses = [end for each in points for end in each.x]
@@ -789,6 +796,7 @@ def calibration_chart(groups: Sequence[Calibrated], *, x_title: str, y_title: st
     x_title, y_title : str
         What the axes count.
     """
+    x_title, y_title = say(x_title), say(y_title)
     height = 230.0
     labels = [wrapped(each.name, 96.0, 3) for each in groups]
     right = 14 + max(extent(line, bold=True) for lines in labels for line in lines)
