@@ -179,6 +179,10 @@ def test_what_the_audit_drops_can_be_shown_again(audit, tmp_path, capsys):
     assert json.loads(out.read_text())["left_out"] == ["System and use"]
     report(capsys, audit, "--format", "json", "--out", out, "--add", "system")
     assert json.loads(out.read_text())["left_out"] == []
+    # of another kind of report, which has no such part
+    another = ("--template", "ll144", "--leave-out", "rules")
+    assert report(capsys, audit, "--format", "json", "--out", out, *another)[0] == 0
+    assert json.loads(out.read_text())["left_out"] == ["What rules and standards say"]
 
 
 @pytest.mark.parametrize(
