@@ -18,6 +18,8 @@ from fairdesk.errors import ReportError
 
 #: A logo larger than this, in bytes or in pixels, would weigh down every report.
 MOST_BYTES, MOST_PIXELS = 2_000_000, 20_000_000
+#: Groups in groups: what draws an SVG calls itself for each, and too many would end the program.
+_MOST_DEPTH = 200
 _PNG, _JPEG, _SVG = "image/png", "image/jpeg", "image/svg+xml"
 #: The segments of a JPEG that tell its size.
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
@@ -123,7 +125,20 @@ def _check_svg(content: bytes) -> None:
     parser = expat.ParserCreate(namespace_separator="}")
     # otherwise a text could come in pieces
     parser.buffer_text = True
-    parser.StartElementHandler = _check_element
+    depth = 0
+
+    def enter(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > _MOST_DEPTH:
+            raise _NoPictureError(f"The SVG has groups in more than {_MOST_DEPTH} others.")
+        _check_element(name, attributes)
+
+    def leave(_name: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser.StartElementHandler, parser.EndElementHandler = enter, leave
     parser.CharacterDataHandler = _check_reference
     parser.EntityDeclHandler = _refuse_entity
     try:

@@ -41,6 +41,11 @@ def svg(inside, attributes=""):
     return f'<svg {names} viewBox="0 0 20 10" {attributes}>{inside}</svg>'.encode()
 
 
+def tenfold(i):
+    """Draw what was drawn before ten times, and again: a small file of billions of lines."""
+    return f'<g id="{i}">' + f'<use href="#{i - 1 if i else "a"}"/>' * 10 + "</g>"
+
+
 def embedded(content):
     return f"data:image/png;base64,{base64.b64encode(content).decode()}"
 
@@ -76,6 +81,8 @@ def test_a_picture_is_drawn_on_the_cover_of_an_accessible_document(content):
         (JPEG[:100], "broken or cut short"),
         (png(20, 10) + b"\0" * 2_000_000, "2.0 MB"),
         (svg("<g>"), "cannot be read"),
+        (svg("<g>" * 100_000 + "</g>" * 100_000), "more than 200 others"),
+        (svg('<g id="a"/>' + "".join(map(tenfold, range(9))) + '<use href="#8"/>'), "broken"),
         (b'<?xml version="1.0"?><!-- \xff --><svg/>', "cannot be read"),
         (b'<svg viewBox="0 0 9 9"/>', "broken or cut short"),
         (svg("<script>alert(1)</script>"), "more than a picture"),
