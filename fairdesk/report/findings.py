@@ -129,7 +129,7 @@ def search_statements(
     near, ended = figures.near_sentence(spec, run), words.ending(run)
     searched = figures.searches(run)
     made: list[Statement] = []
-    if searched or share is None:
+    if searched or (share is None and figures.tells_of_people(run)):
         said = (
             words.headline(spec, run, ending_too=False) if searched else figures.headline(spec, run)
         )
@@ -419,7 +419,7 @@ def _facts(material: Material, run: RunRecord) -> tuple[Fact, ...]:
         Fact("Found", words.number(run.found) + (alike if run.found else "")),
         Fact("Rows sent to the model", words.number(run.queries)),
         *([Fact("Left out", f"{words.number(run.rejected)} {_LEFT_OUT}")] if run.rejected else []),
-        *(_rates(run) if run.found and run.queries else ()),
+        *(_rates(run) if run.found and run.queries and figures.searches(run) else ()),
         Fact("Time", words.duration(run.elapsed)),
         Fact("Seed", str(run.spec.seed)),
         Fact("Began", evidence.date_text(evidence.moment(run.started))),

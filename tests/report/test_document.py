@@ -16,7 +16,7 @@ from fairdesk.audit.store import PairQuery, Store
 from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.reading import read_table
 from fairdesk.errors import ReportError
-from fairdesk.events import Condition, Mined, RuleSet, Share
+from fairdesk.events import Condition, Likeness, Mined, RuleSet, Share
 from fairdesk.report import evidence, pages, words
 from fairdesk.report.document import make_pdf, make_report, write_pdf
 from fairdesk.report.gathering import SHOWN, gather
@@ -174,6 +174,18 @@ def test_how_common_it_is_stands_apart_from_what_a_search_found(tmp_path):
             "27 of 190",
         ),
     ]
+
+
+def test_how_well_a_search_works_is_no_finding(tmp_path):
+    with people_store(tmp_path) as store:
+        run = store.begin_run(RunSpec("diagnose"))
+        store.measure(run, (Likeness(0.01, 50, 0.86, 0.92, 0.55, 165, 90),))
+        store.end_run(run, "done")
+        report = make_report(store)
+    section = section_of(report, "results")
+    assert not blocks_of(section, "Statement")
+    told = [each.text for each in blocks_of(section, "Text")]
+    assert sum("Size 0.01" in each for each in told) == 1
 
 
 def test_everybody_asked_is_proof_and_no_estimate(tmp_path):

@@ -6,6 +6,7 @@ laid out as in the examples of the rule.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import groupby
@@ -151,7 +152,8 @@ def source(material: Material) -> Section:
         *("sampling", "cleaning"),
     )
     counted = (
-        Fact(say("File"), spec.data.path, exact=True),
+        # it is published: where the file lies is nobody's business
+        Fact(say("File"), re.split(r"[/\\]", spec.data.path)[-1], exact=True),
         Fact("SHA-256", spec.data.sha256, exact=True),
         Fact(say("Rows"), words.counted(spec.data.rows, spec.person)),
         Fact(say("What was decided"), _decided(material)),
