@@ -38,12 +38,13 @@ def check_model_files(spec: AuditSpec, model: Path, companions: Sequence[Path]) 
     _compare(tally, spec.model.sha256, model, "model’s file")
     given = {_fingerprint(path): path for path in companions}
     for each in spec.model.companions:
-        name = Path(each.path).name
-        near = model.parent / name
+        was = Path(each.path)
+        name = was.name
+        there = next((path for path in (was, model.parent / name) if path.is_file()), None)
         if each.sha256 in given:
             tally.agree()
-        elif near.is_file():
-            _compare(tally, each.sha256, near, f"file “{name}” beside the model")
+        elif there is not None:
+            _compare(tally, each.sha256, there, f"file “{name}” beside the model")
         else:
             tally.leave(
                 f"The file “{name}” beside the model is not given: name it with --companion."
