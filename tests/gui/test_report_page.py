@@ -8,7 +8,13 @@ import msgspec
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QWheelEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QFileDialog,
+    QLabel,
+    QPushButton,
+)
 
 from fairdesk.audit.details import Categories, Choice, Details, Signer
 from fairdesk.audit.store import Store
@@ -719,13 +725,29 @@ def test_before_any_run_the_page_says_what_the_report_will_hold(qtbot, opened, t
     asked = []
     report.start.connect(lambda: asked.append(True))
     with qtbot.waitSignal(report.start):
-        buttons["Start a r&un…"].click()
+        buttons["&Begin a run…"].click()
     QApplication.activeModalWidget().reject()
     # what people tell can be filled in before
     assert report.form.editors["system"].input.isVisible()
-    buttons["Show the pages so &far"].click()
+    buttons["Show the pages anywa&y"].click()
     wait(lambda: report.preview.shown is not None)
     assert report._right.currentIndex() == 1
+
+
+def test_no_two_things_on_the_page_share_a_key(no_pages, audit):
+    report = audit.report
+    report.form.kinds["ll144"].click()
+    settle(audit)
+    widgets = [*report.findChildren(QAbstractButton), *report.findChildren(QLabel)]
+    shared = {"e", "a", "v", "h", "p", "r", "s"}  # of the menus, and of the run's bar
+    for tab in range(report.tabs.count()):
+        report.tabs.setCurrentIndex(tab)
+        report.form.categories.propose.setVisible(tab == 0)
+        texts = [each.text() for each in widgets if each.isVisible()]
+        texts += [report.tabs.tabText(i) for i in range(report.tabs.count())]
+        keys = [text[text.index("&") + 1].lower() for text in texts if "&" in text]
+        assert len(keys) == len(set(keys)) > 4, sorted(keys)
+        assert not set(keys) & shared
 
 
 def test_a_long_name_and_hebrew_stay_in_their_places(no_pages, audit, path):

@@ -26,7 +26,7 @@ from fairdesk.report.templates.published import RACES, SEXES, propose_categories
 Of = Literal["sex", "race"]
 _PUBLISHED: Final[dict[Of, tuple[str, ...]]] = {"sex": SEXES, "race": RACES}
 UNKNOWN = "Unknown"
-_ASKED: Final[dict[Of, str]] = {"sex": "Column that tells se&x", "race": "Column that tells &race"}
+_ASKED: Final[dict[Of, str]] = {"sex": "Column that tells se&x", "race": "Column that tells ra&ce"}
 _NONE = "None of them"
 #: A column with more values than that tells no category.
 _MOST = 60
@@ -88,7 +88,7 @@ class CategoriesEditor(QWidget):
             grid.setColumnStretch(0, 2)
             grid.setColumnStretch(2, 3)
             column.addLayout(grid)
-        self.propose = QPushButton("Propose &categories")
+        self.propose = QPushButton("Propose categor&ies")
         self.propose.setToolTip("By what the columns and their values are called.")
         self.propose.clicked.connect(self._propose)
         self.propose.hide()

@@ -136,7 +136,7 @@ FILES: Final = (
         "Data to retrain with",
         "For whoever trains the model: your data, with pairs added that get one and the same "
         "label, so that the next model can learn to treat them alike.",
-        "Export re&training CSV…",
+        "Export retra&ining CSV…",
         "retraining.csv",
         "CSV table (*.csv)",
         write_retraining_csv,
@@ -154,7 +154,7 @@ FILES: Final = (
     Export(
         "Group figures as a table",
         "For a spreadsheet: one row per group, with its rate, interval, impact ratio and tests.",
-        "Export &group figures…",
+        "Export gro&up figures…",
         "groups.csv",
         "CSV table (*.csv)",
         write_groups_csv,
@@ -164,7 +164,7 @@ FILES: Final = (
         "Rule sets as a table",
         "For a spreadsheet: one row per rule set that was found, with its rates, interval and "
         "support.",
-        "Export r&ule sets…",
+        "Export ru&le sets…",
         "rule_sets.csv",
         "CSV table (*.csv)",
         write_rule_sets_csv,
@@ -265,8 +265,8 @@ class Saved(parts.Card):
         row.setSpacing(theme.NEAR)
         row.addLayout(text, 1)
         for name, run in (
-            ("Open f&ile", lambda: _open(self._path)),
-            ("Open f&older", lambda: _open(self._path.parent)),
+            ("Open file", lambda: _open(self._path)),
+            ("Open folder", lambda: _open(self._path.parent)),
         ):
             button = QPushButton(name)
             button.clicked.connect(run)

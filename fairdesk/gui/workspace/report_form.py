@@ -36,11 +36,12 @@ _PAUSE = 15_000
 #: The template whose tables are by published categories.
 _BY_CATEGORY: Final[TemplateKey] = "ll144"
 _SIGNERS = "signers"
+_FINAL = "&Mark as final"
 #: What can be chosen of the report's form: field of `Choice`, label, choices with what each means.
 _FORM: Final[tuple[tuple[str, str, dict[str, tuple[str, str]]], ...]] = (
     (
         "language",
-        "Lan&guage",
+        "Lang&uage",
         {
             "en": ("English: 1,234.5", ""),
             "de": (
@@ -53,10 +54,10 @@ _FORM: Final[tuple[tuple[str, str, dict[str, tuple[str, str]]], ...]] = (
             ),
         },
     ),
-    ("paper", "Pa&per", {"a4": ("A4", ""), "us-letter": ("US Letter", "")}),
+    ("paper", "Paper si&ze", {"a4": ("A4", ""), "us-letter": ("US Letter", "")}),
     (
         "redaction",
-        "What is shown of single &people",
+        "&What is shown of single people",
         {
             "none": ("Everything", "Rows of real people can stand in the report."),
             "synthetic": (
@@ -71,7 +72,7 @@ _FORM: Final[tuple[tuple[str, str, dict[str, tuple[str, str]]], ...]] = (
     ),
     (
         "standard",
-        "What the PDF promis&es",
+        "What the PD&F promises",
         {
             "ua-1+a-3a": (
                 "Accessible and to be kept: PDF/UA-1, PDF/A-3a",
@@ -124,7 +125,7 @@ class ReportForm(QWidget):
         self.form: dict[str, QComboBox] = {}
         self._told_of: dict[str, parts.Words] = {}
         self._groups: dict[str, parts.Card] = {}
-        self.contents = QPushButton("&Choose contents…")
+        self.contents = QPushButton("Choose co&ntents…")
         self._left_out = parts.quiet()
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -416,7 +417,8 @@ class _Completeness(parts.Card):
             | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
         )
         self.links.linkActivated.connect(self.wanted)
-        self.final = QPushButton()
+        self.final = QPushButton(_FINAL)
+        self.final.setEnabled(False)
         row = QHBoxLayout()
         row.addWidget(self.final)
         row.addStretch(1)
@@ -454,7 +456,7 @@ class _Completeness(parts.Card):
                 why = f"It was final until this changed the audit: “{changed}” {why}"
         self.why.setText(why)
         self._show_links({} if final else lacking)
-        self.final.setText("Make it a draft a&gain" if final else "Mark as &final")
+        self.final.setText("&Make it a draft again" if final else _FINAL)
         self.final.setEnabled(draft.loaded and (final or not lacking))
         reason = "" if self.final.isEnabled() else why
         self.final.setToolTip(reason)

@@ -10,7 +10,7 @@ from fairdesk.gui.workspace.session import Session
 
 #: Keys of what the report may show; the first that it does show is gone to.
 Places = tuple[str, ...]
-_WHAT = "Show in the re&port"
+_WHAT = "Show in the report"
 
 
 def report_link(
@@ -27,8 +27,8 @@ def report_link(
     short : bool
         Whether there is room for one word only.
     """
-    button = QPushButton("Re&port" if short else _WHAT)
-    button.setAccessibleName(_WHAT.replace("&", ""))
+    button = QPushButton("Report" if short else _WHAT)
+    button.setAccessibleName(_WHAT)
     button.setToolTip("Show the page of the report that tells of it")
     button.clicked.connect(lambda: session.report_wanted.emit(places()))
     return button

@@ -93,9 +93,9 @@ class ReportPage(QWidget):
         self._saved = Saved()
         self._note = parts.quiet()
         self.format = QComboBox()
-        self.save = QPushButton("&Save report…")
+        self.save = QPushButton("Save repor&t…")
         self.sign = QPushButton("Si&gn…")
-        self.check = QPushButton("C&heck…")
+        self.check = QPushButton("Chec&k…")
         self.tabs = QTabWidget()
         self._lay_out()
         self._listen()
@@ -230,7 +230,7 @@ class ReportPage(QWidget):
         column.setContentsMargins(theme.NEAR, theme.GAP, theme.NEAR, theme.GAP)
         column.addWidget(self.files)
         self.tabs.setDocumentMode(True)
-        self.tabs.addTab(both, "&Report")
+        self.tabs.addTab(both, "Report")
         self.tabs.addTab(parts.scrolled(files), "&Other files")
         outer = QVBoxLayout(self)
         outer.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.NEAR)
@@ -241,9 +241,9 @@ class ReportPage(QWidget):
         outer.addWidget(self.tabs, 1)
 
     def _make_empty(self) -> QWidget:
-        begin = QPushButton("Start a r&un…")
+        begin = QPushButton("&Begin a run…")
         begin.clicked.connect(self.start)
-        pages = QPushButton("Show the pages so &far")
+        pages = QPushButton("Show the pages anywa&y")
         pages.clicked.connect(self._show_anyway)
         return parts.empty_page("No run yet", _EMPTY, begin, pages)
 

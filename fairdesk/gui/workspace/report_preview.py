@@ -130,7 +130,7 @@ class ReportPreview(QWidget):
                 "Fit width" if zoom == FIT else f"{zoom:.0%}".replace("%", " %"), zoom
             )
         self.zoom.setAccessibleName("Zoom")
-        self.as_text.setText("Te&xt")
+        self.as_text.setText("Text")
         self.as_text.setCheckable(True)
         self.as_text.setToolTip("The same as text, to be read aloud or searched (T)")
         self.as_text.setAccessibleName("Show the report as text")

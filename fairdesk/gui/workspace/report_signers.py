@@ -27,7 +27,7 @@ class SignersEditor(QWidget):
         self._rows: list[_Row] = []
         self._list = QVBoxLayout()
         self._list.setSpacing(theme.NEAR)
-        self.add = QPushButton("Add a si&gner")
+        self.add = QPushButton("A&dd a signer")
         self.add.clicked.connect(self._add_one)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
