@@ -705,11 +705,17 @@ def test_an_audit_file_that_cannot_be_written_keeps_what_was_typed_in_sight(
     def refuse(_store, _details):
         raise FairDeskError("The file is read-only.")
 
-    monkeypatch.setattr(Store, "write_details", refuse)
-    type_into(qtbot, audit.report.form.editors["system"], "Credit")
-    audit.report.form.editors["auditor"].input.setFocus()
-    wait(audit.report._banner.isVisible)
-    assert "read-only" in audit.report._banner.accessibleName()
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "write_details", refuse)
+        type_into(qtbot, audit.report.form.editors["system"], "Credit")
+        audit.report.form.editors["auditor"].input.setFocus()
+        wait(audit.report._banner.isVisible)
+        assert "read-only" in audit.report._banner.accessibleName()
+        settle(audit)
+    assert audit.report.form.editors["system"].text == "Credit"
+    audit.report.form.keep()
+    settle(audit)
+    assert kept(audit.path).texts == {"system": "Credit"}
 
 
 # Before there is anything

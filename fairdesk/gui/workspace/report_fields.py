@@ -93,9 +93,9 @@ class FieldEditor(QWidget):
         return self.text != self._kept
 
     def show_text(self, text: str) -> None:
-        """Show what is kept, unless something else is being typed."""
+        """Show what is kept, unless there is something else that is not kept yet."""
         unsaved, self._kept = self.dirty, text
-        if unsaved and self.input.hasFocus():
+        if unsaved:
             return
         if text != self.text:
             with QSignalBlocker(self.input):
@@ -106,12 +106,12 @@ class FieldEditor(QWidget):
         """Say whether a template cannot be final without it."""
         needed = template in self.field.required_by
         said = f"{self.field.label} (needed for Final)" if needed else self.field.label
-        self._label.setText(said)
+        self._label.setText(said.replace("&", "&&"))
         self.input.setAccessibleName(said)
 
-    def mark_kept(self) -> None:
-        """Take what is in the field as kept."""
-        self._kept = self.text
+    def mark_kept(self, text: str) -> None:
+        """Say what is kept: what is in the field, or when that could not be written, what was."""
+        self._kept = text
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
         """Notice that the field is left, or is wider."""

@@ -264,6 +264,7 @@ class ReportForm(QWidget):
 
     def _listen(self) -> None:
         self._draft.changed.connect(self._show)
+        self._draft.failed.connect(self._take_back)
         self._pause.timeout.connect(self.keep)
         self.completeness.wanted.connect(self.go_to)
         self.completeness.final.clicked.connect(self._mark)
@@ -356,13 +357,21 @@ class ReportForm(QWidget):
 
     def _keep_text(self, editor: FieldEditor) -> None:
         if editor.dirty and self._draft.loaded:
-            editor.mark_kept()
+            editor.mark_kept(editor.text)
             self._draft.write_text(editor.field.key, editor.field.label, editor.text)
 
     def _keep_signers(self) -> None:
         if self._draft.loaded:
+            self.signers.mark_kept(self.signers.signers)
             self._draft.write_detail("signers", "who signs", self.signers.signers)
         self._tell_missing()
+
+    def _take_back(self) -> None:
+        """Know what is not kept after all: it stays in its field, and is kept the next time."""
+        details = self._draft.told.details
+        for key, editor in self.editors.items():
+            editor.mark_kept(details.texts.get(key, ""))
+        self.signers.mark_kept(details.signers)
 
     def _choose(self, template: TemplateKey) -> None:
         self.keep()

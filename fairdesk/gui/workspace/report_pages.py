@@ -82,6 +82,9 @@ class PagesView(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Pages of the report")
         self.verticalScrollBar().valueChanged.connect(self._move)
+        self.horizontalScrollBar().valueChanged.connect(self.viewport().update)
+        # a page begins at its left, whatever the language of the window
+        self.horizontalScrollBar().setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         for keys in ("Ctrl++", "Ctrl+="):
             shortcut(self, keys, lambda: self.step_zoom(1))
         shortcut(self, QKeySequence.StandardKey.ZoomOut, lambda: self.step_zoom(-1))

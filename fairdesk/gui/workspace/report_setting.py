@@ -19,8 +19,8 @@ from fairdesk.report.pages import Preview
 
 #: Pixels to the inch that pages have at least: sharp where a page is read in a window's half.
 _LEAST_RESOLUTION = 110.0
-#: And at most: more than any screen shows at 300 %.
-_MOST_RESOLUTION = 600.0
+#: And at most: sharp at 200 % on a screen with two pixels in place of one.
+_MOST_RESOLUTION = 400.0
 #: Points of an inch.
 _POINTS = 72
 

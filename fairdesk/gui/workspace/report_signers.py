@@ -25,6 +25,7 @@ class SignersEditor(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._rows: list[_Row] = []
+        self._kept: tuple[Signer, ...] = ()
         self._list = QVBoxLayout()
         self._list.setSpacing(theme.NEAR)
         self.add = QPushButton("A&dd a signer")
@@ -44,13 +45,19 @@ class SignersEditor(QWidget):
         return tuple(row.signer for row in self._rows if row.signer != Signer(""))
 
     def show_signers(self, signers: tuple[Signer, ...]) -> None:
-        """Show who signs; rows that were just added and are still empty stay."""
-        if signers == self.signers:
+        """Show who is kept, unless there is something else that is not kept yet."""
+        unsaved, self._kept = self.signers != self._kept, signers
+        # rows that were just added and are still empty stay
+        if unsaved or signers == self.signers:
             return
         while self._rows:
             self._drop(self._rows[-1])
         for signer in signers:
             self._append(signer)
+
+    def mark_kept(self, signers: tuple[Signer, ...]) -> None:
+        """Say who is kept: see `FieldEditor.mark_kept`."""
+        self._kept = signers
 
     def _add_one(self) -> None:
         self._append(Signer("")).fields[0].setFocus()
