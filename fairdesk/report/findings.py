@@ -89,7 +89,7 @@ def summary(material: Material) -> Section:
     return Section("Summary", tuple(blocks), fresh=True)
 
 
-def _statements(material: Material, run: RunRecord) -> list[Statement]:
+def _statements(material: Material, run: RunRecord) -> Sequence[Statement | Text]:
     """Say what came of a run, and where more of it stands."""
     spec, place = material.spec, material.place(run)
     effort, name = figures.effort(run), material.run_name(run)
@@ -105,6 +105,8 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
     if run in material.searches:
         return search_statements(material, run, where)
     number, _, rest = figures.headline(spec, run).partition(" ")
+    if not number[:1].isdigit():
+        return [Text(f"{number} {rest} {where}")]
     measured = METHODS[run.spec.method].answers is Answers.RATES
     return [
         Statement(

@@ -217,6 +217,19 @@ def test_every_table_and_chart_has_a_name_and_says_what_it_rests_on(audited):
             assert {each.evidence for each in named} == {"estimated"}
 
 
+def test_what_has_no_number_is_told_without_one(tmp_path):
+    nobody = tuple(
+        msgspec.structs.replace(each, impact_ratio=None, below=None) for each in TABLE.lines
+    )
+    with people_store(tmp_path, ("sex",)) as store:
+        measured(store, "groups", (msgspec.structs.replace(TABLE, lines=nobody, reference=-1),))
+        summary = section_of(make_report(store), "summary")
+    assert not blocks_of(summary, "Statement")
+    told = blocks_of(summary, "Text")[0].text
+    assert told.startswith("No two groups by sex can be compared")
+    assert "section 5." in told
+
+
 def test_the_interval_of_two_true_positive_rates_is_newcombes():
     # Newcombe 1998, table II (a), method 10: 56/70 less 48/80
     assert newcombe((56, 70), (48, 80)) == pytest.approx((0.0524, 0.3339), abs=5e-5)
