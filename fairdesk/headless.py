@@ -243,7 +243,7 @@ def audit(
     _make_room(folder)
     with Store.create(folder / AUDIT_FILE, spec, found.table) as store:
         if found.proof is not None:
-            store.log(inspected.agreement(found))
+            store.log(inspected.agreement(found), "begun")
         # where no method was asked for, the report still counts groups
         state = RunState(0, "groups", "done")
         refused = ""
