@@ -22,7 +22,7 @@ from fairdesk.models import mapping_file
 from fairdesk.models.decision import VALUES
 from fairdesk.models.mapping import propose
 from fairdesk.report.decisions import good_answers
-from fairdesk.report.language import moment_text
+from fairdesk.report.language import moment_text, say
 from fairdesk.report.words import grouping_names
 
 
@@ -103,14 +103,17 @@ def beyond_command(spec: AuditSpec, run: RunSpec) -> tuple[str, ...]:
         if attribute.role is Role.PROTECTED and attribute.compared != _compared(attribute, column)
     ]
     if every:
-        said.append(f"Other values than usual were compared of: {', '.join(every)}.")
+        names = ", ".join(every)
+        said.append(say("Other values than usual were compared of: {names}.", names=names))
     if _repairs(run):
         said.append(
-            "A repair is asked of the audit file itself, for which audit.fairdesk stands here: it "
-            "works with what is kept in it."
+            say(
+                "A repair is asked of the audit file itself, for which audit.fairdesk stands here: "
+                "it works with what is kept in it."
+            )
         )
     if run.budget.seconds is not None or run.budget.queries is not None:
-        said.append("The run had a budget; without it the search goes on until it is done.")
+        said.append(say("The run had a budget; without it the search goes on until it is done."))
     return tuple(said)
 
 

@@ -12,15 +12,22 @@ from fairdesk.events import GroupLine, GroupTable
 from fairdesk.groups.outcomes import outcomes
 from fairdesk.report import words
 from fairdesk.report.blocks import Block, Grid, Heading, Statement, Text
-from fairdesk.report.language import say
+from fairdesk.report.language import fixed, say
 from fairdesk.report.material import Material
 
 #: Groups listed per table of the report.
 _SHOWN = 25
-_SCREENING = (
-    "Observed in the rows of the data; {} the four-fifths screening line, which is no verdict: "
-    "small groups fall below it by chance."
+#: How a group stands to the screening line, by whether it is below.
+_SCREENING = fixed(
+    {
+        True: "Observed in the rows of the data; below the four-fifths screening line, which is no "
+        "verdict: small groups fall below it by chance.",
+        False: "Observed in the rows of the data; not below the four-fifths screening line, which "
+        "is no verdict: small groups fall below it by chance.",
+    }
 )
+
+_HEADS = fixed(("Rows", "Favourable", "Rate", "95\u00a0% interval", "Impact ratio"))
 
 
 @dataclass(frozen=True)
@@ -51,13 +58,14 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
         column, decided = spec.predictions, spec.decisions[spec.mapping.favourable_class]
         found.append(
             Observed(
-                "What the model decided",
+                say("What the model decided"),
                 say(
                     "How often the decision in the column “{column}” is “{decided}” in each group: "
                     "what the model did to the people in the data (observed), with Wilson’s "
-                    "interval (95 %).",
+                    "interval ({percent}).",
                     column=column,
                     decided=decided,
+                    percent=words.percent_of("95"),
                 ),
                 column,
                 decided,
@@ -67,7 +75,7 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
     if spec.label != spec.predictions:
         found.append(
             Observed(
-                "Observed in the data",
+                say("Observed in the data"),
                 say(
                     "How often the label is “{favourable}” in each group, in the rows of the data "
                     "(observed), with Wilson’s interval ({percent}). These shares describe the "
@@ -95,7 +103,6 @@ def statements(seen: Observed, person: str, place: str = "") -> Iterator[Stateme
         if len(groups) < 2:
             continue
         worst, best = min(groups, key=_ratio), max(groups, key=_ratio)
-        line = "below" if worst.below else "not below"
         yield Statement(
             words.number(_ratio(worst), 2),
             say(
@@ -108,7 +115,7 @@ def statements(seen: Observed, person: str, place: str = "") -> Iterator[Stateme
                 best=_people(best, person),
                 best_share=words.percent(best.favourable, best.people),
             ),
-            (_SCREENING.format(line),),
+            (say(_SCREENING[bool(worst.below)]),),
             evidence="observed",
             place=place,
         )
@@ -129,7 +136,7 @@ def _people(group: GroupLine, person: str) -> str:
 
 def heads(found: GroupTable) -> tuple[str, ...]:
     """Name the columns of `cells`."""
-    return (*found.attributes, "Rows", "Favourable", "Rate", "95 % interval", "Impact ratio")
+    return (*found.attributes, *_HEADS)
 
 
 def cells(group: GroupLine) -> tuple[str, ...]:
