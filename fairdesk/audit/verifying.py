@@ -155,7 +155,7 @@ def recheck(
     if not said:
         ask = partial(worker.predict, store.spec.mapping, store.spec.domain.attributes)
     try:
-        yield from _people(worker, store, asked, ask, people, rng, said, say)
+        yield from _people(worker, store, asked, ask, people, said, say)
     except StoreError as error:
         yield Check("Pairs can be read", 1, 1, 0, (str(error),))
     say("Counting groups again")
@@ -211,19 +211,18 @@ def _people(
     asked: Recheck,
     ask: Ask | None,
     people: Rows,
-    rng: np.random.Generator,
     said: str,
     say: Callable[[str], None],
 ) -> Iterator[Check]:
     """Look at reported pairs."""
     if not store.count(PairQuery()):
         return
-    yield from check_pairs(store, ask, asked.sample, rng, say)
+    yield from check_pairs(store, ask, asked.sample, asked.seed, say)
     if ask is None:
         yield untried(ASKED_AGAIN, said)
     say("Comparing pairs with real people")
     ranking = versions().get("scikit-learn") == store.spec.versions.get("scikit-learn")
-    yield check_distances(store, worker, people, rng, as_then=ranking)
+    yield check_distances(store, worker, people, asked.seed, as_then=ranking)
 
 
 def _figures(

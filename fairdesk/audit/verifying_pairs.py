@@ -66,7 +66,7 @@ class _Pairs:
 
 
 def check_pairs(
-    store: Store, ask: Ask | None, sample: int | None, rng: np.random.Generator, say: Say
+    store: Store, ask: Ask | None, sample: int | None, seed: int, say: Say
 ) -> Iterator[Check]:
     """Look at reported pairs again.
 
@@ -78,8 +78,8 @@ def check_pairs(
         Asks the model about ``(n, d)`` rows; without it only the pairs themselves are looked at.
     sample : int, optional
         So many pairs are drawn at random; ``None`` for all.
-    rng : np.random.Generator
-        Draws them.
+    seed : int
+        Of the drawing.
     say : callable
         Told how far it is.
 
@@ -94,7 +94,7 @@ def check_pairs(
     people = Tally("Each pair is two people of the domain who differ in what is protected only")
     looked = _Looked(domain, store.spec.mapping, ask)
     gammas = {run.id: _gamma(run) for run in store.runs()}
-    wanted = None if sample is None or sample >= total else rng.choice(total, sample, replace=False)
+    wanted = None if sample is None or sample >= total else _some(total, sample, seed)
     done, count = 0, total if wanted is None else len(wanted)
     drawn = _drawn(store, wanted)
     while some := list(islice(drawn, _AT_ONCE)):
@@ -104,10 +104,17 @@ def check_pairs(
         done += len(some)
         say(f"Looked at {done:,} of {count:,} pairs again")
     if wanted is not None:
-        people.remark(f"{count:,} of the {total:,} pairs were looked at, drawn at random.")
+        people.remark(
+            f"{count:,} of the {total:,} pairs were looked at, drawn at random (seed {seed})."
+        )
     yield people.check()
     if ask is not None:
         yield from looked.checks()
+
+
+def _some(total: int, sample: int, seed: int) -> NDArray[np.int64]:
+    """Draw places of pairs."""
+    return np.random.default_rng(seed).choice(total, sample, replace=False)
 
 
 def _drawn(store: Store, wanted: NDArray[np.int64] | None) -> Iterator[Pair]:
@@ -284,7 +291,7 @@ def _apart(scores: Scores, decided: NDArray[np.intp]) -> Rows:
 
 
 def check_distances(
-    store: Store, worker: Worker, people: Rows, rng: np.random.Generator, *, as_then: bool
+    store: Store, worker: Worker, people: Rows, seed: int, *, as_then: bool
 ) -> Check:
     """Work out again how far pairs are from real people, and how usual such people are.
 
@@ -296,15 +303,15 @@ def check_distances(
         Compares people; needs no model.
     people : Rows
         ``(m, d)``; the real ones.
-    rng : np.random.Generator
-        Draws `WEIGHED` pairs.
+    seed : int
+        `WEIGHED` pairs are drawn by it.
     as_then : bool
         Whether the library that ranks people has the version of then: else another rank is told,
         and is no failure.
     """
     tally = Tally("Pairs are as far from real people as is told")
     total = store.count(PairQuery())
-    wanted = rng.choice(total, min(total, WEIGHED), replace=False)
+    wanted = _some(total, min(total, WEIGHED), seed)
     pairs = [pair for pair in _drawn(store, wanted) if pair.distance is not None]
     if not pairs or not len(people):
         tally.remark("No pair was compared with real people.")
@@ -331,5 +338,9 @@ def check_distances(
             )
         else:
             tally.leave("Another version of scikit-learn ranks people otherwise than then.")
-    tally.remark(f"{len(pairs):,} of the {total:,} pairs were compared again, drawn at random.")
+    if len(pairs) < total:
+        tally.remark(
+            f"{len(pairs):,} of the {total:,} pairs were compared again, drawn at random (seed "
+            f"{seed})."
+        )
     return tally.check()

@@ -159,14 +159,19 @@ def test_what_was_changed_since_comes_out_otherwise(worker, path, sql, name, wor
     assert words in " ".join(found[name].told)
 
 
-def test_the_longer_of_two_begins_with_the_shorter_where_time_ended_one(worker, path):
-    """A run that its time has ended is run by its rows, and may come farther."""
-    audited.change(
-        path,
-        "UPDATE run SET spec = replace(spec, '\"seconds\":null', '\"seconds\":9.0'), message = ?"
-        " WHERE id = 1",
-        "It ended because its budget was used up: 9 seconds.",
-    )
+@pytest.mark.parametrize(
+    "ended",
+    [
+        (
+            "spec = replace(spec, '\"seconds\":null', '\"seconds\":9.0'),"
+            " message = 'It ended because its budget was used up: 9 seconds.'"
+        ),
+        "state = 'stopped'",
+    ],
+)
+def test_the_longer_of_two_begins_with_the_shorter_where_time_ended_one(worker, path, ended):
+    """A run that its time, or somebody, has ended is run by its rows, and may come farther."""
+    audited.change(path, f"UPDATE run SET {ended} WHERE id = 1")
     audited.change(path, "DELETE FROM finding WHERE run = 1 AND id > 30")
     name = "Run 1 (MAFT): the same findings in the same order"
     found = checks(worker, path, runs=(1,))
@@ -174,7 +179,7 @@ def test_the_longer_of_two_begins_with_the_shorter_where_time_ended_one(worker, 
     assert found[name].tried == 30
     assert "the longer begins with the shorter" in " ".join(found[name].told)
     # without such an end it would be a difference
-    audited.change(path, "UPDATE run SET message = '' WHERE id = 1")
+    audited.change(path, "UPDATE run SET message = '', state = 'done' WHERE id = 1")
     assert failed(checks(worker, path, runs=(1,))) == {name}
 
 

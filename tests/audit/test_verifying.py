@@ -143,7 +143,9 @@ def test_what_was_not_given_is_told_as_not_checked(worker, made):
 def test_a_stated_sample_of_pairs_is_drawn_by_its_seed(worker, made):
     found = checks(worker, made / "audit.fairdesk", sample=25, seed=7)
     assert found[ASKED_AGAIN].tried == found[PEOPLE].tried == 25
-    assert "25 of the" in " ".join(found[PEOPLE].told)
+    said = " ".join(found[PEOPLE].told)
+    assert "25 of the" in said
+    assert "(seed 7)" in said
     assert failed(found) == set()
 
 
