@@ -161,7 +161,7 @@ def trial_name(trial: Trial) -> str:
         case "other":
             return say(trial.name)
         case "portion":
-            return say("{portion} added", portion=_portion(trial))
+            return say("{portion} added", portion=portion_text(trial))
 
 
 def measure_name(spec: AuditSpec, measure: Measure | Change) -> str:
@@ -625,12 +625,13 @@ def _deed(trial: Trial) -> str:
         rows = _rows(trial.added)
         if not trial.percent:
             return say("adding {rows}", rows=rows)
-        share = _portion(trial)
+        share = portion_text(trial)
         return say("adding {rows} ({share} of the training rows)", rows=rows, share=share)
     return say("retraining with nothing added")
 
 
-def _portion(trial: Trial) -> str:
+def portion_text(trial: Trial) -> str:
+    """Write how much was added: ``2.9 %`` of the training rows, or ``850 labelled rows``."""
     if not trial.percent:
         return _rows(trial.added)
     digits = 1 if round(trial.percent, 2) >= 1 else 2
@@ -771,7 +772,7 @@ def _helpless(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str
         "The best of them changed {target} by {change}, with {portion} added.",
         target=_target(spec, repair),
         change=change_text(change, tested=False),
-        portion=_portion(best),
+        portion=portion_text(best),
     )
     return f"{told} {tried} {least}"
 

@@ -26,7 +26,6 @@ _SCREENING = fixed(
         "is no verdict: small groups fall below it by chance.",
     }
 )
-
 _HEADS = fixed(("Rows", "Favourable", "Rate", "95\u00a0% interval", "Impact ratio"))
 
 

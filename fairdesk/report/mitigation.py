@@ -221,8 +221,8 @@ def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
             picture.svg,
             picture.alt,
             "What the search goes by: up is more accurate, left less discriminatory; lines are "
-            "95 % intervals. Full marks, joined, are the front: no other model is as good in both; "
-            "+ tells how much was added. None of this is measured on the test rows",
+            "95 % intervals. Strong marks, joined, are the front: no other model is as good in "
+            "both; + tells how much was added. None of this is measured on the test rows",
             key=f"front-{run.id}",
             evidence="estimated",
         )
@@ -238,9 +238,9 @@ def _point(trial: Trial, repair: Repair) -> charts.FrontPoint | None:
     name = about_repairs.trial_name(trial)
     if trial.kind == "portion":
         # short ones find room in a crowd
-        name = f"+{name.removesuffix(' added')}"
+        name = f"+{about_repairs.portion_text(trial)}"
     if trial.number == repair.chosen:
-        name += ", chosen"
+        name = say("{name}, chosen", name=name)
     return charts.FrontPoint(name, trial.kind, x, y, trial.front)
 
 
