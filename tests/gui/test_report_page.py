@@ -336,6 +336,22 @@ def test_published_categories_are_proposed_chosen_and_counted(qtbot, themed):
     assert editor.inputs["sex"] == {}
 
 
+def test_categories_are_asked_for_by_the_columns_of_the_audit(no_pages, audit, path):
+    form = audit.report.form
+    form.kinds["ll144"].click()
+    settle(audit)
+    assert form.categories.choices["sex"].findText("sex") > 0
+    assert "“sex”" in form.categories._used.text()
+    form.categories.propose.click()
+    settle(audit)
+    assert kept(path).categories.sex == "sex"
+    assert form.categories._used.isHidden()
+    audit.undo_stack.undo()
+    settle(audit)
+    assert kept(path).categories == Categories()
+    assert form.categories.choices["sex"].currentIndex() == 0
+
+
 def test_columns_that_tell_groups_apart_are_offered_with_counts(path):
     offer = in_file(path, offer_of)
     assert "sex" in offer.columns

@@ -84,6 +84,8 @@ class ReportPage(QWidget):
         self._given_up: threading.Event | None = None
         #: Whether the pages are wanted although no run was made.
         self._asked = False
+        #: Whether the columns were looked for that could tell a category.
+        self._offered = False
         self.draft = ReportDraft(session, self)
         self.form = ReportForm(self.draft)
         self.preview = ReportPreview(session)
@@ -319,7 +321,8 @@ class ReportPage(QWidget):
         """Tell what has changed while the page was hidden."""
         super().showEvent(event)
         self._tell()
-        if not self.draft.loaded:
+        if not self._offered:
+            self._offered = True
             self._session.store.ask(offer_of, self.form.show_offer, key="report offer")
         self.draft.load()
 

@@ -316,7 +316,10 @@ class ReportPreview(QWidget):
         if shown is None:
             return
         begun = [self.contents.itemData(i) for i in range(self.contents.count())]
-        section = sum(page <= at for page in begun) - 1
+        section = self.contents.currentIndex()
+        if section < 0 or begun[section] != at:
+            # the first that begins on this page, else the one that goes on
+            section = begun.index(at) if at in begun else sum(page < at for page in begun) - 1
         with QSignalBlocker(self.contents):
             self.contents.setCurrentIndex(section)
         told = f"Page {at} of {count}."
