@@ -341,7 +341,7 @@ def test_categories_are_asked_for_by_the_columns_of_the_audit(no_pages, audit, p
     form.kinds["ll144"].click()
     settle(audit)
     assert form.categories.choices["sex"].findText("sex") > 0
-    assert "“sex”" in form.categories._used.text()
+    assert "names: sex is “sex”." in form.categories._used.text()
     form.categories.propose.click()
     settle(audit)
     assert kept(path).categories.sex == "sex"

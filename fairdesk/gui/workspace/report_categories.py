@@ -126,7 +126,7 @@ class CategoriesEditor(QWidget):
         told = [f"{what} is “{name}”" for what, name in named if name]
         used = bool(told) and not (self.categories.sex or self.categories.race)
         self._used.setText(
-            f"Until you tell it here, the report goes by the names: {words.listed(told)}."
+            f"Until you tell it here, the report goes by the names: {words.joined(told)}."
             if used
             else ""
         )
