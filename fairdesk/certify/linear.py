@@ -392,16 +392,18 @@ def _put_together(
     mass = np.zeros(most + 1)
     # whole numbers are exact as floating-point ones up to here
     exact = int(counts.sum()) * int(term.counts.sum()) < 1 << 53
-    for value, count, share in zip(
-        term.values.tolist(), term.counts.tolist(), term.masses.tolist(), strict=True
-    ):
-        cell = ((values + (value - low)) * (1.0 / step)).astype(np.int64)
+    # an addition of arrays for each of the fewer ones
+    few, many = (values, counts, masses), (term.values, term.counts, term.masses)
+    if len(few[0]) > len(many[0]):
+        few, many = many, few
+    for value, count, share in zip(*(each.tolist() for each in few), strict=True):
+        cell = ((many[0] + (value - low)) * (1.0 / step)).astype(np.int64)
         np.clip(cell, 0, most, out=cell)
         if exact:
-            made += np.bincount(cell, counts, most + 1).astype(np.int64) * count
+            made += np.bincount(cell, many[1], most + 1).astype(np.int64) * count
         else:
-            np.add.at(made, cell, counts * count)
-        mass += np.bincount(cell, masses * share, most + 1)
+            np.add.at(made, cell, many[1] * count)
+        mass += np.bincount(cell, many[2] * share, most + 1)
     some = np.flatnonzero(made)
     middle: Float64 = np.asarray(low + (some + 0.5) * step, np.float64)
     return middle, made[some], mass[some], step * (0.5 + 2.0**-10)
