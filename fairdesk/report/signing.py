@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from fairdesk.errors import ReportError
+from fairdesk.report.revisions import DAMAGE
 
 if TYPE_CHECKING:
     from asn1crypto.x509 import Certificate
@@ -246,9 +247,8 @@ def check_pdf(document: bytes, roots: Sequence[bytes] = ()) -> tuple[Signature, 
                 or (added is not None and added <= ModificationLevel.FORM_FILLING)
             )
             checked.append(_told(status, status.signer_reported_dt, whole=whole))
-    except (PdfError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        # what a damaged file makes pyHanko raise is not told by its documentation
-        log.warning("a PDF's signatures could not be read", exc_info=True)
+    except (PdfError, *DAMAGE) as error:
+        log.warning("a PDF's signatures could not be read: %r", error)
         raise ReportError(
             "The signatures of the document could not be read.",
             why=f"It is no PDF, or it is damaged ({error}).",

@@ -24,6 +24,7 @@ from fairdesk.files import sha256
 from fairdesk.report import evidence, signing
 from fairdesk.report.document import make_pdf
 from fairdesk.report.manifest import ExportOf
+from fairdesk.report.revisions import DAMAGE, only_signed
 
 FILES = "Exported files are those that the log tells of"
 SIGNATURES = "Signatures hold"
@@ -203,13 +204,18 @@ def _compared(
                 tally.differ(f"“{each.path.name}” is no file that the log tells of.")
         elif each.same:
             tally.agree()
-        elif _signed_since(each.path, each.told):
+        elif not _begins_as(each.path, each.told):
+            tally.differ(
+                f"“{each.path.name}” was exported with the fingerprint {each.told.sha256[:12]}…; "
+                f"it is {each.sha256[:12]}… now."
+            )
+        elif _signed_since(_content(each.path), each.told.size):
             tally.agree()
             tally.remark(f"“{each.path.name}” is as it was exported, and was signed since.")
         else:
             tally.differ(
-                f"“{each.path.name}” was exported with the fingerprint {each.told.sha256[:12]}…; "
-                f"it is {each.sha256[:12]}… now."
+                f"“{each.path.name}” begins as it was exported; what was added to it is more than "
+                "signatures that hold and cannot be seen: it may show something else."
             )
     names = {each.told.name for each in there if each.told is not None}
     for name in sorted({each.name for each in told} - names) if not only else ():
@@ -224,12 +230,23 @@ def _accompanies(path: Path) -> bool:
     return path.suffix == signing.SUFFIX or path.name.endswith("manifest.json")
 
 
-def _signed_since(path: Path, told: ExportedFile) -> bool:
-    """Tell whether a file begins with an exported one: signatures are added at the end."""
+def _begins_as(path: Path, told: ExportedFile) -> bool:
+    """Tell whether a PDF begins with an exported one: signatures are added at the end."""
     if not _is_pdf(path) or path.stat().st_size <= told.size:
         return False
     with path.open("rb") as stream:
         return hashlib.sha256(stream.read(told.size)).hexdigest() == told.sha256
+
+
+def _signed_since(content: bytes, size: int) -> bool:
+    """Tell whether a PDF, whose first bytes are known, got signatures since, and nothing else."""
+    try:
+        signatures = signing.check_pdf(content)
+    except ReportError:
+        return False
+    return (
+        bool(signatures) and all(each.holds for each in signatures) and only_signed(content, size)
+    )
 
 
 def _signatures(pdfs: Sequence[tuple[_Given, bytes]], manifest: Path | None) -> Iterator[Check]:
@@ -313,8 +330,7 @@ def _remade(
         except FairDeskError as error:
             tally.differ(f"“{name}” cannot be made again: {error}")
             continue
-        # signatures are added at the end
-        if content.startswith(again):
+        if content == again or (content.startswith(again) and _signed_since(content, len(again))):
             tally.agree()
         elif other:
             tally.leave(f"“{name}” comes out otherwise, of other versions: {', '.join(other)}.")
@@ -353,7 +369,7 @@ def _manifest_in(document: bytes) -> bytes | None:
             if str(names[place]).endswith(".json"):
                 data: bytes = names[place + 1]["/EF"]["/F"].data
                 return data
-    except (PdfError, KeyError, IndexError, ValueError, TypeError, AttributeError):
+    except (PdfError, *DAMAGE):
         # a damaged file, or one that nothing is attached to
         return None
     return None

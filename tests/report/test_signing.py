@@ -163,6 +163,13 @@ def test_what_is_no_pdf_is_neither_signed_nor_checked(key, broken):
         signing.check_pdf(broken)
 
 
+def test_a_damaged_pdf_is_logged_in_a_line(caplog):
+    with pytest.raises(ReportError):
+        signing.check_pdf(b"%PDF-1.7\nnothing")
+    (told,) = caplog.records
+    assert told.exc_info is None
+
+
 def test_a_broken_root_is_told(signed):
     with pytest.raises(ReportError, match=r"no X\.509 certificate"):
         signing.check_pdf(signed, [b"no certificate"])

@@ -25,6 +25,7 @@ from fairdesk.report.verified_files import (
 from tests.audit import audited
 from tests.report import building
 from tests.report.keys import PASSPHRASE, make_key
+from tests.report.test_revisions import blank, rewritten
 
 
 @pytest.fixture(scope="module")
@@ -212,6 +213,46 @@ def test_a_signed_report(folder):
     assert "was signed since" in " ".join(found[FILES].told)
     report.write_bytes(signed.replace(b"/Lang", b"/Lamg", 1))
     assert failed(checks(folder, report)) == {FILES, SIGNATURES, REMADE}
+
+
+def test_what_was_added_to_a_report_and_is_no_signature(folder):
+    """Also where somebody signed it then: that signature holds, of a page that shows less."""
+    report = folder / "report.pdf"
+    before = report.read_bytes()
+    key = signing.open_key(make_key()[0], PASSPHRASE)
+    for signed in (False, True):
+        content = rewritten(before, blank)
+        report.write_bytes(key.sign_pdf(content, "Mine.") if signed else content)
+        found = checks(folder, report)
+        assert failed(found) == {FILES, REMADE}
+        assert "more than signatures" in " ".join(found[FILES].told)
+    report.write_bytes(before + b"\n% hello")
+    assert failed(checks(folder, report)) == {FILES, REMADE}
+    report.write_bytes(rewritten(key.sign_pdf(before, "Mine."), blank))
+    assert failed(checks(folder, report)) == {FILES, REMADE, SIGNATURES}
+
+
+def test_a_report_that_two_people_signed(folder):
+    report = folder / "report.pdf"
+    for name in ("Ada", "Bo"):
+        key = signing.open_key(make_key(name)[0], PASSPHRASE)
+        report.write_bytes(key.sign_pdf(report.read_bytes(), "Seen."))
+    found = checks(folder, report)
+    assert failed(found) == set()
+    assert found[SIGNATURES].tried == 2
+    assert found[REMADE].unknown == 0
+
+
+def test_a_damaged_attachment_is_told(folder):
+    """What is packed can be damaged in ways that nothing but unpacking it shows."""
+    report = folder / "report.pdf"
+    content = report.read_bytes()
+    place = content.index(b"/EmbeddedFile")
+    place = content.index(b"stream", place) + 40
+    report.write_bytes(content[:place] + bytes(40) + content[place + 40 :])
+    assert FILES in failed(checks(folder, report))
+    with pytest.raises(ReportError, match="manifest"):
+        anchor_of(report)
 
 
 def test_a_signed_manifest(folder):
