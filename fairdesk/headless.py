@@ -48,7 +48,7 @@ from fairdesk.report.fields import read_details, read_logo
 from fairdesk.report.manifest import sidecar
 from fairdesk.report.repair_exports import write_repair
 from fairdesk.report.signing import Key, open_key, read_key
-from fairdesk.report.status import check_final, mark_final, status
+from fairdesk.report.status import check_final, mark_final, standing
 from fairdesk.report.writing import check_place, replacing
 from fairdesk.samples import is_sample_file
 
@@ -342,7 +342,7 @@ def report(question: ReportQuestion) -> Written:
     with _to_report(question) as (store, unlogged):
         choice = _changed(store.choice(), question.changes)
         details = _filled_in(store.details(), question)
-        final = question.final or status(store.log_entries(), choice.template).word == "Final"
+        final = question.final or standing(store, choice.template, choice).word == "Final"
         named = {name: question.changes.get(name, ()) for name in ("left_out", "added")}
         if any(named.values()):
             # what the audit keeps may be of another kind of report, and is no mistake here
@@ -352,7 +352,7 @@ def report(question: ReportQuestion) -> Written:
             check_final(choice.template, details, store)
         store.write_details(details)
         if question.final:
-            mark_final(store, choice.template)
+            mark_final(store, choice.template, choice)
         return write_report(store, question.out, question.form, choice, key=key, unlogged=unlogged)
 
 

@@ -620,12 +620,15 @@ def _to_repeat(material: Material) -> list[Block]:
     asked = evidence.commands(spec, runs, mapped=bool(mapping))
     if not asked:
         return []
-    blocks: list[Block] = [Heading("To repeat it"), *map(Code, asked)]
+    blocks: list[Block] = [
+        Heading("To repeat it"),
+        *(Code(material.shown.words(each)) for each in asked),
+    ]
     beyond = [sentence for run in runs for sentence in evidence.beyond_command(spec, run.spec)]
     blocks += [Text(sentence) for sentence in dict.fromkeys(beyond)]
     terms = {evidence.terms_name(run.spec): evidence.terms_file(run.spec) for run in runs}
     for name, held in (("mapping.json", mapping), ("domain.json", domain), *terms.items()):
-        blocks += _file(name, held)
+        blocks += _file(name, material.shown.file(held))
     return blocks
 
 

@@ -27,7 +27,7 @@ from fairdesk.report.manifest import manifest, sidecar
 from fairdesk.report.material import Made, Material, about_groups
 from fairdesk.report.sections import sections
 from fairdesk.report.signing import SUFFIX, Key
-from fairdesk.report.status import obstacles, status
+from fairdesk.report.status import Status, obstacles, standing
 from fairdesk.report.structured import structured
 from fairdesk.report.system import cover_facts
 from fairdesk.report.templates import TEMPLATES
@@ -206,12 +206,13 @@ def make_pdf(store: Store, choice: Choice | None = None) -> bytes:
 def make_report(store: Store, choice: Choice | None = None) -> Report:
     """Make the report's content, as the auditor wants it, or as is told here."""
     choice = choice or store.choice()
-    final = status(store.log_entries(), choice.template).word == "Final"
-    choice = settled(choice, final=final)
+    stands = standing(store, choice.template, choice)
+    choice = settled(choice, final=stands.word == "Final")
     with using(choice.language):
-        material = _material(store, choice)
-        report = _whole(store, material)
-        kept = chosen(report, choice, _dropped(material))
+        material = _material(store, choice, stands)
+        with redaction.telling(material.shown):
+            report = _whole(store, material)
+            kept = chosen(report, choice, _dropped(material))
         return _saying_so(kept)
 
 
@@ -220,9 +221,13 @@ def whole_report(store: Store, choice: Choice | None = None) -> Report:
 
     That is what `fairdesk.report.choosing.parts` lists.
     """
-    choice = msgspec.structs.replace(choice or store.choice(), left_out=())
+    choice = choice or store.choice()
+    stands = standing(store, choice.template, choice)
+    everything = msgspec.structs.replace(choice, left_out=())
     with using(choice.language):
-        return _whole(store, _material(store, choice))
+        material = _material(store, everything, stands)
+        with redaction.telling(material.shown):
+            return _whole(store, material)
 
 
 def _dropped(material: Material) -> tuple[str, ...]:
@@ -258,7 +263,7 @@ def _kept(store: Store) -> frozenset[str]:
     return frozenset((*columns, *store.details().texts.values()))
 
 
-def _material(store: Store, choice: Choice) -> Material:
+def _material(store: Store, choice: Choice, stands: Status) -> Material:
     """Read from the audit file what the report is made from."""
     spec, table = store.spec, store.table()
     shown = redaction.Shown(choice.redaction, spec, table)
@@ -273,6 +278,7 @@ def _material(store: Store, choice: Choice) -> Material:
         made={run.id: tuple(_made(store, run)) for run in runs},
         details=store.details(),
         choice=choice,
+        standing=stands,
     )
 
 
@@ -281,17 +287,17 @@ def _whole(store: Store, material: Material) -> Report:
     spec, choice, shown = material.spec, material.choice, material.shown
     moment = evidence.last_moment(spec, material.log)
     title = spec.title.strip() or "Untitled audit"
-    standing = status(store.log_entries(), choice.template).word
+    stands = material.standing.word
     people = redaction.SHORT[choice.redaction]
     report = Report(
         title=title,
         header=title if len(title) <= _HEADER else title[: _HEADER - 1].rstrip() + "…",
         kind=_kind(material),
-        status=standing,
+        status=stands,
         identity=evidence.identity(spec),
         cover=(
             *cover_facts(material),
-            *_cover(spec, moment, standing),
+            *_cover(spec, moment, stands),
             *([Fact("Single people", say(people))] if people else []),
         ),
         promise=_promise(material),
@@ -340,7 +346,7 @@ def _promise(material: Material) -> str:
     return words.ESTIMATED_GROUPS if material.subtle else words.OBSERVED
 
 
-def _cover(spec: AuditSpec, moment: datetime, standing: str) -> tuple[Fact, ...]:
+def _cover(spec: AuditSpec, moment: datetime, stands: str) -> tuple[Fact, ...]:
     model, source = (re.split(r"[/\\]", path)[-1] for path in (spec.model.path, spec.data.path))
     return (
         Fact(
@@ -352,7 +358,7 @@ def _cover(spec: AuditSpec, moment: datetime, standing: str) -> tuple[Fact, ...]
         Fact("Data", f"{source}, {words.counted(spec.data.rows, spec.person)}"),
         Fact("Compared by", _compared_by(spec)),
         Fact("Date", evidence.date_text(moment)),
-        Fact("Status", standing),
+        Fact("Status", stands),
         Fact("Audit", evidence.identity(spec)),
         Fact("Made with", f"FairDesk {spec.versions.get('FairDesk', '')}".strip()),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import difflib
+import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from pathlib import Path
@@ -25,6 +26,8 @@ FIELDS: dict[str, Field] = {field.key: field for field in FORM}
 SIGNED: tuple[TemplateKey, ...] = ("annex-iv",)
 #: What a file of details can hold beside the fields.
 _BESIDE = ("signers", "categories", "logo")
+#: Letters and a symbol by Unicode's categories that are blank: fillers of Hangul, empty Braille.
+_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
 #: A file of details, and a picture, are refused beyond so many bytes.
 _LARGEST = 4_000_000
 
@@ -37,7 +40,23 @@ def fields_of(template: TemplateKey) -> tuple[Field, ...]:
 def asked(field: Field, details: Details) -> bool:
     """Whether a field is asked for at all, after what the others say."""
     when = field.when
-    return when is None or details.texts.get(when.key, "").strip() in when.among
+    return when is None or told(details, when.key) in when.among
+
+
+def told(details: Details, key: str) -> str:
+    """Give what was filled in under a key, as it can be seen; empty when nothing can be."""
+    return seen(details.texts.get(key, ""))
+
+
+def seen(text: str) -> str:
+    """Give a text without spaces around it; empty where nothing of it can be seen.
+
+    Signs that only direct others, and letters that are blank, are nothing to be seen.
+    """
+    visible = any(
+        unicodedata.category(sign)[0] in "LNPS" and sign not in _BLANK_LETTERS for sign in text
+    )
+    return text.strip() if visible else ""
 
 
 def missing(template: TemplateKey, details: Details) -> tuple[Field, ...]:
@@ -47,13 +66,13 @@ def missing(template: TemplateKey, details: Details) -> tuple[Field, ...]:
         for field in fields_of(template)
         if template in field.required_by
         and asked(field, details)
-        and not details.texts.get(field.key, "").strip()
+        and not told(details, field.key)
     )
 
 
 def unsigned(template: TemplateKey, details: Details) -> bool:
     """Whether a template asks for somebody to sign, and nobody is named."""
-    return template in SIGNED and not any(signer.name.strip() for signer in details.signers)
+    return template in SIGNED and not any(seen(signer.name) for signer in details.signers)
 
 
 def fault(field: Field, text: str) -> str:
@@ -61,7 +80,7 @@ def fault(field: Field, text: str) -> str:
 
     An empty text is no fault: see `missing`.
     """
-    said = text.strip()
+    said = seen(text)
     if not said:
         return ""
     if field.kind == "date" and not _is_date(said):
@@ -82,7 +101,7 @@ def _is_date(text: str) -> bool:
 
 def written(field: Field, details: Details) -> str:
     """Give what was filled in, as a report shows it; empty when nothing was, or it is not asked."""
-    text = details.texts.get(field.key, "").strip()
+    text = told(details, field.key)
     if not text or not asked(field, details):
         return ""
     if field.kind == "date" and _is_date(text):
@@ -98,14 +117,14 @@ def facts(
     What is empty stands in a draft with what belongs there, so that a draft is its own list of
     what is to be done, and not at all in a final report.
     """
-    told = []
+    found = []
     for field in fields:
         text = written(field, details)
         if not text and not final and asked(field, details):
             text = to_do(field, template)
         if text:
-            told.append(Fact(field.label, text))
-    return tuple(told)
+            found.append(Fact(field.label, text))
+    return tuple(found)
 
 
 def to_do(field: Field, template: TemplateKey) -> str:
@@ -188,8 +207,8 @@ def _refuse_unknown(path: Path, held: dict[str, Any]) -> None:
 
 
 def _quoted(names: Sequence[str], last: str) -> str:
-    told = [f"“{name}”" for name in names]
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} {last} {told[-1]}"
+    quoted = [f"“{name}”" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {last} {quoted[-1]}"
 
 
 def _text(path: Path, field: Field, value: object) -> str:
@@ -245,13 +264,13 @@ def example_details(template: TemplateKey, **texts: str) -> Details:
     texts : str
         Fields that say something else.
     """
-    told = {"data_kind": HISTORICAL, **texts}
-    asked_for = Details(texts=told)
+    given = {"data_kind": HISTORICAL, **texts}
+    asked_for = Details(texts=given)
     examples = {
         field.key: field.example for field in fields_of(template) if asked(field, asked_for)
     }
     return Details(
-        texts={**examples, **told},
+        texts={**examples, **given},
         signers=(Signer("A. Example", "Auditor", "20 November 2026"),),
     )
 
@@ -270,7 +289,9 @@ __all__ = [
     "missing",
     "read_details",
     "read_logo",
+    "seen",
     "to_do",
+    "told",
     "unsigned",
     "written",
 ]

@@ -17,11 +17,11 @@ from fairdesk.data.table import Table
 from fairdesk.events import GroupTable
 from fairdesk.report import words
 from fairdesk.report.blocks import Fact, Text
-from fairdesk.report.fields import facts, fields_of
+from fairdesk.report.fields import facts, fields_of, told
 from fairdesk.report.gathering import Gathered
 from fairdesk.report.language import say
 from fairdesk.report.redaction import Shown
-from fairdesk.report.status import status
+from fairdesk.report.status import Status
 from fairdesk.report.templates import TEMPLATES
 
 #: In which section a part stands that has none of its own.
@@ -68,6 +68,8 @@ class Material:
         What the auditor filled in.
     choice : Choice
         How the report is wanted.
+    standing : Status
+        Whether it is final.
     """
 
     spec: AuditSpec
@@ -79,6 +81,7 @@ class Material:
     made: dict[int, tuple[Made, ...]] = field(default_factory=dict)
     details: Details = field(default_factory=Details)
     choice: Choice = field(default_factory=Choice)
+    standing: Status = field(default_factory=lambda: Status("Draft"))
 
     @cached_property
     def shown(self) -> Shown:
@@ -87,17 +90,17 @@ class Material:
 
     def told(self, key: str) -> str:
         """Give what the auditor filled in under a key; empty when nothing was."""
-        return self.details.texts.get(key, "").strip()
+        return told(self.details, key)
 
     def filled(self, group: str) -> tuple[Fact, ...]:
         """Give what the auditor filled in under a heading of the form; in a draft what is to be."""
         fields = [one for one in fields_of(self.choice.template) if one.group == group]
         return facts(fields, self.choice.template, self.details, final=self.final)
 
-    @cached_property
+    @property
     def final(self) -> bool:
         """Whether the auditor has marked this report as final, and nothing changed since."""
-        return status(self.log, self.choice.template).word == "Final"
+        return self.standing.word == "Final"
 
     @property
     def people(self) -> str:

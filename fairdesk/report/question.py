@@ -31,7 +31,7 @@ from fairdesk.report.blocks import (
 from fairdesk.report.decisions import class_texts
 from fairdesk.report.language import say
 from fairdesk.report.material import Material
-from fairdesk.report.redaction import Shown
+from fairdesk.report.redaction import Shown, name_of
 from fairdesk.report.rules import rule_phrase
 
 #: Values of a column that are written out before “and n more”.
@@ -110,7 +110,11 @@ def data(material: Material) -> Section:
         key="columns",
         evidence="observed",
     )
-    notes = [Text(column.note, lead=f"{column.name}.") for column in spec.columns if column.note]
+    notes = [
+        Text(material.shown.words(column.note), lead=f"{column.name}.")
+        for column in spec.columns
+        if column.note
+    ]
     blocks = (*notes, *_unknown_groups(material), *_categories(material), *_steps(material))
     return Section("Data", (facts, columns, *blocks), fresh=True)
 
@@ -181,6 +185,7 @@ def _categories(material: Material) -> list[Block]:
                 "merged" if category and several[category] > 1 else "",
             )
             for text, category in named.items()
+            if material.shown.whole or text in material.shown.values(material.table.column(name))
         ]
     if not rows:
         return []
@@ -456,7 +461,7 @@ def _encoding(material: Material) -> tuple[Block, ...]:
             rows=tuple(
                 (
                     str(i + 1),
-                    one.name,
+                    material.shown.input(one).name,
                     one.attribute or "–",
                     words.how_made(material.shown.input(one)),
                 )
@@ -738,7 +743,11 @@ def _constraints(material: Material) -> list[Block]:
         Grid(
             header=("Constraint", "Rows that break it", "Share"),
             rows=tuple(
-                (each.text, words.number(each.broken), words.percent(each.broken, each.total))
+                (
+                    material.shown.words(each.text, strict=True),
+                    words.number(each.broken),
+                    words.percent(each.broken, each.total),
+                )
                 for each in checks
             ),
             widths=(3, 1, 0.8),
@@ -755,9 +764,10 @@ def _constraints(material: Material) -> list[Block]:
 
 def compared_values(attribute: Attribute) -> str:
     """Write the values of a protected attribute; for grouped numbers, that they are grouped."""
-    texts = [attribute.text(code) for code in attribute.compared]
+    texts = [name_of(attribute, code) for code in attribute.compared]
     if attribute.values:
-        return ", ".join(texts)
+        # names that few rows have are all called the same
+        return ", ".join(dict.fromkeys(texts))
     spacing = attribute.spacing
     if spacing and len(texts) == round((attribute.high - attribute.low) / spacing) + 1:
         if attribute.step:

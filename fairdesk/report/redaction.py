@@ -3,7 +3,8 @@
 Two ways. *synthetic*: only invented people are shown, none of whom is like a row of the data. In
 *bands*: numbers are shown as bands of the data's values, and nobody whose bands only a few rows
 have. Both quote no text that somebody wrote, no name that only a few rows have, no group of a few
-people, and none of the auditor's notes: they may quote any of it.
+people, and none of the auditor's notes: they may quote any of it. What stands in a sentence, as in
+a constraint or a feature, is looked for there.
 
 This keeps a reader from finding a row in the report. It is no proof of anonymity: who knows the
 model, or sets several tables beside each other, may still learn something about somebody.
@@ -13,7 +14,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from typing import Any
 
@@ -24,8 +27,9 @@ from numpy.typing import NDArray
 from fairdesk.audit.details import Redaction, TemplateKey
 from fairdesk.audit.records import LogEntry, LogKind, Pair, RunRecord
 from fairdesk.audit.spec import AuditSpec
+from fairdesk.data.attributes import Attribute
 from fairdesk.data.table import Column, Kind, Table
-from fairdesk.events import Figure, GroupTable, Rows, TermRate
+from fairdesk.events import Figure, GroupTable, LinearGroup, Mined, Proven, Rows, TermRate
 from fairdesk.models.model import Input
 from fairdesk.report.language import fixed, localised, say
 
@@ -35,13 +39,23 @@ FEWEST = 5
 BANDS = 5
 OTHER, TEXT, WHOLE = fixed(("other (few rows)", "a text, left out", "any value"))
 LEFT_OUT = "Something about a single pair; it stands in the audit file."
+NAMED = "Something with a name that few rows have; it stands in the audit file."
 
 #: What is about single pairs in the log.
 _OF_PAIRS: tuple[LogKind, ...] = ("marked", "learned")
 #: How entries about single pairs begin in logs without kinds.
 _PAIR = re.compile(r"Pairs? \d")
+#: Entries that tell of the question, or of anything: in them every name counts, however short.
+_OF_QUESTIONS: tuple[LogKind, ...] = ("decided", "told")
 #: What in a manifest tells how names of the data are taken.
-_NAMING = ("codes", "hints", "domain_file", "map_file")
+_NAMING = ("codes", "hints", "names", "domain_file", "map_file")
+#: What in a manifest may speak of names of the data, and what in it is no speech.
+_SPEAKING = ("spec", "runs", "commands")
+_SILENT = ("sha256", "state", "method", "kind", "role", "how", "type", "started", "ended")
+#: A word; a name of fewer letters is looked for in texts only where it is in quotes.
+_WORD = re.compile(r"[^\W_]+")
+_SHORTEST = 3
+_QUOTES = "“”\"'`‘’"
 #: What is said of each way.
 SENTENCES: dict[Redaction, str] = fixed(
     {
@@ -49,19 +63,21 @@ SENTENCES: dict[Redaction, str] = fixed(
         "synthetic": (
             "Only invented people are shown, each of whom differs from every row of the data also "
             "in something that is not protected. Left out are texts that people wrote; names that "
-            "fewer than 5 rows have, but where they are compared or a rule is about them; groups "
-            "of 1 to 4 people, but in tables in which a law asks for every category; the auditor’s "
-            "notes on pairs, and what the log says of single pairs. The range of each number is "
-            "told. Several tables together, or the model itself, may still tell something of "
-            "somebody."
+            "fewer than 5 rows have, and from tables of outcomes groups of 1 to 4 people, but "
+            "where a law asks for every category; the auditor’s notes on pairs; and what the log "
+            "says of single pairs, or with such a name. What the auditor filled in stands as it "
+            "was written. The range of each number is told, and which numbers are compared or a "
+            "rule is about. Several tables together, or the model itself, may still tell "
+            "something of somebody."
         ),
         "bands": (
             "Numbers of people are shown in bands that hold at least 5 rows each, and nobody is "
             "shown whose bands and names together 1 to 4 rows have. Left out are texts that people "
-            "wrote; names that fewer than 5 rows have, but where they are compared or a rule is "
-            "about them; groups of 1 to 4 people, but in tables in which a law asks for every "
-            "category; the auditor’s notes on pairs, and what the log says of single pairs. The "
-            "range of each number is told. Several tables together, or the model itself, may still "
+            "wrote; names that fewer than 5 rows have, and from tables of outcomes groups of 1 to "
+            "4 people, but where a law asks for every category; the auditor’s notes on pairs; and "
+            "what the log says of single pairs, or with such a name. What the auditor filled in "
+            "stands as it was written. The range of each number is told, and which numbers are "
+            "compared or a rule is about. Several tables together, or the model itself, may still "
             "tell something of somebody."
         ),
     }
@@ -90,6 +106,7 @@ class Shown:
         self._domain = spec.domain
         self._table = table
         self._counted: dict[str, Counter[str]] = {}
+        self._few: dict[str, frozenset[str]] = {}
 
     @property
     def whole(self) -> bool:
@@ -122,15 +139,66 @@ class Shown:
         attribute = self._domain.attributes[position]
         if self.whole:
             return attribute.text(code)
-        if attribute.kind is Kind.TEXT:
-            return say(TEXT)
-        if attribute.values:
-            return (
-                say(OTHER) if attribute.text(code) in self._rare[position] else attribute.text(code)
-            )
+        if attribute.values or attribute.kind is Kind.TEXT:
+            return self.name(attribute, code)
         if self.kind == "bands":
             return band_text(self._edges[position], code, integral=attribute.integral)
         return attribute.text(code)
+
+    def name(self, attribute: Attribute, code: float) -> str:
+        """Write a value of an attribute, whoever has it; of names only those that may be named."""
+        told = attribute.text(code)
+        if self.whole:
+            return told
+        if attribute.kind is Kind.TEXT:
+            return say(TEXT)
+        return say(OTHER) if told in self._rare_of(attribute) else told
+
+    def words(self, text: str, *, strict: bool = False) -> str:
+        """Leave out of a text the names that may not be named.
+
+        Parameters
+        ----------
+        text : str
+            What somebody, or the program, wrote.
+        strict : bool
+            Whether names of one or two letters, and numbers, count too where no quotes are around
+            them: in what speaks of nothing but values.
+        """
+        if self.whole:
+            return text
+        pieces, before = [], 0
+        for start, end in self._mentions(text, strict=strict):
+            pieces += [text[before:start], say(OTHER)]
+            before = end
+        return "".join((*pieces, text[before:]))
+
+    def _mentions(self, text: str, *, strict: bool) -> Iterator[tuple[int, int]]:
+        """Give where in a text a name stands that may not be named."""
+        found = list(_WORD.finditer(text))
+        place = 0
+        while place < len(found):
+            lengths = self._spoken.get(found[place].group(), {})
+            for length, names in lengths.items():
+                some = found[place : place + length]
+                if tuple(each.group() for each in some) not in names:
+                    continue
+                start, end = some[0].start(), some[-1].end()
+                quoted = text[start - 1 : start] in _QUOTES and text[end : end + 1] in _QUOTES
+                if strict or (quoted and start) or _telling(text[start:end]):
+                    yield start, end
+                    place += length - 1
+                    break
+            place += 1
+
+    @cached_property
+    def _spoken(self) -> dict[str, dict[int, set[tuple[str, ...]]]]:
+        """The hidden names by their first word and how many words they have, the longest first."""
+        spoken: dict[str, dict[int, set[tuple[str, ...]]]] = {}
+        for name in sorted(self._hidden, key=lambda name: -len(_WORD.findall(name))):
+            if said := tuple(_WORD.findall(name)):
+                spoken.setdefault(said[0], {}).setdefault(len(said), set()).add(said)
+        return spoken
 
     def values(self, column: Column) -> tuple[str, ...]:
         """Give the values of a column, or of an attribute, that may be named."""
@@ -145,7 +213,13 @@ class Shown:
         if self.whole:
             return one
         codes = {text: code for text, code in one.codes.items() if text not in self._hidden}
-        return msgspec.structs.replace(one, codes=codes)
+        return msgspec.structs.replace(one, name=self.words(one.name), codes=codes)
+
+    def file(self, text: str) -> str:
+        """Give a JSON file without values that may not be named; an empty text stays one."""
+        if self.whole or not text:
+            return text
+        return msgspec.json.encode(self._nameless(msgspec.json.decode(text))).decode()
 
     def runs(self, runs: Iterable[RunRecord], template: TemplateKey) -> list[RunRecord]:
         """Give runs without what their figures quote of single people.
@@ -155,7 +229,9 @@ class Shown:
         cut = template != "ll144"
         return [
             msgspec.structs.replace(
-                run, figures=tuple(self._figure(each, cut) for each in run.figures)
+                run,
+                message=self.words(run.message),
+                figures=tuple(self._figure(each, cut) for each in run.figures),
             )
             for run in runs
         ]
@@ -163,8 +239,16 @@ class Shown:
     def _figure(self, figure: Figure, cut: bool) -> Figure:  # noqa: FBT001 - of one caller
         if isinstance(figure, GroupTable):
             return self.table(figure) if cut else figure
-        if isinstance(figure, TermRate) and not self.whole:
-            return msgspec.structs.replace(figure, examples=())
+        if self.whole:
+            return figure
+        match figure:
+            case TermRate():
+                return msgspec.structs.replace(figure, examples=())
+            case LinearGroup():
+                features = tuple(self.words(each, strict=True) for each in figure.features)
+                return msgspec.structs.replace(figure, features=features)
+            case Mined() | Proven():
+                return msgspec.structs.replace(figure, notes=tuple(map(self.words, figure.notes)))
         return figure
 
     def table(self, table: GroupTable) -> GroupTable:
@@ -182,17 +266,33 @@ class Shown:
         )
 
     def log(self, entries: Sequence[LogEntry]) -> list[LogEntry]:
-        """Give the log with nothing in entries about single pairs but when they were made.
+        """Give the log with nothing in some entries but when they were made.
+
+        Those are the entries about single pairs, and those that name what may not be named.
 
         Their fingerprints stay, so that the chain's head is still that of the audit file; what they
         are of can be checked with that file alone.
         """
+        if self.whole:
+            return [*entries]
         return [
-            msgspec.structs.replace(entry, what=LEFT_OUT, told="")
-            if not self.whole and (entry.kind in _OF_PAIRS or _PAIR.match(entry.what))
+            msgspec.structs.replace(entry, what=why, told="")
+            if (why := self._why(entry))
             else entry
             for entry in entries
         ]
+
+    def _why(self, entry: LogEntry) -> str:
+        """Say why an entry is left out; empty when it is not."""
+        if entry.kind in _OF_PAIRS or _PAIR.match(entry.what):
+            return LEFT_OUT
+        if entry.kind in ("details", "choice"):
+            return ""
+        strict = entry.kind in _OF_QUESTIONS
+        for text in (entry.what, *_texts_of(entry.told)):
+            if any(self._mentions(text, strict=strict)):
+                return NAMED
+        return ""
 
     def manifest(self, text: str) -> str:
         """Leave out of a manifest's JSON what the report leaves out, and say so in it.
@@ -203,11 +303,29 @@ class Shown:
         """
         if self.whole:
             return text
-        document = self._without(msgspec.json.decode(text))
+        document = {
+            name: self._spoken_of(each) if name in _SPEAKING else each
+            for name, each in self._without(msgspec.json.decode(text)).items()
+        }
         document["redacted"] = self.sentence
         return msgspec.json.format(
             msgspec.json.encode(document, order="deterministic"), indent=1
         ).decode()
+
+    def _spoken_of(self, node: Any, *, strict: bool = False) -> Any:  # noqa: ANN401 - any JSON
+        """Leave names out of whatever text stands in JSON; what a column is called is none."""
+        if isinstance(node, list):
+            return [self._spoken_of(each, strict=strict) for each in node]
+        if isinstance(node, dict):
+            return {
+                name: each
+                if name in _SILENT
+                else self._spoken_of(each, strict=strict or name == "constraints")
+                for name, each in node.items()
+            }
+        if isinstance(node, str) and node not in self._table.names:
+            return self.words(node, strict=strict)
+        return node
 
     def _without(self, node: Any) -> Any:  # noqa: ANN401 - any JSON
         """Walk through JSON, and leave out what is known by its members."""
@@ -236,7 +354,9 @@ class Shown:
             return [self._nameless(each) for each in node if not self._is_hidden(each)]
         if isinstance(node, dict):
             return {
-                name: self._nameless(each)
+                name: self._spoken_of(each, strict=True)
+                if name == "constraints"
+                else self._nameless(each)
                 for name, each in node.items()
                 if name not in self._hidden
             }
@@ -245,7 +365,8 @@ class Shown:
         return OTHER if self._is_hidden(node) else node
 
     def _entry(self, node: dict[str, Any]) -> dict[str, Any]:
-        (told,) = self.log([LogEntry(str(node["at"]), str(node["what"]), node["kind"])])
+        at, what, told_then = (str(node.get(name, "")) for name in ("at", "what", "told"))
+        (told,) = self.log([LogEntry(at, what, node["kind"], told_then)])
         if told.what != node["what"]:
             return {**node, "what": told.what, "told": ""}
         try:
@@ -343,14 +464,57 @@ class Shown:
 
     @cached_property
     def _rare(self) -> tuple[frozenset[str], ...]:
-        """Per attribute the names that only a few rows have; what stands for no value is none."""
-        return tuple(
-            frozenset(attribute.values[: -1 if attribute.unknown else None])
-            - frozenset(
-                name for name, count in self._counts(attribute.name).items() if count >= FEWEST
-            )
-            for attribute in self._domain.attributes
-        )
+        """Per attribute the names that only a few rows have."""
+        return tuple(map(self._rare_of, self._domain.attributes))
+
+    def _rare_of(self, attribute: Attribute) -> frozenset[str]:
+        """Give an attribute's names that only a few rows have; what stands for no value is none."""
+        if attribute.name not in self._few:
+            counts = self._counts(attribute.name)
+            names = attribute.values[: -1 if attribute.unknown else None]
+            self._few[attribute.name] = frozenset(name for name in names if counts[name] < FEWEST)
+        return self._few[attribute.name]
+
+
+#: What may be told while a report is made.
+_SHOWN: ContextVar[Shown | None] = ContextVar("shown", default=None)
+
+
+@contextmanager
+def telling(shown: Shown) -> Iterator[None]:
+    """Write values, wherever that is done inside, as they may be told; see `name_of`."""
+    before = _SHOWN.set(shown)
+    try:
+        yield
+    finally:
+        _SHOWN.reset(before)
+
+
+def name_of(attribute: Attribute, code: float) -> str:
+    """Write a value of an attribute in a rule, a list, a combination: as far as it may be told."""
+    shown = _SHOWN.get()
+    return attribute.text(code) if shown is None else shown.name(attribute, code)
+
+
+def _telling(name: str) -> bool:
+    """Whether a name is long enough not to be met by chance."""
+    return len(name) >= _SHORTEST and any(sign.isalpha() for sign in name)
+
+
+def _texts_of(told: str) -> Iterator[str]:
+    """Give all texts in an entry's JSON, names of members too."""
+    try:
+        waiting = [msgspec.json.decode(told)] if told else []
+    except msgspec.DecodeError:
+        waiting = [told]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                yield text
+            case list() as several:
+                waiting += several
+            case dict() as members:
+                waiting += [*members, *members.values()]
 
 
 def band_edges(values: Rows, *, integral: bool) -> tuple[float, ...]:

@@ -9,6 +9,7 @@ from fairdesk.data.attributes import Attribute
 from fairdesk.events import Condition
 from fairdesk.report import words
 from fairdesk.report.language import say
+from fairdesk.report.redaction import name_of
 
 #: Names that a rule lists, before it only counts the others.
 _LISTED = 8
@@ -38,7 +39,7 @@ def combination_text(spec: AuditSpec, names: Sequence[str], codes: Sequence[floa
     """Write a combination of protected values: ``sex = female and race = Asian``."""
     attributes = _attributes(spec)
     values = [
-        f"{words.quoted(name)} = {attributes[name].text(code)}"
+        f"{words.quoted(name)} = {name_of(attributes[name], code)}"
         for name, code in zip(names, codes, strict=True)
     ]
     return words.joined(values)
@@ -67,9 +68,9 @@ def _condition(attribute: Attribute, condition: Condition, *, signs: bool) -> st
     if low is None and high is None:
         return say("{name} is anything", name=name)
     if low == high and low is not None:
-        return f"{name} = {attribute.text(low)}"
-    least = "" if low is None else attribute.text(low)
-    most = "" if high is None else attribute.text(high)
+        return f"{name} = {name_of(attribute, low)}"
+    least = "" if low is None else name_of(attribute, low)
+    most = "" if high is None else name_of(attribute, high)
     if signs:
         return _with_signs(name, least, most, "<" if condition.below else "≤")
     return f"{name} {_in_words(attribute, least, most, below=condition.below)}"
@@ -97,13 +98,16 @@ def _in_words(attribute: Attribute, least: str, most: str, *, below: bool) -> st
 def _names(attribute: Attribute, codes: Sequence[float]) -> str:
     """Say which of the names are meant, or, where these are fewer, which are not."""
     meant = set(codes)
-    inside = [attribute.text(code) for code in codes]
-    outside = [text for code, text in enumerate(attribute.values) if code not in meant]
+    inside = [name_of(attribute, code) for code in codes]
+    others = (code for code in range(len(attribute.values)) if code not in meant)
+    outside = [name_of(attribute, code) for code in others]
     if not 0 < len(outside) < len(inside):
         return f"= {_alternatives(inside)}"
-    others = _alternatives(outside)
-    return f"≠ {others}" if len(outside) == 1 else say("is not {values}", values=others)
+    left = _alternatives(outside)
+    return f"≠ {left}" if len(outside) == 1 else say("is not {values}", values=left)
 
 
-def _alternatives(names: Sequence[str]) -> str:
+def _alternatives(several: Sequence[str]) -> str:
+    # names that few rows have are all called the same
+    names = list(dict.fromkeys(several))
     return words.joined(names, "or") if len(names) <= _LISTED else words.some(names, _LISTED)

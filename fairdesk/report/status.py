@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import msgspec
 
-from fairdesk.audit.details import Choice, Details, TemplateKey
+from fairdesk.audit.details import Choice, Details, Signer, TemplateKey
+from fairdesk.audit.digests import replayed
 from fairdesk.audit.records import PASSING, LogEntry
 from fairdesk.audit.store import Store
-from fairdesk.errors import ReportError
+from fairdesk.audit.verifying_tally import Tally
+from fairdesk.certify.verify import Check
+from fairdesk.errors import ReportError, StoreError
 from fairdesk.events import GroupTable
 from fairdesk.groups.outcomes import LEAST_SHARE
-from fairdesk.report.fields import FIELDS, fault, fields_of, missing, unsigned
+from fairdesk.report.choosing import settled
+from fairdesk.report.fields import FIELDS, fault, fields_of, missing, told, unsigned
 from fairdesk.report.templates import TEMPLATES
 from fairdesk.report.templates.published import propose_categories, tables
+
+MARKED = "Reports were marked as final with everything filled in that they need"
+_OTHER_FORM = "It is wanted in another form than the one that was marked as final."
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -36,36 +43,63 @@ class Status(msgspec.Struct, frozen=True):
     changed: str = ""
 
 
-class _Of(msgspec.Struct, frozen=True):
+class _Of(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which template an entry is about, and how its report was wanted when it was marked."""
+
     template: TemplateKey
+    choice: Choice | None = None
 
 
-def status(log: Sequence[LogEntry], template: TemplateKey) -> Status:
-    """Tell how a template's report stands: final until anything changes it after that.
+def standing(store: Store, template: TemplateKey, choice: Choice | None = None) -> Status:
+    """Tell how a template's report stands: what its pages, the window and the command line say.
 
-    What is decided about another template changes nothing. Whatever cannot be understood does.
+    It is final when the log says so (`status`) and nothing that it needs is missing: an entry that
+    somebody has written by hand makes no report final.
+
+    Parameters
+    ----------
+    store : Store
+        The audit.
+    template : str
+        Which kind of report.
+    choice : Choice, optional
+        How it is wanted; as the log has it when left out.
+    """
+    found = status(store.log_entries(), template, choice)
+    if found.word == "Draft" or not (left := obstacles(template, store.details(), store)):
+        return found
+    return Status("Draft", found.at, f"What it needs is missing: {'; '.join(left)}.")
+
+
+def status(log: Sequence[LogEntry], template: TemplateKey, choice: Choice | None = None) -> Status:
+    """Tell what the log says of a template's report: final until anything changes it after that.
+
+    What is decided about another template changes nothing. Whatever cannot be understood does. A
+    report that is wanted in another form than the one that was marked is a draft.
     """
     at = changed = ""
     form = marked = Choice(template)
     for entry in log:
         if entry.kind in ("final", "draft") and (of := _of(entry)) is not None:
-            if of == template:
+            if of.template == template:
                 at, changed = (entry.at if entry.kind == "final" else ""), ""
-                marked = form
-        elif entry.kind == "choice" and (choice := _choice(entry)) is not None:
-            if choice.template == template:
-                form = choice
+                marked = of.choice or form
+        elif entry.kind == "choice" and (wanted := _choice(entry)) is not None:
+            if wanted.template == template:
+                form = wanted
             if at and form != marked:
                 changed = changed or entry.what
         elif at and entry.kind not in PASSING:
             changed = changed or entry.what
+    if at and settled(choice or form, final=True) != settled(marked, final=True):
+        changed = changed or _OTHER_FORM
     return Status("Final" if at and not changed else "Draft", at, changed)
 
 
-def _of(entry: LogEntry) -> TemplateKey | None:
-    """Give which template an entry is about; ``None`` where somebody has spoilt it."""
+def _of(entry: LogEntry) -> _Of | None:
+    """Give what an entry is about; ``None`` where somebody has spoilt it."""
     try:
-        return msgspec.json.decode(entry.told, type=_Of).template
+        return msgspec.json.decode(entry.told, type=_Of)
     except msgspec.MsgspecError:
         return None
 
@@ -97,10 +131,10 @@ def obstacles(
 
 def _unexplained(store: Store, details: Details) -> bool:
     """Whether categories are left out of impact ratios, and nobody says why (6 RCNY 5-301(d))."""
-    if details.texts.get("small_categories", "").strip():
+    if told(details, "small_categories"):
         return False
-    told = details.categories
-    categories = told if told.sex or told.race else propose_categories(store.spec)
+    named = details.categories
+    categories = named if named.sex or named.race else propose_categories(store.spec)
     for run in reversed(store.runs()):
         if counted := [each for each in run.figures if isinstance(each, GroupTable)]:
             least = float(run.spec.options.get("least_share", LEAST_SHARE))
@@ -109,8 +143,8 @@ def _unexplained(store: Store, details: Details) -> bool:
     return False
 
 
-def mark_final(store: Store, template: TemplateKey) -> None:
-    """Mark a template's report as final.
+def mark_final(store: Store, template: TemplateKey, choice: Choice | None = None) -> None:
+    """Mark a template's report as final: as it is wanted, or as the log has that.
 
     Raises
     ------
@@ -119,7 +153,7 @@ def mark_final(store: Store, template: TemplateKey) -> None:
     """
     check_final(template, store.details(), store)
     said = f"The report “{TEMPLATES[template].title}” was marked as final."
-    store.log(said, "final", _Of(template))
+    store.log(said, "final", _Of(template, choice))
 
 
 def check_final(template: TemplateKey, details: Details, store: Store | None = None) -> None:
@@ -143,3 +177,39 @@ def mark_draft(store: Store, template: TemplateKey) -> None:
     """Make a template's report a draft again."""
     said = f"The report “{TEMPLATES[template].title}” was made a draft again."
     store.log(said, "draft", _Of(template))
+
+
+def check_marks(log: Sequence[LogEntry]) -> Iterator[Check]:
+    """Check that what the log tells to be final had all that it needs when it was marked.
+
+    FairDesk marks nothing before that; somebody who writes an entry by hand may. What the figures
+    of that time asked for is no part of it.
+
+    Yields
+    ------
+    Check
+        Nothing where nothing was marked.
+    """
+    tally = Tally(MARKED)
+    for place, entry in enumerate(log):
+        if entry.kind != "final":
+            continue
+        of = _of(entry)
+        try:
+            left = ("which report it is about",) if of is None else _left(of.template, log[:place])
+        except (StoreError, msgspec.MsgspecError) as error:
+            tally.leave(f"What had been filled in before entry {place + 1} is not known: {error}")
+            continue
+        tally.compare(
+            not left, f"Entry {place + 1} of the log marks a report that lacks: {'; '.join(left)}."
+        )
+    if (check := tally.check()).tried:
+        yield check
+
+
+def _left(template: TemplateKey, log: Sequence[LogEntry]) -> tuple[str, ...]:
+    """Say what a report lacked of what the log had told until then."""
+    filled = replayed(log).details
+    signers = msgspec.convert(filled.get("signers", ()), tuple[Signer, ...])
+    texts = {key: str(filled[key]) for key in FIELDS if key in filled}
+    return obstacles(template, Details(texts=texts, signers=signers))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdesk.report.blocks import Block, Callout, Fact, Facts, Section, SignatureLine, Text
-from fairdesk.report.fields import FIELDS, Field, facts, fields_of, unsigned, written
+from fairdesk.report.fields import FIELDS, Field, facts, fields_of, seen, unsigned, written
 from fairdesk.report.language import fixed, say
 from fairdesk.report.material import Material
 
@@ -77,7 +77,7 @@ def _facts(known: tuple[Fact, ...]) -> list[Block]:
 
 def sign_off(material: Material) -> Section:
     """Give the lines to sign on."""
-    named = [signer for signer in material.details.signers if signer.name.strip()]
+    named = [signer for signer in material.details.signers if seen(signer.name)]
     blocks: list[Block] = [Text(_SIGNED)]
     if unsigned(material.choice.template, material.details):
         blocks.append(

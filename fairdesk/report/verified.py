@@ -17,6 +17,7 @@ from fairdesk.certify.verify import Check
 from fairdesk.errors import ReportError
 from fairdesk.report import evidence, html, pages, words
 from fairdesk.report.blocks import Callout, Fact, Facts, Grid, Report, Section, Text
+from fairdesk.report.status import check_marks
 from fairdesk.report.verified_files import anchor_of, check_files
 from fairdesk.report.writing import replacing
 
@@ -101,6 +102,7 @@ def verify(
     anchor = None if manifest is None else anchor_of(manifest)
     with Store.read(asked.audit) as store:
         checks = list(recheck(worker, store, asked, say, anchor))
+        checks += check_marks(store.log_entries())
         say("Looking at exported files")
         checks += check_files(store, asked.audit.absolute(), files, manifest)
         return _account("verified", store.spec, asked.audit, checks)

@@ -1,5 +1,7 @@
 """Draft or final: whatever was logged, in whatever order."""
 
+import sqlite3
+from contextlib import closing
 from typing import get_args
 
 import msgspec
@@ -7,12 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdesk.audit.details import Categories, Choice, Details, TemplateKey
+from fairdesk.audit.details import Categories, Choice, Details, Signer, TemplateKey
 from fairdesk.audit.records import PASSING, LogEntry, LogKind
 from fairdesk.errors import ReportError
 from fairdesk.events import GroupLine, GroupTable
+from fairdesk.report.document import make_report, whole_report
 from fairdesk.report.fields import example_details
-from fairdesk.report.status import Status, mark_draft, mark_final, obstacles, status
+from fairdesk.report.status import (
+    Status,
+    check_marks,
+    mark_draft,
+    mark_final,
+    obstacles,
+    standing,
+    status,
+)
 from tests.report.building import people_store, run_into
 
 TEMPLATES = get_args(TemplateKey)
@@ -184,3 +195,77 @@ def test_a_category_left_out_of_the_ratios_has_to_be_justified(store, small):
     assert obstacles("plain", example_details("plain"), store) == ()
     told = Details({**details.texts, "small_categories": "Too few."}, categories=details.categories)
     assert obstacles("ll144", told, store) == ()
+
+
+def test_an_entry_written_by_hand_makes_no_report_final_and_is_told(store):
+    store.log("x", "final", {"template": "plain"})
+    assert status(store.log_entries(), "plain").word == "Final"
+    found = standing(store, "plain")
+    assert found.word == "Draft"
+    assert "What it needs is missing" in found.changed
+    assert make_report(store).status == whole_report(store).status == "Draft"
+    (check,) = check_marks(store.log_entries())
+    assert check.failed == 1
+    assert f"Entry {len(store.log_entries())} of the log" in check.told[0]
+
+
+def test_a_mark_that_is_as_it_should_be_is_no_difference(store):
+    assert not list(check_marks(store.log_entries()))
+    for template in TEMPLATES:
+        store.write_details(example_details(template))
+        mark_final(store, template)
+    store.log("x", "final", {"template": "nothing"})
+    (check,) = check_marks(store.log_entries())
+    assert (check.tried, check.failed) == (len(TEMPLATES) + 1, 1)
+    assert "which report" in check.told[0]
+
+
+def test_details_that_vanish_make_it_a_draft(store):
+    store.write_details(example_details("plain"))
+    mark_final(store, "plain")
+    assert make_report(store).status == "Final"
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as connection:
+        connection.execute("DELETE FROM kept WHERE name = 'details'")
+    assert make_report(store).status == standing(store, "plain").word == "Draft"
+
+
+@pytest.mark.parametrize("blank", ["\u200b", "\u2800", "\u3164\u00ad", "\ufe0f \u0007"])
+def test_what_cannot_be_seen_is_not_filled_in(store, blank):
+    details = example_details("plain", system=blank)
+    assert obstacles("plain", details) == ("Audited system",)
+    signed = msgspec.structs.replace(example_details("annex-iv"), signers=(Signer(blank),))
+    assert obstacles("annex-iv", signed) == ("somebody who signs",)
+    store.write_details(details)
+    with pytest.raises(ReportError):
+        mark_final(store, "plain")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Choice(left_out=("pairs",)),
+        Choice(added=("background/cost",)),
+        Choice(redaction="bands"),
+        Choice(language="de"),
+    ],
+)
+def test_another_form_than_the_one_that_was_marked_is_a_draft(store, other):
+    store.write_details(example_details("plain"))
+    mark_final(store, "plain")
+    assert make_report(store).status == "Final"
+    assert make_report(store, other).status == "Draft"
+    found = standing(store, "plain", other)
+    assert found.word == "Draft"
+    assert "another form" in found.changed
+    # and the other way round: marked as it was wanted then, which the audit does not keep
+    mark_final(store, "plain", other)
+    assert make_report(store, other).status == "Final"
+    assert make_report(store).status == standing(store, "plain").word == "Draft"
+
+
+def test_a_wish_that_a_final_report_does_not_grant_is_no_other_form(store):
+    """A report tells in its manifest what it grants; made again from that it is the same."""
+    store.write_details(example_details("plain"))
+    mark_final(store, "plain", Choice(left_out=("summary",)))
+    assert make_report(store, Choice(left_out=("summary",))) == make_report(store, Choice())
+    assert make_report(store, Choice()).status == "Final"

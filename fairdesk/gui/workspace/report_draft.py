@@ -14,7 +14,7 @@ from fairdesk.audit.records import PASSING
 from fairdesk.audit.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.workspace.session import Session
-from fairdesk.report.status import Status, mark_draft, mark_final, obstacles, status
+from fairdesk.report.status import Status, mark_draft, mark_final, obstacles, standing
 from fairdesk.report.templates import TEMPLATES
 
 
@@ -54,7 +54,10 @@ def told_of(store: Store) -> Told:
     return Told(
         details,
         choice,
-        {key: status(log, key) for key in TEMPLATES},
+        {
+            key: standing(store, key, choice if key == choice.template else None)
+            for key in TEMPLATES
+        },
         obstacles(choice.template, details, store),
         sum(entry.kind not in PASSING for entry in log),
     )
@@ -114,8 +117,8 @@ class ReportDraft(QObject):
 
     def mark_final(self) -> None:
         """Mark the report that is wanted as final."""
-        template = self.told.choice.template
-        self._write(lambda store: mark_final(store, template))
+        choice = self.told.choice
+        self._write(lambda store: mark_final(store, choice.template, choice))
 
     def mark_draft(self) -> None:
         """Make it a draft again."""

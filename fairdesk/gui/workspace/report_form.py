@@ -27,7 +27,7 @@ from fairdesk.gui.workspace.report_draft import ReportDraft
 from fairdesk.gui.workspace.report_fields import FieldEditor
 from fairdesk.gui.workspace.report_logo import LogoEditor
 from fairdesk.gui.workspace.report_signers import SignersEditor
-from fairdesk.report.fields import FIELDS, asked, fault, fields_of, missing, unsigned
+from fairdesk.report.fields import FIELDS, asked, fault, fields_of, missing, seen, unsigned
 from fairdesk.report.templates import TEMPLATES
 
 #: Milliseconds without a key after which what is being typed is kept although its field was not
@@ -346,7 +346,7 @@ class ReportForm(QWidget):
         also = self._draft.told.obstacles
         lacking: dict[str, tuple[str, str]] = {}
         for field in fields_of(template):
-            text = details.texts.get(field.key, "")
+            text = seen(details.texts.get(field.key, ""))
             if field.key in empty or (field.label in also and not text):
                 lacking[field.key] = (field.group, field.label)
             elif fault(field, text):

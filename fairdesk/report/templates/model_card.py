@@ -18,6 +18,7 @@ from fairdesk.report.blocks import (
     SignatureLine,
     Text,
 )
+from fairdesk.report.fields import seen
 from fairdesk.report.language import say
 from fairdesk.report.material import Material, not_run
 from fairdesk.report.templates import shared
@@ -186,7 +187,7 @@ def caveats(material: Material) -> Section:
     said = [words.EXAMPLES] if material.one_by_one and material.searches else []
     said += [words.ESTIMATED_GROUPS] if material.subtle else []
     said += [words.OBSERVED]
-    signers = [each for each in material.details.signers if each.name.strip()]
+    signers = [each for each in material.details.signers if seen(each.name)]
     return Section(
         "Caveats and recommendations",
         (
