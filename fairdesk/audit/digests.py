@@ -70,6 +70,14 @@ class Replayed:
         What the auditor filled in, as `told_details` tells it; the empty ones are left out.
     choice : Choice
         How the report is wanted.
+    manifest : str
+        SHA-256 of the manifest that was kept last; empty for none.
+    whole : bool
+        Whether the first entry tells something: not in an audit of an earlier FairDesk.
+    twice : list[int]
+        Runs of which a beginning or an end is told that was told before.
+    replaced : list[str]
+        What was learned and then told otherwise, a few words each.
     """
 
     begun: Begun | None = None
@@ -81,6 +89,10 @@ class Replayed:
     notes: dict[int, str] = field(default_factory=dict)
     details: dict[str, object] = field(default_factory=dict)
     choice: Choice = field(default_factory=Choice)
+    manifest: str = ""
+    whole: bool = False
+    twice: list[int] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
 
 
 # Of what the audit holds
@@ -232,12 +244,14 @@ def told_details(details: Details) -> dict[str, object]:
 def replayed(entries: Sequence[LogEntry]) -> Replayed:
     """Give what the log says of the audit; the last word on each thing counts.
 
+    But a run begins once, and ends once: of it the first word counts.
+
     Raises
     ------
     StoreError
         When an entry does not tell what one of its kind tells.
     """
-    said = Replayed()
+    said = Replayed(whole=bool(entries and entries[0].told))
     for place, entry in enumerate(entries, start=1):
         if not entry.told:
             continue
@@ -264,27 +278,41 @@ def _replay(said: Replayed, entry: LogEntry) -> None:
         case "begun":
             said.begun = said.begun or _read(entry, Begun)
         case "ran":
-            step = _read(entry, StepOfRun)
-            if isinstance(step, Began):
-                said.began[step.run] = step
-            else:
-                said.ended[step.run] = step
+            _replay_run(said, _read(entry, StepOfRun))
         case "marked":
             told = _read(entry, Marked | tuple[Marked, ...])
             for each in told if isinstance(told, tuple) else (told,):
                 _put(said.marks, each.pair, each.mark)
                 _put(said.notes, each.pair, each.note)
         case "learned":
-            fact = _read(entry, StepOfLearning)
-            if isinstance(fact, Weighed):
-                said.weighed.append(fact)
-            else:
-                said.learned[fact.pair, fact.what] = fact.sha256
+            _replay_fact(said, _read(entry, StepOfLearning))
         case "details":
             said.details |= _read(entry, dict[str, Any])
             said.details = {name: value for name, value in said.details.items() if value}
         case "choice":
             said.choice = _read(entry, Choice)
+        case "exported":
+            said.manifest = _read(entry, Exported).manifest or said.manifest
+
+
+def _replay_run(said: Replayed, step: StepOfRun) -> None:
+    if step.run in (said.began if isinstance(step, Began) else said.ended):
+        said.twice.append(step.run)
+    elif isinstance(step, Began):
+        said.began[step.run] = step
+    else:
+        said.ended[step.run] = step
+
+
+def _replay_fact(said: Replayed, fact: StepOfLearning) -> None:
+    if isinstance(fact, Weighed):
+        if any(one.first <= fact.last and fact.first <= one.last for one in said.weighed):
+            said.replaced.append(f"the distances of pairs {fact.first:,} to {fact.last:,}")
+        said.weighed.append(fact)
+        return
+    if said.learned.get((fact.pair, fact.what), fact.sha256) != fact.sha256:
+        said.replaced.append(f"“{fact.what}” of pair {fact.pair}")
+    said.learned[fact.pair, fact.what] = fact.sha256
 
 
 def _read(entry: LogEntry, kind: Any) -> Any:  # noqa: ANN401 - what msgspec takes and gives

@@ -185,6 +185,11 @@ MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
     3: _remember_repairs,
     4: _remember_evidence,
 }
+#: Tables by the version that they came with.
+_SINCE = {"learned": 2, "certificate": 3, "made": 4, "kept": 5}
+#: All tables, and the names under which something is kept.
+_NAMES = frozenset(("audit", "run", "progress", "log", "finding", *_SINCE))
+_KEPT_NAMES = frozenset(("details", "choice", "manifest"))
 #: So often a file that changes while it is copied is copied anew.
 _COPIES = 5
 #: Seconds to wait while another thread or program writes.
@@ -413,6 +418,20 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
             why=f"Its format has version {version}; this FairDesk knows versions up to {VERSION}.",
             remedy="Install the newest FairDesk to open it.",
         )
+    kinds = dict(connection.execute("SELECT name, type FROM sqlite_schema").fetchall())
+    if acting := sorted(name for name, kind in kinds.items() if kind in ("trigger", "view")):
+        raise StoreError(
+            f"The audit “{path}” is not opened: it holds something that acts by itself.",
+            why=f"FairDesk never makes triggers or views, and it has “{acting[0]}”.",
+            remedy="Somebody has changed it: take a copy from before.",
+        )
+    if later := [name for name, since in _SINCE.items() if since > version and name in kinds]:
+        raise StoreError(
+            f"The audit “{path}” was changed: it says that it is older than it is.",
+            why=f"Its format has version {version}, and it has the table “{later[0]}” of a later "
+            "one.",
+            remedy="Take a copy from before it was changed.",
+        )
     while version < VERSION:
         with transaction(connection):
             # another window may have been quicker
@@ -421,6 +440,28 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
                 MIGRATIONS[version](connection)
                 version += 1
                 connection.execute(f"PRAGMA user_version = {version}")
+
+
+def strangers(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """Tell what a file of this version holds that FairDesk never writes, a sentence each."""
+    said = [
+        f"There is {'an' if kind == 'index' else 'a'} {kind} “{name}”, which FairDesk never makes."
+        for kind, name in connection.execute("SELECT type, name FROM sqlite_schema ORDER BY name")
+        if not (
+            name in _NAMES
+            if kind == "table"
+            else kind == "index" and name.startswith(("sqlite_autoindex_", "finding_by_"))
+        )
+    ]
+    (questions,) = connection.execute("SELECT count(*) FROM audit").fetchone()
+    if questions != 1:
+        said.append(f"There are {questions:,} questions, and an audit has one.")
+    said += [
+        f"Something is kept under the name “{name}”, which FairDesk never uses."
+        for (name,) in connection.execute("SELECT name FROM kept ORDER BY name")
+        if name not in _KEPT_NAMES
+    ]
+    return tuple(said)
 
 
 def release(path: Path) -> None:

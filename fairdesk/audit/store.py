@@ -47,6 +47,7 @@ from fairdesk.audit.schema import (
     migrate,
     plainly,
     question_of,
+    strangers,
     transaction,
 )
 from fairdesk.audit.spec import AuditSpec, RunSpec, now, versions
@@ -821,9 +822,11 @@ class Store:
             return digests.learned(self._connection)
 
     def sound(self) -> tuple[str, ...]:
-        """Tell what SQLite finds wrong with the file, a sentence each; nothing is well."""
+        """Tell what is wrong with the file as a database, a sentence each; nothing is well."""
         rows = self._all("PRAGMA integrity_check(20)")
-        return tuple(f"SQLite says: {text}." for (text,) in rows if text != "ok")
+        with plainly(self.path):
+            strange = strangers(self._connection)
+        return (*(f"SQLite says: {text}." for (text,) in rows if text != "ok"), *strange)
 
     def _kept(self, name: str, kind: type[T]) -> T | None:
         rows = self._all("SELECT document FROM kept WHERE name = ?", name)

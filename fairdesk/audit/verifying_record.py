@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit import chain
+from fairdesk.audit import chain, digests
 from fairdesk.audit.digests import Replayed, replayed, told_details
 from fairdesk.audit.records import Ended, LogEntry, PairQuery, RunRecord
 from fairdesk.audit.store import Store
@@ -32,11 +32,11 @@ _LATER = (
 
 #: What the log tells of a run's end, and what that is.
 _PARTS = {
-    "record": "what was asked, its state, times, totals or figures",
-    "findings": "its findings",
-    "progress": "its course",
-    "certificate": "its certificate",
-    "made": "what it made",
+    "record": "what was asked, its state, times, totals or figures differ",
+    "findings": "its findings differ",
+    "progress": "its course differs",
+    "certificate": "its certificate differs",
+    "made": "what it made differs",
 }
 
 
@@ -203,6 +203,11 @@ def _runs(tally: Tally, store: Store, said: Replayed, _pairs: _Pairs) -> None:
     runs = {run.id: run for run in store.runs()}
     for number in sorted({*said.began, *said.ended} - runs.keys()):
         tally.differ(f"The log tells of run {number}, and the file has none.")
+    for number in sorted({*said.twice}):
+        tally.differ(
+            f"The log tells more than once how run {number} began, or how it ended: who writes it "
+            "tells that once."
+        )
     for number in sorted({*store.certified_runs()} - runs.keys()):
         tally.differ(f"There is a certificate of run {number}, and no such run.")
     for number, run in runs.items():
@@ -215,19 +220,21 @@ def _runs(tally: Tally, store: Store, said: Replayed, _pairs: _Pairs) -> None:
         if ended is not None:
             _ended(tally, ended, store.run_fingerprints(number))
         else:
-            _open(tally, run)
+            _open(tally, run, said)
 
 
 def _ended(tally: Tally, told: Ended, now: Ended) -> None:
     for part, what in _PARTS.items():
         tally.compare(
             getattr(told, part) == getattr(now, part),
-            f"Run {told.run}: {what} differ from what the log tells of its end.",
+            f"Run {told.run}: {what} from what the log tells of its end.",
         )
 
 
-def _open(tally: Tally, run: RunRecord) -> None:
-    if run.state == "running":
+def _open(tally: Tally, run: RunRecord, said: Replayed) -> None:
+    if said.whole and run.id not in said.began:
+        tally.differ(f"Run {run.id} is there, and the log does not tell that it began.")
+    elif run.state == "running":
         tally.leave(f"Run {run.id} has not ended: the log tells nothing of what it found.")
     else:
         tally.differ(
@@ -271,6 +278,10 @@ def _learned(tally: Tally, store: Store, said: Replayed, pairs: _Pairs) -> None:
             f"The distances of pairs {each.first:,} to {each.last:,} from real people are not "
             "those that the log tells.",
         )
+    if said.replaced:
+        tally.remark(
+            f"Told otherwise by a later entry, which counts: {', '.join(said.replaced[:5])}."
+        )
     for each in said.weighed:
         inside |= (numbers >= each.first) & (numbers <= each.last)
     if strange := int((~inside).sum()):
@@ -301,4 +312,9 @@ def _decisions(tally: Tally, store: Store, said: Replayed, pairs: _Pairs) -> Non
         )
     tally.compare(
         store.choice() == said.choice, "The report’s contents or form are not what the log tells."
+    )
+    kept = store.manifest()
+    tally.compare(
+        (digests.text(kept) if kept else "") == said.manifest,
+        "The manifest that the file keeps is not the one of the last export that the log tells of.",
     )

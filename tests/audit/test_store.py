@@ -363,6 +363,27 @@ def test_a_file_from_the_future(store):
         Store.open(store.path)
 
 
+def test_a_file_that_says_it_is_older_than_it_is_refused(store):
+    store._connection.execute(f"PRAGMA user_version = {schema.VERSION - 1}")
+    with pytest.raises(StoreError, match="says that it is older than it is"):
+        Store.open(store.path)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TRIGGER acts AFTER INSERT ON log BEGIN DELETE FROM finding; END",
+        "CREATE VIEW acts AS SELECT * FROM finding",
+    ],
+)
+def test_a_file_that_acts_by_itself_is_not_opened(filled, sql):
+    filled._connection.execute(sql)
+    with pytest.raises(StoreError, match="acts by itself"):
+        Store.open(filled.path)
+    with pytest.raises(StoreError, match="acts by itself"), Store.read(filled.path):
+        pass
+
+
 def aged(path, version):
     """Make an audit file one of an earlier version, as FairDesk wrote them then."""
     fewer = {

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from fairdesk.audit import chain
+from fairdesk.audit import chain, digests
 from fairdesk.audit.methods import METHODS
 from fairdesk.audit.records import PairQuery
+from fairdesk.audit.schema import add_entry
+from fairdesk.audit.spec import now
 from fairdesk.audit.store import Store
 from fairdesk.audit.verifying import Recheck, recheck
 from fairdesk.audit.verifying_figures import GROUPS, RULE_SETS
@@ -25,6 +27,7 @@ from fairdesk.audit.verifying_record import (
     LEARNED,
     QUESTION,
     RUNS,
+    SOUND,
     TOTALS,
     Anchor,
     check_record,
@@ -270,7 +273,7 @@ def anchored(path):
         "UPDATE log SET told = replace(told, '0', '1') WHERE number = 1",
         "DELETE FROM log WHERE number = 4",
         "INSERT INTO log SELECT 99, at, what, kind, told, link FROM log WHERE number = 2",
-        "UPDATE log SET link = replace(link, '1', '2') WHERE number = 5",
+        "UPDATE log SET link = substr(link, 2) || substr(link, 1, 1) WHERE number = 5",
     ],
 )
 def test_a_log_that_was_changed_is_caught(path, sql):
@@ -304,6 +307,91 @@ def test_a_log_that_no_longer_tells_what_it_should(path):
     audited.change(path, "UPDATE log SET told = '{}' WHERE kind = 'ran'")
     audited.chained_anew(path)
     assert recorded(path) == {RUNS}
+
+
+def appended(path, told, kind="ran"):
+    """Append an entry to the log as FairDesk does."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        add_entry(connection, now(), "Something.", kind, told(connection))
+
+
+@pytest.mark.parametrize("run", [1, 3])
+def test_a_run_that_was_changed_and_told_to_have_ended_again(path, run):
+    """The log only goes on: no manifest of before would tell."""
+    anchor = anchored(path)
+    audited.change(path, "UPDATE finding SET row_score = 0.123 WHERE id = 1")
+    audited.change(path, "UPDATE run SET message = 'Other.' WHERE id = ?", run)
+    appended(path, lambda connection: digests.run(connection, run))
+    with Store.read(path) as store:
+        found = {each.name: each for each in check_record(store, anchor)}
+    assert failed(found) == {RUNS}
+    assert f"more than once how run {run} began" in " ".join(found[RUNS].told)
+
+
+@pytest.mark.parametrize("state", ["running", "done"])
+def test_a_run_that_was_put_in(path, state):
+    audited.change(
+        path,
+        "INSERT INTO run (id, spec, state, started, alone)"
+        " SELECT 77, spec, ?, started, '[0]' FROM run WHERE id = 3",
+        state,
+    )
+    assert recorded(path) == {RUNS}
+
+
+def test_a_run_that_goes_on_is_told_as_not_checked(path):
+    with Store.open(path) as store:
+        store.begin_run(audited.RUNS[0])
+    with Store.read(path) as store:
+        found = {each.name: each for each in check_record(store, None)}
+    assert failed(found) == set()
+    assert found[RUNS].unknown == 1
+
+
+def test_what_was_learned_and_told_otherwise_later_is_remarked(path):
+    with Store.open(path) as store:
+        store.learn(2, "nearer", msgspec.convert({"a": 1}, type=Anchored))
+        store.learn(2, "nearer", msgspec.convert({"a": 2}, type=Anchored))
+    with Store.read(path) as store:
+        found = {each.name: each for each in check_record(store, None)}
+    assert failed(found) == set()
+    assert any("“nearer” of pair 2" in said for said in found[LEARNED].told)
+
+
+class Anchored(msgspec.Struct):
+    a: int
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("CREATE TABLE evil (x)", "table “evil”"),
+        ("CREATE INDEX evil ON finding (x0)", "index “evil”"),
+        ("INSERT INTO audit SELECT spec || ' ', codes FROM audit", "2 questions"),
+        ("INSERT INTO kept VALUES ('other', '{}')", "“other”"),
+    ],
+)
+def test_what_fairdesk_never_writes_is_told(path, sql, said):
+    audited.change(path, sql)
+    with Store.read(path) as store:
+        found = {each.name: each for each in check_record(store, None)}
+    assert failed(found) == {SOUND}
+    assert said in found[SOUND].told[0]
+
+
+def test_an_index_that_fairdesk_makes_is_no_stranger(path):
+    audited.change(path, "CREATE INDEX finding_by_x0 ON finding (x0, id, run)")
+    assert recorded(path) == set()
+
+
+def test_a_manifest_that_the_file_keeps_and_the_log_does_not_know(path):
+    with Store.open(path) as store:
+        store.exported("Exported it.", {"people.csv": path.parent / "people.csv"}, '{"a": 1}')
+    assert recorded(path) == set()
+    audited.change(path, "UPDATE kept SET document = '{\"a\": 2}' WHERE name = 'manifest'")
+    assert recorded(path) == {DECISIONS}
+    audited.change(path, "DELETE FROM kept WHERE name = 'manifest'")
+    assert recorded(path) == {DECISIONS}
 
 
 def test_a_certificate_that_was_changed(worker, path):
