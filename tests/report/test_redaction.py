@@ -6,26 +6,44 @@ import json
 import re
 
 import lxml.html
+import msgspec
 import numpy as np
 import pytest
 from pypdf import PdfReader
 
 from fairdesk.audit import chain
-from fairdesk.audit.details import Choice
+from fairdesk.audit.details import Categories, Choice
 from fairdesk.audit.records import LogEntry, RunRecord
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import Store
-from fairdesk.data.domain import Domain, Role, attribute_of
+from fairdesk.data.domain import Domain, Limit, Role, attribute_of
 from fairdesk.data.reading import read_table
+from fairdesk.data.ruling import ruled
 from fairdesk.data.table import Kind
-from fairdesk.events import Flip, Found, GroupLine, GroupTable, TermRate
+from fairdesk.events import (
+    Condition,
+    Flip,
+    Found,
+    GroupLine,
+    GroupTable,
+    LinearGroup,
+    Mined,
+    PairShare,
+    Proven,
+    Region,
+    RuleSet,
+    TermRate,
+)
 from fairdesk.report import html, pages
 from fairdesk.report.blocks import PairCard
-from fairdesk.report.document import make_report
+from fairdesk.report.choosing import parts
+from fairdesk.report.document import make_report, whole_report, write_report
+from fairdesk.report.fields import example_details
 from fairdesk.report.language import using
 from fairdesk.report.redaction import (
     FEWEST,
     LEFT_OUT,
+    NAMED,
     OTHER,
     SENTENCES,
     Shown,
@@ -380,3 +398,141 @@ def test_bands_have_names_that_touch_and_do_not_overlap():
     told = [band_text(edges, value, integral=True) for value in (19, 20, 21, 39, 40, 99)]
     assert told == ["under 20", "20", "21 to 39", "21 to 39", "40 or more", "40 or more"]
     assert band_text((0.5, 1.0), 0.75, integral=False) == "0.5 to under 1"
+
+
+RARE = ("Astronaut", "two late or more", "Zoroastrian")
+TEMPLATES = ("plain", "ll144", "annex-iv", "model-card")
+
+
+@pytest.fixture(scope="module")
+def rare(tmp_path_factory):
+    """An audit that speaks of names of two rows wherever an audit can."""
+    folder = tmp_path_factory.mktemp("rare")
+    lines = ["job,faith,paid,age,credit"]
+    for i in range(120):
+        job, faith = ("clerk", "cook")[i % 2], ("none", "pagan", "Jedi")[i % 3]
+        lines.append(
+            f"{job},{faith},{('late', 'in time')[i % 5 > 0]},{20 + i % 40},{'yn'[i % 4 > 1]}"
+        )
+    lines += [f"{RARE[0]},{RARE[2]},{RARE[1]},{30 + i},y" for i in range(2)]
+    (folder / "rare.csv").write_text("\n".join(lines) + "\n")
+    table = read_table(folder / "rare.csv")
+    job, faith, paid, age = (table.column(name) for name in ("job", "faith", "paid", "age"))
+    attributes = (
+        attribute_of(job, Role.PROTECTED),
+        attribute_of(faith, Role.PROTECTED),
+        attribute_of(paid, Role.VARIES, Limit(values=(RARE[1], "late"))),
+        attribute_of(age),
+    )
+    constraints = (f'faith = {RARE[2]} implies paid = "{RARE[1]}"',)
+    spec = spec_of(
+        table, "credit", "y", ("job", "faith"), domain=ruled(attributes, constraints, table)
+    )
+    inputs = tuple(
+        msgspec.structs.replace(one, name=f"{one.name}_{RARE[0]}") for one in spec.mapping.inputs
+    )
+    spec = msgspec.structs.replace(
+        spec,
+        columns=tuple(msgspec.structs.replace(c, note=f"Has “{RARE[0]}”.") for c in spec.columns),
+        mapping=msgspec.structs.replace(spec.mapping, inputs=inputs),
+        model=msgspec.structs.replace(spec.model, inputs=tuple(one.name for one in inputs)),
+    )
+    with Store.create(folder / "a.fairdesk", spec, table) as store:
+        run_into(store, options={"global_num": 40, "local_num": 20}, message=f"Met {RARE[0]}.")
+        speak_of_rare(store)
+        yield store
+
+
+def speak_of_rare(store):
+    """Tell of rare names in figures, decisions and categories."""
+    job, faith = store.spec.domain.attributes[:2]
+    code, god = job.values.index(RARE[0]), faith.values.index(RARE[2])
+    note = (f"Of {RARE[0]} little is known.",)
+    proven = Proven("domain", ("job", "faith"), 0.5, 0.2, 0.3, "1000", "500", "200", notes=note)
+    pair = PairShare(("job", "faith"), (0.0, 0.0), (float(code), float(god)), 0.1, 0.2)
+    box = Region("unlike", (Condition("job", codes=(float(code),)),), 0.2, "200", 0.1)
+    held = Condition("faith", codes=(float(god),))
+    rule = RuleSet((held,), "y", 0.3, 0.1, 0.4, 0.02, 0.95, 0.1, 500, 50, 450, 0.1, 0.5, 0.001)
+    line = LinearGroup(
+        (f"job = {RARE[0]}",), (1.0,), 0.0, "y", 0.1, 90, 0.2, 0.5, 0.3, 0.03, -0.4, -0.1
+    )
+    for method, told in (
+        ("certify", (proven, pair, box)),
+        ("testsgd", (Mined("y", ("faith",), 0.05, 9, 12, 500, 0.03, 1.0, notes=note), rule, line)),
+    ):
+        run = store.begin_run(RunSpec(method))
+        store.measure(run, told)
+        store.end_run(run, "done")
+    store.log(
+        f"Of “job” only these values are allowed: “{RARE[0]}”.", "decided", {"values": [RARE[0]]}
+    )
+    store.log("The domain was set.", "decided", {"faith": {RARE[2]: 1}})
+    named = Categories(race="faith", names={"faith": {RARE[2]: RARE[2], "pagan": "Pagan"}})
+    store.write_details(msgspec.structs.replace(example_details("plain"), categories=named))
+
+
+def with_everything(store, template, way):
+    """Make a report with all that can be added to it."""
+    choice = Choice(template, redaction=way)
+    added = tuple(
+        part.key for part in parts(whole_report(store, choice), choice) if "/" in part.key
+    )
+    return structured(make_report(store, msgspec.structs.replace(choice, added=added))).decode()
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_name_that_two_rows_have_stands_nowhere(rare, template):
+    whole = with_everything(rare, template, "none")
+    assert all(name in whole for name in RARE), "there is something to be left out"
+    for way in WAYS:
+        told = with_everything(rare, template, way)
+        assert not [name for name in RARE if name in told]
+        assert "pagan" in told
+
+
+def test_a_name_that_two_rows_have_stands_not_beside_the_report(rare, tmp_path):
+    for way in WAYS:
+        path = tmp_path / f"{way}.html"
+        write_report(rare, path, "html", Choice(redaction=way), unlogged="Only read.")
+        page = path.read_text() + path.with_name(path.name + ".manifest.json").read_text()
+        (link,) = re.findall(r'href="data:application/json;base64,([^"]+)"', page)
+        page += base64.b64decode(link).decode()
+        assert not [name for name in RARE if name in page]
+
+
+def test_entries_with_a_rare_name_are_left_out_of_the_log(rare):
+    shown = Shown("bands", rare.spec, rare.table())
+    told = shown.log(rare.log_entries())
+    kinds = [entry.kind for entry in told if entry.what == NAMED]
+    assert kinds.count("decided") >= 2
+    assert not [
+        entry
+        for entry in told
+        for name in RARE
+        if entry.kind != "details" and name in entry.what + entry.told
+    ]
+    assert all(entry.told == "" for entry in told if entry.what == NAMED)
+    assert chain.head(told) == chain.head(rare.log_entries())
+
+
+def test_names_in_a_text_are_found_as_words(rare):
+    shown = Shown("synthetic", rare.spec, rare.table())
+    assert shown.words("job_Astronaut, Astronauts") == f"job_{OTHER}, Astronauts"
+    assert shown.words("is “two late or more” late") == f"is “{OTHER}” late"
+    assert shown.words("two late or less") == "two late or less"
+    assert Shown("none", rare.spec, rare.table()).words("Astronaut") == "Astronaut"
+
+
+def test_short_names_count_where_nothing_but_values_is_told(tmp_path):
+    lines = [
+        "code,sex,credit",
+        *(f"{'AB'[i % 2]},{'mf'[i % 3 > 0]},{'ny'[i % 4 > 0]}" for i in range(60)),
+    ]
+    (tmp_path / "codes.csv").write_text("\n".join([*lines, "7,m,y", "X,f,n"]) + "\n")
+    table = read_table(tmp_path / "codes.csv")
+    shown = Shown("bands", spec_of(table, "credit", "y", ("sex",)), table)
+    assert shown.words("Run 7 of X, “X”") == f"Run 7 of X, “{OTHER}”"
+    assert shown.words("code = 7", strict=True) == f"code = {OTHER}"
+    ran = LogEntry("2026-11-21T10:00:00+00:00", "Run 7 began.", "ran")
+    asked = LogEntry("2026-11-21T10:00:00+00:00", "A domain.", "decided", '{"code": ["7"]}')
+    assert [entry.what for entry in shown.log([ran, asked])] == ["Run 7 began.", NAMED]
