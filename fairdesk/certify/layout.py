@@ -55,7 +55,10 @@ class Layout:
             examiner: Examiner = ForestExaminer(space, self.anatomy, self.fed)
             return replace(self, space=space, examiner=examiner)
         encoded = replace(self.encoded, space=space)
-        examiner = _of_layers(encoded, self.fed)
+        if isinstance(self.examiner, LinearExaminer):
+            examiner = self.examiner.comparing(encoded)
+        else:
+            examiner = _of_layers(encoded, self.fed)
         return replace(self, space=space, encoded=encoded, examiner=examiner)
 
 

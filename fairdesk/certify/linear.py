@@ -13,6 +13,8 @@ is asked about, or left undecided where they are too many.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,18 +32,26 @@ Numbers = NDArray[np.int64]
 _MOST_SUMS = 1 << 20
 #: Where there are more, near ones are put together to so many.
 _MOST_CELLS = 1 << 18
-#: So many sums are made for each axis, before they are put together.
-_MOST_PAIRS = 1 << 22
+#: So many sums are made for each axis, before they are put together, and so many at a time.
+_MOST_PAIRS, _AT_ONCE = 1 << 22, 1 << 18
 #: Where less of a box is undecided, halving it would take more time than it is worth.
 _LITTLE = 1e-3
 #: So many points of a box that are too near to a border are asked about.
 _MOST_ASKED = 20_000
-#: A half has no more points than whole numbers count.
+#: Points of a half, or of a box, are counted in 64 bits up to here. Beyond it those of a half are
+#: floating-point numbers, and how far these can be off is told.
 _MOST_POINTS = 1 << 62
 #: An axis with more values is put together to so many sums.
 _MOST_VALUES = 1 << 17
-#: What shares of the population can be off by.
+#: In halves with more points sums are so many times coarser: halving is quicker than counting.
+_COARSER = 4
+#: So many halves are kept of the first box, and so many of the last.
+_KEPT = 2
+#: What shares of the population can be off by, beside the rounding of sums of them.
 _ROUNDING = 1e-9
+#: What a sum of positive numbers, or a product, can be off by for each operation, as a share of
+#: itself (Higham, section 3.1); with room for what these bounds themselves are off by.
+_UNIT = 2.0**-52
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +93,8 @@ class LinearExaminer:
         A model that `is_linear`, over its space.
     fed : FedModel
         The model itself.
+    kept : dict, optional
+        Halves that were made before, of the same model.
 
     Attributes
     ----------
@@ -90,7 +102,9 @@ class LinearExaminer:
         As `fairdesk.certify.refine.Examiner`.
     """
 
-    def __init__(self, encoded: Encoded, fed: FedModel) -> None:
+    def __init__(
+        self, encoded: Encoded, fed: FedModel, kept: dict[bytes, _Half] | None = None
+    ) -> None:
         if not is_linear(encoded):
             raise ValueError("no linear model")
         self.batch = 2
@@ -108,7 +122,7 @@ class LinearExaminer:
         factor, constant = encoded.rounding(len(encoded.layers[0].weights))
         size = float(encoded.first_size @ np.abs(weights)) + abs(float(margins.offset[0]))
         off = float(encoded.first_off @ np.abs(weights))
-        own = (len(self._terms) + 8) * 2.0**-50 * size
+        own = (4 * len(self._terms) + 16) * 2.0**-50 * size
         rounding = factor * size + constant * float(np.abs(weights).sum()) + off + own
         self.margin = float(rounding + margins.close)
         # whose weights are nought changes nothing, not even by rounding
@@ -116,7 +130,17 @@ class LinearExaminer:
         self._matters = np.array(
             [bool(own_weights[each.columns].any()) for each in encoded.columns.axes], dtype=np.bool_
         )
-        self._kept: tuple[bytes, tuple[_Half, _Half]] | None = None
+        # from one place to the next, in the mean
+        steps = [
+            abs(slope) if terms is None else float(np.ptp(terms)) / max(len(terms) - 1, 1)
+            for terms, slope in zip(self._terms, self._slopes.tolist(), strict=True)
+        ]
+        self._steps = np.where(self._matters, steps, 0.0)
+        self._kept: dict[bytes, _Half] = {} if kept is None else kept
+
+    def comparing(self, encoded: Encoded) -> LinearExaminer:
+        """Give one for the same boxes, in which other combinations are compared."""
+        return LinearExaminer(encoded, self._fed, self._kept)
 
     def examine(self, low: Places, high: Places, group: NDArray[np.intp]) -> Examined:
         """Examine boxes; as `fairdesk.certify.refine.Examiner.examine`."""
@@ -130,7 +154,7 @@ class LinearExaminer:
         exact = whole & (points < 2.0**52)
         alike = np.array([float(c.alike) for c in counted]) / points
         unlike = np.array([float(c.unlike) for c in counted]) / points
-        wide = (high - low).argmax(axis=1)
+        wide = self._widest(low, high, points)
         rows = np.arange(len(low))
         return Examined(
             low,
@@ -148,6 +172,15 @@ class LinearExaminer:
             sum(c.queries for c in counted),
         )
 
+    def _widest(self, low: Places, high: Places, points: Float64) -> NDArray[np.intp]:
+        """Choose an axis of each box to be halved."""
+        widths = high - low
+        widest = widths.argmax(axis=1)
+        # where sums are put together it helps to make the longest shorter
+        spans = widths * self._steps
+        longest = (points >= _MOST_POINTS) & spans.any(axis=1)
+        return np.asarray(np.where(longest, spans.argmax(axis=1), widest))
+
     def count(self, low: Places, high: Places, group: int) -> LinearCount:
         """Count the points of a box, ``(a,)`` and ``(a,)``, in which a group is compared."""
         nobody = np.empty((0, len(low)), np.int64)
@@ -158,8 +191,6 @@ class LinearExaminer:
             return LinearCount(points, 0, 0, 1.0, 0.0, nobody)
         shift = self._pinned(low, high)
         first, second = self._halves(low, high)
-        if max(first.points, second.points) >= _MOST_POINTS:
-            return LinearCount(0, 0, points, 0.0, 0.0, nobody)
         same = int(np.prod(widths[~self._matters]))
         points //= same
         near = self.margin + first.off + second.off
@@ -167,13 +198,12 @@ class LinearExaminer:
         # below the first border nobody is above 0, above the second everybody is
         edges = np.array([-borders[0] - near, -borders[0] + near, -borders[1] - near])
         last = -borders[1] + near
-        below, below_mass = _below(first, second, [*edges[[0, 2]].tolist()], "left")
-        upto, upto_mass = _below(first, second, [float(edges[1]), last], "right")
-        alike, unlike = below[0] + points - upto[1], max(0, below[1] - upto[0])
-        masses = (
-            below_mass[0] + 1.0 - upto_mass[1] - _ROUNDING,
-            below_mass[1] - upto_mass[0] - _ROUNDING,
-        )
+        below = [_below(first, second, float(limit), "left") for limit in edges[[0, 2]]]
+        upto = [_below(first, second, limit, "right") for limit in (float(edges[1]), last)]
+        alike = below[0].least + points - upto[1].most
+        unlike = max(0, below[1].least - upto[0].most)
+        off = _ROUNDING + 2.0 * _doubt(first, second)
+        masses = below[0].mass + 1.0 - upto[1].mass - off, below[1].mass - upto[0].mass - off
         found = LinearCount(
             alike,
             unlike,
@@ -204,11 +234,8 @@ class LinearExaminer:
         return np.asarray(places * self._slopes[axis] if terms is None else terms[places])
 
     def _halves(self, low: Places, high: Places) -> tuple[_Half, _Half]:
-        """Write down the sums of two halves of the axes, the last ones again where they fit."""
+        """Write down the sums of two halves of the axes."""
         free = np.flatnonzero((high > low) & self._matters)
-        key = np.concatenate([free, low[free], high[free]]).tobytes()
-        if self._kept is not None and self._kept[0] == key:
-            return self._kept[1]
         widths = high[free] - low[free] + 1
         halves: list[list[int]] = [[], []]
         sizes = [1.0, 1.0]
@@ -216,11 +243,19 @@ class LinearExaminer:
             smaller = int(sizes[1] < sizes[0])
             halves[smaller].append(int(free[k]))
             sizes[smaller] *= float(widths[k])
-        made = tuple(
-            _Half.of([self._axis(i, int(low[i]), int(high[i])) for i in half]) for half in halves
-        )
-        self._kept = key, (made[0], made[1])
-        return self._kept[1]
+        first, second = (self._half(np.array(half, np.intp), low, high) for half in halves)
+        return first, second
+
+    def _half(self, axes: NDArray[np.intp], low: Places, high: Places) -> _Half:
+        """Write down the sums of some axes, unless that was done lately, or the first of all."""
+        key = np.concatenate([axes, low[axes], high[axes]]).tobytes()
+        if key not in self._kept:
+            if len(self._kept) == 2 * _KEPT:
+                # those of the first box serve again when others are compared in it
+                del self._kept[list(self._kept)[_KEPT]]
+            terms = [self._axis(i, int(low[i]), int(high[i])) for i in axes.tolist()]
+            self._kept[key] = _Half.of(terms)
+        return self._kept[key]
 
     def _axis(self, i: int, low: int, high: int) -> _Term:
         """Write down what the places of an axis add."""
@@ -229,7 +264,9 @@ class LinearExaminer:
             places = np.arange(low, high + 1)
             ends, off = places + 1, 0.0
         else:
-            starts = low + np.arange(_MOST_VALUES, dtype=np.int64) * count // _MOST_VALUES
+            parts = np.arange(_MOST_VALUES, dtype=np.int64)
+            starts = low + parts * (count // _MOST_VALUES)
+            starts += np.minimum(parts, count % _MOST_VALUES)
             ends = np.append(starts[1:], high + 1)
             places = (starts + ends) // 2
             off = float(np.abs(self._slopes[i]) * (ends - starts).max())
@@ -306,7 +343,7 @@ class _Term:
         Which, and its first place.
     values : NDArray[np.float64]
         ``(n,)``.
-    counts : NDArray[np.int64]
+    counts : NDArray[np.int64] or NDArray[np.float64]
         ``(n,)``; how many places each stands for.
     masses : NDArray[np.float64]
         ``(n,)``; their share of the people who are in the box.
@@ -317,7 +354,7 @@ class _Term:
     axis: int
     low: int
     values: Float64
-    counts: Numbers
+    counts: Numbers | Float64
     masses: Float64
     off: float
 
@@ -330,8 +367,12 @@ class _Half:
     ----------
     terms : list of _Term
         The axes.
-    values, counts, masses
+    values, masses
         As `_Term`.
+    counts : NDArray[np.int64] or NDArray[np.float64]
+        As `_Term`; whole numbers while ``points`` are few enough for them.
+    before, mass_before : NDArray
+        ``(n + 1,)``; the counts and masses before each sum, and at the end all.
     order : NDArray[np.int64]
         ``(n,)``; of each sum its number in the mixed radix of the terms; meant where it is not
         ``merged``.
@@ -341,91 +382,165 @@ class _Half:
         How far a point's own sum can be from the one it is counted with.
     points : int
         How many there are.
+    doubt : float
+        How far the masses can be off, and counts that are no whole numbers: as a share of each.
     """
 
     terms: list[_Term]
     values: Float64
-    counts: Numbers
+    counts: Numbers | Float64
     masses: Float64
+    before: Numbers | Float64
+    mass_before: Float64
     order: Numbers
     merged: bool
     off: float
     points: int
+    doubt: float
 
     @classmethod
     def of(cls, terms: list[_Term]) -> _Half:
         """Add axes up, the longest first."""
-        values, counts, masses = np.zeros(1), np.ones(1, np.int64), np.ones(1)
-        points, off = 1, 0.0
+        points = prod(int(term.counts.sum()) for term in terms)
+        whole = points < _MOST_POINTS
+        sums, coarser = _nothing(whole=whole), 1 if whole else _COARSER
         merged = any(len(term.values) != int(term.counts.sum()) for term in terms)
+        operations = 0
         for term in terms:
-            points *= int(term.counts.sum())
-            if points >= _MOST_POINTS:
-                return cls(
-                    terms, values, counts, masses, counts, merged=True, off=0.0, points=points
-                )
-            off += term.off
-            if len(values) * len(term.values) <= _MOST_SUMS:
-                values = np.add.outer(values, term.values).ravel()
-                counts = np.multiply.outer(counts, term.counts).ravel()
-                masses = np.multiply.outer(masses, term.masses).ravel()
+            operations += 4
+            if len(sums.values) * len(term.values) <= _MOST_SUMS // coarser:
+                sums = _added(sums, term)
                 continue
-            most = max(1, _MOST_PAIRS // len(term.values))
-            if len(values) > most:
-                one = _Term(-1, 0, np.zeros(1), np.ones(1, np.int64), np.ones(1), 0.0)
-                values, counts, masses, moved = _put_together(values, counts, masses, one, most)
-                off += moved
-            values, counts, masses, moved = _put_together(values, counts, masses, term, _MOST_CELLS)
-            off, merged = off + moved, True
-        order = np.argsort(values, kind="stable")
-        return cls(terms, values[order], counts[order], masses[order], order, merged, off, points)
+            most_sums, most_values = _balanced(sums, term, max(1, _MOST_PAIRS // coarser))
+            operations += len(sums.values) + len(term.values)
+            sums, fewer = _fewer(sums, most_sums), _fewer(term, most_values)
+            operations += len(sums.values) * len(fewer.values)
+            sums, merged = _put_together(sums, fewer, max(1, _MOST_CELLS // coarser)), True
+        order = np.argsort(sums.values, kind="stable")
+        counts, masses = sums.counts[order], sums.masses[order]
+        return cls(
+            terms=terms,
+            values=sums.values[order],
+            counts=counts,
+            masses=masses,
+            before=np.concatenate([np.zeros(1, counts.dtype), np.cumsum(counts)]),
+            mass_before=np.concatenate([[0.0], np.cumsum(masses)]),
+            order=order,
+            merged=merged,
+            off=sums.off,
+            points=points,
+            doubt=operations * _UNIT,
+        )
 
 
-def _put_together(
-    values: Float64, counts: Numbers, masses: Float64, term: _Term, most: int
-) -> tuple[Float64, Numbers, Float64, float]:
-    """Add a term, and put near sums together, to so many at most; tells how far they were moved."""
-    low = float(values.min() + term.values.min())
-    high = float(values.max() + term.values.max())
+def _nothing(*, whole: bool) -> _Term:
+    """Give what adds nothing, with a whole number for its count or with another."""
+    one: Numbers | Float64 = np.ones(1, np.int64) if whole else np.ones(1)
+    return _Term(-1, 0, np.zeros(1), one, np.ones(1), 0.0)
+
+
+def _added(sums: _Term, term: _Term) -> _Term:
+    """Add a term to sums, and write down each by itself."""
+    return replace(
+        sums,
+        values=np.add.outer(sums.values, term.values).ravel(),
+        counts=np.multiply.outer(sums.counts, term.counts).ravel(),
+        masses=np.multiply.outer(sums.masses, term.masses).ravel(),
+        off=sums.off + term.off,
+    )
+
+
+def _balanced(sums: _Term, term: _Term, pairs: int) -> tuple[int, int]:
+    """Tell to how many each of two is put together for so many pairs, moving both as little."""
+    own, other = len(sums.values), len(term.values)
+    spans = np.ptp(sums.values), np.ptp(term.values)
+    share = float(spans[0] / spans[1]) if spans[0] > 0 < spans[1] else 1.0
+    most = min(max(1, int((pairs * share) ** 0.5)), pairs)
+    if own <= most:
+        return own, max(1, pairs // own)
+    if other <= pairs // most:
+        return max(1, pairs // other), other
+    return most, pairs // most
+
+
+def _fewer(sums: _Term, most: int) -> _Term:
+    """Put near sums together, to so many at most or one more."""
+    if len(sums.values) <= most:
+        return sums
+    return _put_together(sums, _nothing(whole=sums.counts.dtype == np.int64), most)
+
+
+def _put_together(sums: _Term, term: _Term, most: int) -> _Term:
+    """Add a term, and put near sums together, to so many at most or one more."""
+    low = float(sums.values.min() + term.values.min())
+    high = float(sums.values.max() + term.values.max())
     step = max((high - low) / most, 2.0**-40 * max(abs(low), abs(high)), 2.0**-1000)
-    made = np.zeros(most + 1, np.int64)
-    mass = np.zeros(most + 1)
+    kind = np.result_type(sums.counts, term.counts)
     # whole numbers are exact as floating-point ones up to here
-    exact = int(counts.sum()) * int(term.counts.sum()) < 1 << 53
-    # an addition of arrays for each of the fewer ones
-    few, many = (values, counts, masses), (term.values, term.counts, term.masses)
-    if len(few[0]) > len(many[0]):
+    whole = kind == np.int64 and int(sums.counts.sum()) * int(term.counts.sum()) >= 1 << 53
+    made: NDArray[np.int64 | np.float64] = np.zeros(most + 1, np.int64 if whole else np.float64)
+    mass = np.zeros(most + 1)
+    few, many = sums, term
+    if len(few.values) > len(many.values):
         few, many = many, few
-    for value, count, share in zip(*(each.tolist() for each in few), strict=True):
-        cell = ((many[0] + (value - low)) * (1.0 / step)).astype(np.int64)
-        np.clip(cell, 0, most, out=cell)
-        if exact:
-            made += np.bincount(cell, many[1], most + 1).astype(np.int64) * count
+    rows = max(1, _AT_ONCE // len(many.values))
+    for start in range(0, len(few.values), rows):
+        part = slice(start, start + rows)
+        cell = np.add.outer(few.values[part] - low, many.values).ravel()
+        cell *= 1.0 / step
+        at = cell.astype(np.int64)
+        np.clip(at, 0, most, out=at)
+        counts = np.multiply.outer(few.counts[part], many.counts).ravel()
+        if whole:
+            np.add.at(made, at, counts)
         else:
-            np.add.at(made, cell, many[1] * count)
-        mass += np.bincount(cell, many[2] * share, most + 1)
+            made += np.bincount(at, counts, most + 1)
+        mass += np.bincount(at, np.multiply.outer(few.masses[part], many.masses).ravel(), most + 1)
     some = np.flatnonzero(made)
-    middle: Float64 = np.asarray(low + (some + 0.5) * step, np.float64)
-    return middle, made[some], mass[some], step * (0.5 + 2.0**-10)
+    return replace(
+        sums,
+        values=np.asarray(low + (some + 0.5) * step, np.float64),
+        counts=made[some].astype(kind),
+        masses=mass[some],
+        off=sums.off + term.off + step * (0.5 + 2.0**-10),
+    )
 
 
-def _below(
-    first: _Half, second: _Half, limits: list[float], side: str
-) -> tuple[list[int], list[float]]:
-    """Count the pairs whose sum is below each limit, with ``"right"`` up to it; and their mass."""
-    before = np.concatenate([[0], np.cumsum(second.counts)])
-    mass_before = np.concatenate([[0.0], np.cumsum(second.masses)])
-    small = first.points * second.points < _MOST_POINTS
-    counts, masses = [], []
-    for limit in limits:
-        at = np.searchsorted(second.values, limit - first.values, side)  # type: ignore[call-overload]  # either side
-        if small:
-            counts.append(int(first.counts @ before[at]))
-        else:
-            pairs = zip(first.counts.tolist(), before[at].tolist(), strict=True)
-            counts.append(sum(own * other for own, other in pairs))
-        masses.append(float(first.masses @ mass_before[at]))
-    return counts, masses
+@dataclass(frozen=True, slots=True)
+class _Below:
+    """How many pairs have a sum below a limit: ``least`` and ``most``; and about what mass."""
+
+    least: int
+    most: int
+    mass: float
+
+
+def _doubt(first: _Half, second: _Half) -> float:
+    """Tell how far sums over all pairs can be off, as a share of them."""
+    operations = len(first.values) + len(second.values) + 8
+    return (first.doubt + second.doubt + operations * _UNIT) * (1.0 + 2.0**-20)
+
+
+def _below(first: _Half, second: _Half, limit: float, side: Literal["left", "right"]) -> _Below:
+    """Count the pairs whose sum is below a limit, with ``"right"`` up to it; and their mass."""
+    at = np.searchsorted(second.values, limit - first.values, side)
+    mass = float(first.masses @ second.mass_before[at])
+    points = first.points * second.points
+    # nobody and everybody are certain whatever rounding does
+    if at.max() == 0:
+        return _Below(0, 0, 0.0)
+    if at.min() == len(second.values):
+        return _Below(points, points, mass)
+    if first.counts.dtype != np.int64 or second.counts.dtype != np.int64:
+        about = float(first.counts @ second.before[at].astype(np.float64))
+        doubt = _doubt(first, second)
+        least, most = int(about * (1.0 - doubt)), int(about * (1.0 + doubt)) + 1
+        return _Below(least, min(most, points), mass)
+    if points < _MOST_POINTS:
+        exact = int(first.counts @ second.before[at])
+    else:
+        exact = sum(map(int.__mul__, first.counts.tolist(), second.before[at].tolist()))
+    return _Below(exact, exact, mass)
 
 
 def _pairs(

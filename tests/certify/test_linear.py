@@ -23,9 +23,12 @@ from fairdesk.certify.linear import LinearCount, LinearExaminer, is_linear
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.ruling import ruled
 from fairdesk.certify.space import space_of
-from fairdesk.data.attributes import Role
+from fairdesk.data.attributes import Attribute, Role
 from fairdesk.data.domain import Domain
+from fairdesk.data.table import Kind
+from fairdesk.individual.intervals import clopper_pearson
 from fairdesk.models.anatomy import anatomy_of
+from fairdesk.models.model import labels
 from tests.certify.scikits import ATTRIBUTES, fed, people, truth, whole
 
 MODELS = {
@@ -118,6 +121,95 @@ def test_sums_that_are_put_together_are_never_too_much(seed, most):
     assert total.unlike <= unlike
     assert total.alike <= len(told) - unlike
     assert total.alike + total.unlike + total.undecided == len(told)
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(0, 8),
+    st.integers(5, 12),
+    st.integers(2, 7),
+)
+def test_halves_beyond_whole_numbers_are_never_too_much(seed, points, values, size):
+    """Every limit of size forced low, so that counts are floating-point numbers."""
+    rng = np.random.default_rng(seed)
+    model = fitted(LogisticRegression(max_iter=500), *people(rng))
+    encoded = encoded_over(model, Domain(ATTRIBUTES), np.zeros((1, 5)))
+    told = truth(encoded.space, model)
+    unlike = sum(told.values())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linear, "_MOST_POINTS", 1 << points)
+        patch.setattr(linear, "_MOST_VALUES", values)
+        patch.setattr(linear, "_MOST_PAIRS", 1 << size + 4)
+        patch.setattr(linear, "_MOST_CELLS", 1 << size)
+        patch.setattr(linear, "_MOST_SUMS", 1 << size)
+        patch.setattr(linear, "_AT_ONCE", 16)
+        first = last(count_linear(encoded, model))
+        refinery = Refinery(encoded.space, LinearExaminer(encoded, model))
+        for _ in range(30):
+            assert refinery.unlike <= unlike
+            assert refinery.alike <= len(told) - unlike
+            refinery.step()
+    assert first.unlike <= unlike
+    assert first.alike <= len(told) - unlike
+    assert first.alike + first.unlike + first.undecided == len(told)
+    assert refinery.undecided <= first.undecided
+
+
+def test_axes_of_very_many_values_are_decided_nearly_wholly():
+    """Numbers with fractions: halves of 10^22 people and more."""
+    fraction = {"kind": Kind.REAL, "low": 0.0}
+    attributes = (
+        *(Attribute(name=f"x{i}", high=10.0**i, **fraction) for i in range(1, 4)),
+        *(Attribute(name=f"y{i}", high=3.0 * i, **fraction) for i in range(1, 3)),
+        whole("age", 90.0),
+        whole("sex", 1.0, Role.PROTECTED),
+    )
+    rng = np.random.default_rng(7)
+    rows = np.column_stack([rng.integers(0, each.high + 1, 400) for each in attributes]).astype(
+        float
+    )
+    scaled = rows / rows.max(axis=0)
+    label = (scaled @ [2.0, -1.0, 3.0, 1.0, -1.0, 1.0, 0.6] > 2.5) * 1
+    model = fed(make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, label), attributes)
+    domain = Domain(attributes)
+    encoded = encoded_over(model, domain, rows)
+    space, total = encoded.space, last(count_linear(encoded, model))
+    assert space.total > 1 << 124
+    assert total.alike + total.unlike + total.undecided == space.total
+    assert total.undecided < 0.02 * space.total
+    drawn = space.rows(rng.integers(0, space.counts, size=(5_000, len(space.axes))))
+    decided = labels(model.predict(domain.similar(drawn).reshape(-1, len(attributes))))
+    unlike = int((np.ptp(decided.reshape(len(drawn), -1), axis=1) > 0).sum())
+    low, high = clopper_pearson(unlike, len(drawn), 1 - 1e-6)
+    assert total.unlike / space.total <= high
+    assert 1 - total.alike / space.total >= low
+    assert total.unlike / space.total > 0.02
+
+
+def test_a_box_far_from_the_border_is_certain_however_many_are_in_it(monkeypatch):
+    model = fitted(LogisticRegression(), *people(np.random.default_rng(2)))
+    model.opened.estimator.steps[-1][1].intercept_ = np.array([1e6])
+    encoded = encoded_over(model, Domain(ATTRIBUTES), np.zeros((1, 5)))
+    monkeypatch.setattr(linear, "_MOST_POINTS", 1)
+    monkeypatch.setattr(linear, "_MOST_CELLS", 8)
+    monkeypatch.setattr(linear, "_MOST_SUMS", 8)
+    total = last(count_linear(encoded, model))
+    assert (total.alike, total.unlike, total.undecided) == (encoded.space.total, 0, 0)
+
+
+def test_others_are_compared_in_halves_that_were_made_before(monkeypatch):
+    model = fitted(LogisticRegression(), *people(np.random.default_rng(2)))
+    encoded = encoded_over(model, Domain(ATTRIBUTES), np.zeros((1, 5)))
+    examiner, space = LinearExaminer(encoded, model), encoded.space
+    examiner.count(space.low[0], space.high[0], 0)
+    two = space.may_be & (np.cumsum(space.may_be, axis=1) <= 2)
+    fewer = replace(encoded, space=replace(space, may_be=two))
+    alone = LinearExaminer(fewer, model).count(space.low[0], space.high[0], 0)
+    monkeypatch.setattr(linear, "_put_together", None)
+    monkeypatch.setattr(linear, "_added", None)
+    again = examiner.comparing(fewer).count(space.low[0], space.high[0], 0)
+    assert (again.alike, again.unlike) == (alone.alike, alone.unlike)
 
 
 def test_ties_are_asked_of_the_model():
