@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,18 @@ def check_model_files(spec: AuditSpec, model: Path, companions: Sequence[Path]) 
     tally = Tally(SAME_MODEL)
     _compare(tally, spec.model.sha256, model, "model’s file")
     given = {_fingerprint(path): path for path in companions}
+    known = {each.sha256 for each in spec.model.companions}
+    strange = [path for digest, path in given.items() if digest not in known]
+    lying = {each.path: _lying(each.path, model) for each in spec.model.companions}
+    lost = [
+        each for each in spec.model.companions if not (each.sha256 in given or lying[each.path])
+    ]
     for each in spec.model.companions:
-        was = Path(each.path)
-        name = was.name
-        there = next((path for path in (was, model.parent / name) if path.is_file()), None)
+        name = base_name(each.path)
+        named = [path for path in strange if path.name == name]
+        if not named and lost == [each]:
+            named = strange  # whatever it is called now, it can be meant for this one only
+        there = named[0] if named else lying[each.path]
         if each.sha256 in given:
             tally.agree()
         elif there is not None:
@@ -101,9 +109,21 @@ def _places(spec: AuditSpec, model: Path, companions: Sequence[Path]) -> dict[Pa
     given = {_fingerprint(path): path for path in companions}
     places = {Path(spec.model.path): model}
     for each in spec.model.companions:
-        if each.sha256 in given:
-            places[Path(each.path)] = given[each.sha256]
+        there = given.get(each.sha256) or _lying(each.path, model)
+        if there is not None:
+            places[Path(each.path)] = there
     return places
+
+
+def _lying(was: str, model: Path) -> Path | None:
+    """Find a file that lay beside the model: where it was, or beside where the model is now."""
+    near = (Path(was), model.parent / base_name(was))
+    return next((path for path in near if path.is_file()), None)
+
+
+def base_name(path: str) -> str:
+    """Give a file's name, whichever system's path it is."""
+    return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
 
 
 def _compare(tally: Tally, told: str, path: Path, what: str) -> None:
@@ -148,8 +168,11 @@ def check_table(kept: Table, read: Table) -> Check:
         tally.agree(int(same.sum()))
         wrong = np.flatnonzero(~same)
         for row in wrong[:MOST_TOLD].tolist():
-            there = column.text(codes[row])
-            tally.differ(f"In row {row + 1:,} “{column.name}” is “{there[:80]}” in the audit only.")
+            was, there = column.text(codes[row]), read.columns[place].text(read.codes[row, place])
+            tally.differ(
+                f"In row {row + 1:,} “{column.name}” is “{was[:80]}” in the audit, and "
+                f"“{there[:80]}” in the file."
+            )
         tally.differ("", max(len(wrong) - MOST_TOLD, 0))
     return tally.check()
 

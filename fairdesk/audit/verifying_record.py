@@ -43,12 +43,13 @@ _PARTS = {
 class Anchor(msgspec.Struct, frozen=True):
     """What somebody was given of a log before: how many entries it had, and the last one's link.
 
-    ``name`` is that of the file that says so.
+    ``name`` is that of the file that says so, ``audit`` the id of the audit that it speaks of.
     """
 
     entries: int
     head: str
     name: str
+    audit: str = ""
 
 
 def check_record(store: Store, anchor: Anchor | None) -> Iterator[Check]:
@@ -130,6 +131,9 @@ def _chain(entries: Sequence[LogEntry], *, anchored: bool) -> Check:
 
 def _anchored(entries: Sequence[LogEntry], anchor: Anchor) -> Check:
     tally = Tally(ANCHOR)
+    if anchor.entries < 1:
+        tally.differ(f"“{anchor.name}” tells of a log without entries: no audit has one.")
+        return tally.check()
     if len(entries) < anchor.entries:
         tally.differ(
             f"“{anchor.name}” tells of {anchor.entries:,} entries, and the log has "

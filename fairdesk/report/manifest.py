@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from fairdesk.audit import chain
-from fairdesk.audit.details import Choice, Details
+from fairdesk.audit.details import Choice
 from fairdesk.audit.digests import replayed, told_details
 from fairdesk.audit.methods import parse_options
 from fairdesk.audit.records import PASSING, Ended, LogEntry, RunRecord
@@ -167,13 +167,24 @@ class Manifest(msgspec.Struct, frozen=True):
 
 def manifest(material: Material) -> str:
     """Write the manifest that stands in a report."""
-    made = _made(material.spec, material.table, material.runs, material.log, material.details)
+    details = told_details(material.details)
+    made = _made(material.spec, material.table, material.runs, material.log, details)
     return _written(msgspec.structs.replace(made, choice=material.choice))
 
 
 def manifest_of(store: Store) -> str:
     """Write the manifest of an audit as it stands now."""
     return _written(_of(store))
+
+
+def as_of(store: Store, entries: int) -> str:
+    """Write the manifest that an audit had when its log had so many entries.
+
+    Runs that had not ended then are told as they are now, but for their fingerprints.
+    """
+    log = store.log_entries()[:entries]
+    said = replayed(log)
+    return _written(_made(store.spec, store.table(), store.runs(), log, said.details))
 
 
 def sidecar(store: Store, files: Mapping[str, Path]) -> bytes:
@@ -209,7 +220,8 @@ def _size(path: Path) -> int:
 
 
 def _of(store: Store) -> Manifest:
-    return _made(store.spec, store.table(), store.runs(), store.log_entries(), store.details())
+    details = told_details(store.details())
+    return _made(store.spec, store.table(), store.runs(), store.log_entries(), details)
 
 
 def _made(
@@ -217,7 +229,7 @@ def _made(
     table: Table,
     runs: Sequence[RunRecord],
     log: Sequence[LogEntry],
-    details: Details,
+    details: dict[str, object],
 ) -> Manifest:
     lasting = evidence.lasting(log)
     said = replayed(log)
@@ -249,7 +261,7 @@ def _made(
         domain_file=evidence.domain_file(spec),
         map_file=mapping,
         versions=spec.versions,
-        details=told_details(details),
+        details=details,
     )
 
 

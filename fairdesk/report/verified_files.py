@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 import msgspec
 
-from fairdesk.audit import chain
 from fairdesk.audit.details import Choice
 from fairdesk.audit.digests import exported_files
 from fairdesk.audit.records import PASSING, ExportedFile, LogEntry
 from fairdesk.audit.reproducing import other_versions
 from fairdesk.audit.store import Store
+from fairdesk.audit.verifying_files import base_name
 from fairdesk.audit.verifying_record import Anchor
 from fairdesk.audit.verifying_tally import Tally
 from fairdesk.certify.verify import Check
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
-from fairdesk.report import evidence, signing
-from fairdesk.report.document import make_pdf
+from fairdesk.report import html, signing
+from fairdesk.report.document import Format, make_pdf, make_report
 from fairdesk.report.manifest import ExportOf
 from fairdesk.report.revisions import DAMAGE, only_signed
+from fairdesk.report.structured import FORMAT, structured
+from fairdesk.report.verified_manifests import compare_manifest
 
 FILES = "Exported files are those that the log tells of"
 SIGNATURES = "Signatures hold"
-ATTACHED = "The manifests in reports are of this audit"
+ATTACHED = "Manifests are of this audit, and tell what it holds"
 REMADE = "Reports made from the audit once more are the same to the byte"
 
-_PDF = b"%PDF-"
+#: How reports begin.
+_STARTS: dict[bytes, Format] = {
+    b"%PDF-": "pdf",
+    b"<!DOCTYPE html>": "html",
+    f'{{\n "format": "{FORMAT}"'.encode(): "json",
+}
+_IN_PAGE = re.compile(rb'download="manifest.json" href="data:application/json;base64,([^"]*)"')
 #: The sizes of files that are looked into, at most.
 _MOST_BYTES = 500_000_000
 
@@ -47,6 +57,23 @@ class _Given:
     @property
     def same(self) -> bool:
         return self.told is not None and self.told.sha256 == self.sha256
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A report among them, in some form, and its bytes."""
+
+    given: _Given
+    form: Format
+    content: bytes
+
+    @property
+    def name(self) -> str:
+        return self.given.path.name
+
+
+class _InJson(msgspec.Struct):
+    manifest: msgspec.Raw
 
 
 def check_files(
@@ -82,19 +109,22 @@ def check_files(
     names = {each.name for each in logged}
     # an audit on a read-only disk logs nothing: then the manifest alone tells
     told = (*logged, *(each for each in listed if each.name not in names))
-    if not told and not given:
+    if not told and not given and manifest is None:
         return
     strange = [each for each in listed if each.name in names and not _among(each, logged)]
     there = list(_given(told, given) if given else _found(told, audit))
     named = {path for path in given if path.is_file()}
     # who names single files does not ask about others
     only = bool(given) and len(named) == len(given)
-    yield _compared(told, there, strange, named=named, only=only)
-    pdfs = [(each, _content(each.path)) for each in there if _is_pdf(each.path)]
-    yield from _signatures(pdfs, manifest)
-    if pdfs:
-        yield _attached(store, entries, pdfs)
-        yield _remade(store, entries, pdfs)
+    yield _compared(told, there, strange, listed if given else (), named=named, only=only)
+    reports = [
+        _Read(each, form, _content(each.path)) for each in there if (form := _form(each.path))
+    ]
+    yield from _signatures([each for each in reports if each.form == "pdf"], manifest)
+    if reports or manifest is not None:
+        yield _attached(store, entries, reports, manifest)
+    if reports:
+        yield _remade(store, entries, reports)
 
 
 def anchor_of(manifest: Path) -> Anchor:
@@ -105,8 +135,8 @@ def anchor_of(manifest: Path) -> Anchor:
     ReportError
         When it is neither.
     """
-    log = _read(manifest).log
-    return Anchor(log.entries, log.head, manifest.name)
+    told = _read(manifest)
+    return Anchor(told.log.entries, told.log.head, manifest.name, told.audit)
 
 
 class _Log(msgspec.Struct):
@@ -114,24 +144,17 @@ class _Log(msgspec.Struct):
     head: str
 
 
-class _Sha256(msgspec.Struct):
-    sha256: str
-
-
 class _Sidecar(msgspec.Struct):
     """What is needed of a manifest (`fairdesk.report.manifest`)."""
 
     audit: str
     log: _Log
-    data: _Sha256
-    model: _Sha256
     files: tuple[ExportOf, ...] = ()
     choice: Choice | None = None
 
 
 def _read(manifest: Path) -> _Sidecar:
-    content = _content(manifest)
-    told = _manifest_in(content) if content.startswith(_PDF) else content
+    told = _told_by(manifest)
     if told is None:
         raise ReportError(
             f"“{manifest.name}” has no manifest in it.",
@@ -145,6 +168,12 @@ def _read(manifest: Path) -> _Sidecar:
             why=f"{error}.",
             remedy="Give the manifest that was exported beside the report.",
         ) from error
+
+
+def _told_by(manifest: Path) -> bytes | None:
+    """Give a manifest, or the one in a report."""
+    content, form = _content(manifest), _form(manifest)
+    return _manifest_in(content, form) if form else content
 
 
 def _listed(manifest: Path) -> tuple[ExportedFile, ...]:
@@ -165,7 +194,7 @@ def _found(told: Sequence[ExportedFile], audit: Path) -> Iterator[_Given]:
     """Look for exported files beside the audit, and where they were written."""
     latest = {(each.name, each.path): each for each in told}
     for each in latest.values():
-        places = (audit.parent / _base(each.path), audit.parent / each.name, Path(each.path))
+        places = (audit.parent / base_name(each.path), audit.parent / each.name, Path(each.path))
         place = next((path for path in places if path.is_file()), None)
         if place is not None:
             yield _Given(place, _fingerprint(place), each)
@@ -174,7 +203,7 @@ def _found(told: Sequence[ExportedFile], audit: Path) -> Iterator[_Given]:
 def _given(told: Sequence[ExportedFile], given: Sequence[Path]) -> Iterator[_Given]:
     """Find what the log tells of files: by their fingerprints, else by their names."""
     by_content = {each.sha256: each for each in told}
-    by_name = {_base(each.path): each for each in told} | {each.name: each for each in told}
+    by_name = {base_name(each.path): each for each in told} | {each.name: each for each in told}
     for path in given:
         files = [path]
         if path.is_dir():
@@ -188,6 +217,7 @@ def _compared(
     told: Sequence[ExportedFile],
     there: Sequence[_Given],
     strange: Sequence[ExportedFile],
+    listed: Sequence[ExportedFile],
     *,
     named: set[Path],
     only: bool,
@@ -198,7 +228,14 @@ def _compared(
             f"The manifest tells of “{file.name}” with the fingerprint {file.sha256[:12]}…, and "
             "the log does not."
         )
+    of_manifest = {each.name: each for each in listed}
     for each in there:
+        meant = of_manifest.get(each.path.name)
+        if meant is not None and not _is(each, meant):
+            tally.differ(
+                f"“{each.path.name}” is not the one that the manifest tells of: that has the "
+                f"fingerprint {meant.sha256[:12]}…."
+            )
         if each.told is None:
             if each.path in named and not _accompanies(each.path):
                 tally.differ(f"“{each.path.name}” is no file that the log tells of.")
@@ -232,10 +269,17 @@ def _accompanies(path: Path) -> bool:
 
 def _begins_as(path: Path, told: ExportedFile) -> bool:
     """Tell whether a PDF begins with an exported one: signatures are added at the end."""
-    if not _is_pdf(path) or path.stat().st_size <= told.size:
+    if _form(path) != "pdf" or path.stat().st_size <= told.size:
         return False
     with path.open("rb") as stream:
         return hashlib.sha256(stream.read(told.size)).hexdigest() == told.sha256
+
+
+def _is(each: _Given, told: ExportedFile) -> bool:
+    """Tell whether a file is one that is told of, or was signed since."""
+    return each.sha256 == told.sha256 or (
+        _begins_as(each.path, told) and _signed_since(_content(each.path), told.size)
+    )
 
 
 def _signed_since(content: bytes, size: int) -> bool:
@@ -249,18 +293,18 @@ def _signed_since(content: bytes, size: int) -> bool:
     )
 
 
-def _signatures(pdfs: Sequence[tuple[_Given, bytes]], manifest: Path | None) -> Iterator[Check]:
+def _signatures(pdfs: Sequence[_Read], manifest: Path | None) -> Iterator[Check]:
     tally = Tally(SIGNATURES)
-    for each, content in pdfs:
+    for each in pdfs:
         try:
-            signatures = signing.check_pdf(content)
+            signatures = signing.check_pdf(each.content)
         except ReportError as error:
-            tally.differ(f"“{each.path.name}”: {error}")
+            tally.differ(f"“{each.name}”: {error}")
             continue
         for signature in signatures:
-            tally.compare(signature.holds, f"“{each.path.name}”: {signature.said}")
+            tally.compare(signature.holds, f"“{each.name}”: {signature.said}")
             if signature.holds:
-                tally.remark(f"“{each.path.name}”: {signature.said}")
+                tally.remark(f"“{each.name}”: {signature.said}")
     if manifest is not None:
         beside = manifest.with_name(manifest.name + signing.SUFFIX)
         if beside.is_file():
@@ -279,58 +323,44 @@ def _signatures(pdfs: Sequence[tuple[_Given, bytes]], manifest: Path | None) -> 
 
 
 def _attached(
-    store: Store, entries: Sequence[LogEntry], pdfs: Sequence[tuple[_Given, bytes]]
+    store: Store, entries: Sequence[LogEntry], reports: Sequence[_Read], manifest: Path | None
 ) -> Check:
-    """Hold the manifest that is attached to each report against the audit."""
+    """Hold the manifest that was given, and those in reports, against the audit."""
     tally = Tally(ATTACHED)
-    spec, identity = store.spec, evidence.identity(store.spec)
-    for each, content in pdfs:
-        name = each.path.name
-        found = _manifest_in(content)
+    if manifest is not None:
+        compare_manifest(tally, manifest.name, _told_by(manifest) or b"", store, entries)
+    for each in reports:
+        found = _manifest_in(each.content, each.form)
         if found is None:
-            tally.leave(f"“{name}” has no manifest in it.")
-            continue
-        try:
-            told = msgspec.json.decode(found, type=_Sidecar)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            tally.differ(f"The manifest in “{name}” cannot be read.")
-            continue
-        tally.compare(
-            told.audit == identity,
-            f"“{name}” is of the audit {told.audit}, and this is {identity}.",
-        )
-        tally.compare(
-            (told.data.sha256, told.model.sha256) == (spec.data.sha256, spec.model.sha256),
-            f"“{name}” tells of another data’s or model’s file.",
-        )
-        tally.compare(
-            len(entries) >= told.log.entries
-            and chain.head(entries[: told.log.entries]) == told.log.head,
-            f"“{name}” was made of another log than the audit has.",
-        )
+            tally.leave(f"“{each.name}” has no manifest in it.")
+        elif each.given.told is not None or _sidecar(found) is not None:
+            # what came of a check is a report, too, and no report of the audit
+            compare_manifest(tally, each.name, found, store, entries)
     return tally.check()
 
 
-def _remade(
-    store: Store, entries: Sequence[LogEntry], pdfs: Sequence[tuple[_Given, bytes]]
-) -> Check:
+def _remade(store: Store, entries: Sequence[LogEntry], reports: Sequence[_Read]) -> Check:
     """Make each report once more, where the audit has not gone on; other versions may differ."""
     tally = Tally(REMADE)
     other = [f"{name} {was} then, {there} now" for name, was, there in other_versions(store.spec)]
-    for each, content in pdfs:
-        name = each.path.name
-        if each.told is None:
+    for each in reports:
+        name, content, told = each.name, each.content, each.given.told
+        if told is None:
             tally.leave(f"“{name}” is no report that the log tells of.")
             continue
-        if _went_on(entries, each.told):
+        inside = _sidecar(_manifest_in(content, each.form) or b"")
+        if _went_on(entries, told, inside):
             tally.leave(f"The audit has gone on since “{name}” was made.")
             continue
+        choice = (inside.choice if inside is not None else None) or store.choice()
         try:
-            again = make_pdf(store, _choice(store, content))
+            again = _again(store, choice, each.form)
         except FairDeskError as error:
             tally.differ(f"“{name}” cannot be made again: {error}")
             continue
-        if content == again or (content.startswith(again) and _signed_since(content, len(again))):
+        if content == again or (
+            each.form == "pdf" and content.startswith(again) and _signed_since(content, len(again))
+        ):
             tally.agree()
         elif other:
             tally.leave(f"“{name}” comes out otherwise, of other versions: {', '.join(other)}.")
@@ -339,27 +369,59 @@ def _remade(
     return tally.check()
 
 
-def _went_on(entries: Sequence[LogEntry], told: ExportedFile) -> bool:
-    """Tell whether anything was decided or done after a file was exported."""
-    last = max(
-        place
-        for place, entry in enumerate(entries)
-        if any(each == told for each in exported_files([entry]))
+def _again(store: Store, choice: Choice, form: Format) -> bytes:
+    match form:
+        case "pdf":
+            return make_pdf(store, choice)
+        case "html":
+            return html.page(make_report(store, choice)).encode()
+        case "json":
+            return structured(make_report(store, choice))
+
+
+def _went_on(entries: Sequence[LogEntry], told: ExportedFile, inside: _Sidecar | None) -> bool:
+    """Tell whether anything was decided or done after a file was exported.
+
+    An audit that could not be written to logs no export: then the file itself says when it was.
+    """
+    first = max(
+        (
+            place
+            for place, entry in enumerate(entries, start=1)
+            if any(each == told for each in exported_files([entry]))
+        ),
+        default=0 if inside is None else max(inside.log.entries, 0),
     )
-    return any(entry.kind not in PASSING for entry in entries[last + 1 :])
+    return any(entry.kind not in PASSING for entry in entries[first:])
 
 
-def _choice(store: Store, document: bytes) -> Choice:
-    """Tell how a report was wanted: its manifest says so, else as one is wanted now."""
+def _sidecar(manifest: bytes) -> _Sidecar | None:
     try:
-        told = msgspec.json.decode(_manifest_in(document) or b"", type=_Sidecar)
+        return msgspec.json.decode(manifest, type=_Sidecar)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return store.choice()
-    return told.choice or store.choice()
+        return None
 
 
-def _manifest_in(document: bytes) -> bytes | None:
-    """Give the JSON file that is attached to a PDF; ``None`` where there is none."""
+def _manifest_in(document: bytes, form: Format) -> bytes | None:
+    """Give the manifest that stands in a report; ``None`` where there is none."""
+    match form:
+        case "pdf":
+            return _attachment(document)
+        case "html":
+            found = _IN_PAGE.search(document)
+            try:
+                return base64.b64decode(found[1]) if found else None
+            except ValueError:
+                return None
+        case "json":
+            try:
+                return bytes(msgspec.json.decode(document, type=_InJson).manifest)
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                return None
+
+
+def _attachment(document: bytes) -> bytes | None:
+    """Give the JSON file that is attached to a PDF."""
     from pyhanko.pdf_utils.misc import PdfError  # noqa: PLC0415 - only where there is a PDF
     from pyhanko.pdf_utils.reader import PdfFileReader  # noqa: PLC0415
 
@@ -375,12 +437,14 @@ def _manifest_in(document: bytes) -> bytes | None:
     return None
 
 
-def _is_pdf(path: Path) -> bool:
+def _form(path: Path) -> Format | None:
+    """Tell in which form a file is a report; ``None`` where it is none."""
     try:
         with path.open("rb") as stream:
-            return stream.read(len(_PDF)) == _PDF
+            start = stream.read(max(map(len, _STARTS)))
     except OSError as error:
         raise _unreadable(path, error) from error
+    return next((form for known, form in _STARTS.items() if start.startswith(known)), None)
 
 
 def _content(path: Path) -> bytes:
@@ -405,8 +469,3 @@ def _unreadable(path: Path, error: OSError) -> ReportError:
         why=f"The system says: {error.strerror or error}.",
         remedy="Check its name, and that you may read it.",
     )
-
-
-def _base(path: str) -> str:
-    """Give a file's name, whichever system's path it is."""
-    return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name

@@ -4,7 +4,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.audit.verifying_files import check_data_file, check_model_files, check_table
+from fairdesk.audit.verifying_files import (
+    check_data_file,
+    check_model_files,
+    check_table,
+    open_again,
+)
 from fairdesk.data.reading import read_table, retype
 from fairdesk.data.table import Kind, Table
 from fairdesk.errors import ModelError
@@ -48,8 +53,8 @@ def test_each_cell_that_differs_is_counted_and_the_first_are_told(file, tmp_path
     other = write(tmp_path / "other.csv", "S,low,1,a", "M,low,2,b", "?,middle,9,a", "L,low,3,c")
     found = check_table(kept, read_table(other, kept.source.dialect))
     assert found.failed == 3
-    assert "In row 2 “level” is “high” in the audit only." in found.told
-    assert "In row 3 “code” is “1” in the audit only." in found.told
+    assert "In row 2 “level” is “high” in the audit, and “low” in the file." in found.told
+    assert "In row 3 “code” is “1” in the audit, and “9” in the file." in found.told
 
 
 def test_a_column_that_no_longer_holds_numbers_is_told_as_a_whole(file, tmp_path):
@@ -97,5 +102,36 @@ def test_fingerprints_of_data_model_and_what_lies_beside_it(spec, tmp_path):
     found = check_model_files(spec, model, (tmp_path / "elsewhere.json",))
     assert found.failed == 1
     assert "“scaler.bin” beside the model" in found.told[0]
+    # one that is given for the missing one is compared, also under another name
+    scaler.write_bytes(b"scaler.bin")
+    for name in ("elsewhere.json", "order.json", "what.json"):
+        path = tmp_path / "given" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"changed")
+        found = check_model_files(spec, model, (path,))
+        assert (found.failed, found.unknown) == (1, 0)
+        assert f"that of “{name}” is" in found.told[0]
     with pytest.raises(ModelError, match="cannot be read"):
         check_data_file(spec, tmp_path / "none.csv")
+
+
+def test_what_lay_beside_the_model_on_windows_lies_beside_it_here(spec, tmp_path):
+    names = ("model.bin", "scaler.bin")
+    model, scaler = (tmp_path / name for name in names)
+    for path in (model, scaler):
+        path.write_bytes(path.name.encode())
+    beside = (Companion(r"C:\models\scaler.bin", sha256=sha256(scaler)),)
+    card = msgspec.structs.replace(spec.model, sha256=sha256(model), companions=beside)
+    spec = msgspec.structs.replace(spec, model=card)
+    found = check_model_files(spec, model, ())
+    assert (found.tried, found.failed, found.unknown) == (2, 0, 0)
+    opened = []
+
+    class Worker:
+        def open_model(self, path, **about):
+            opened.append((path, *(each.path for each in about["companions"])))
+
+    open_again(Worker(), spec, model, (), lambda _said: None, trusted=False, make_environment=False)
+    assert opened == [(model, str(scaler))]
+    scaler.write_bytes(b"changed")
+    assert check_model_files(spec, model, ()).failed == 1

@@ -78,7 +78,8 @@ def test_all_files_are_found_beside_the_audit(folder):
     # two tables, the report and its manifest
     assert found[FILES].tried == 4
     assert found[FILES].unknown == 0
-    assert found[ATTACHED].tried == 3
+    assert found[ATTACHED].tried > 10
+    assert found[ATTACHED].unknown == 0
     assert found[REMADE].tried == 1
     assert found[REMADE].unknown == 0
 
