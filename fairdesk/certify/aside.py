@@ -52,7 +52,8 @@ def look_aside(
     Yields
     ------
     Figure, optional
-        Each when it is done, and ``None`` in between, often.
+        Each when it is done, and ``None`` in between, often. Nothing is told of those that there
+        was no time for, nor where nothing was proven.
     """
     domain = layout.space.domain
     alone = domain.protected.tolist() if len(domain.protected) > 1 else []
@@ -60,24 +61,33 @@ def look_aside(
     compared = _pairs(layout, rng) if pairs else []
     parts = len(alone) + len(compared)
     for done, position in enumerate(alone, start=1):
+        if over(1.0):
+            return
         own = lay_out(_only(domain, position), people, layout.anatomy, layout.fed)
-        refinery = Refinery(own.space, own.examiner)
+        refinery = Refinery(own.space, own.examiner, at_once=False)
         yield from _divided(refinery, own, over, done / parts)
+        if not refinery.alike + refinery.unlike:
+            continue
         course, names = Course(), (domain.names[position],)
         figure, _ = proven(refinery, names, seconds=0.0, margin=own.examiner.margin, course=course)
         yield figure
     for done, (first, second) in enumerate(compared, start=len(alone) + 1):
+        if over(1.0):
+            return
         own = layout.comparing(first, second)
-        refinery = Refinery(own.space, own.examiner)
+        refinery = Refinery(own.space, own.examiner, at_once=False)
         yield from _divided(refinery, own, over, done / parts)
-        yield _pair_share(own, refinery, first, second)
+        if refinery.alike + refinery.unlike:
+            yield _pair_share(own, refinery, first, second)
 
 
 def _divided(refinery: Refinery, layout: Layout, over: Over, part: float) -> Iterator[None]:
     """Divide a space; who is too near to a border for bounds is counted."""
-    while not refinery.over and not over(part):
+    while not refinery.over:
         refinery.step()
         yield None
+        if over(part):
+            break
     if refinery.undecided and refinery.over and refinery.undecided <= _MOST_COUNTED:
         for _ in refinery.count(everyone_for(layout)):
             yield None

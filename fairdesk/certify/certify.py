@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import replace
+from itertools import chain
 from time import perf_counter
 from typing import Annotated, cast
 
@@ -204,13 +205,14 @@ class _Proof:
         self._kept = 0
         self._course, self._aside = Course(), list[Figure]()
         self._rows: tuple[Share, ...] = ()
-        self._refinery = Refinery(layout.space, layout.examiner, self._begun())
+        self._refinery = Refinery(layout.space, layout.examiner, self._begun(), at_once=False)
 
     def run(self) -> Iterator[Event]:
         """Prove, and tell."""
         for figure in rows_asked(self._ledger, self._people):
             self._rows = () if figure is None else (figure,)
             yield self._progress()
+        yield from self._look()
         yield from self._tell(force=True)
         yield from self._divide()
         yield from self._look_aside()
@@ -219,12 +221,21 @@ class _Proof:
     def shares(self) -> Generator[Progress, None, Proven]:
         """Prove, and tell at the end what is known of the domain."""
         yield self._progress()
-        for event in self._divide():
+        for event in chain(self._look(), self._divide()):
             if isinstance(event, Progress):
                 yield event
         return cast("Proven", self._figures()[0])
 
     # -- what is proven ---------------------------------------------------------------------
+
+    def _look(self) -> Iterator[Event]:
+        """Look at everybody once, as long as there is time."""
+        refinery = self._refinery
+        while not refinery.begun:
+            refinery.step()
+            yield from self._tell()
+            if self._over(self._seconds_for_boxes):
+                return
 
     def _divide(self) -> Iterator[Event]:
         """Divide the space, or count everybody that is left once that is quicker."""
@@ -310,7 +321,9 @@ class _Proof:
         told = self._ledger.progress("certify", int(_WHOLE * max(decided, spent)), _WHOLE)
         return replace(told, tried=refinery.boxes, queries=told.queries + refinery.queries)
 
-    def _figures(self, estimated: Estimated | None = None) -> tuple[Figure, ...]:
+    def _figures(
+        self, estimated: Estimated | None = None, *, ended: bool = False
+    ) -> tuple[Figure, ...]:
         """Give all figures as they stand; the first is that of the domain."""
         refinery, examiner = self._refinery, self._layout.examiner
         whole = max(refinery.space.total, 1)
@@ -318,6 +331,8 @@ class _Proof:
         notes = list(examiner.notes)
         notes += [_unused(self._attributes)] if self._layout.unused else []
         notes += [_UNCLEAR] if refinery.space.unclear.any() else []
+        nothing = ended and not refinery.alike + refinery.unlike
+        notes += [_NOTHING] if nothing and refinery.space.total else []
         told = proven(
             refinery,
             self._attributes,
@@ -368,7 +383,7 @@ class _Proof:
         yield from self._more_examples()
         yield self._progress()
         estimated = remainder(refinery, self._layout.fed, self._rng) if refinery.undecided else None
-        figures = self._figures(estimated)
+        figures = self._figures(estimated, ended=True)
         yield self._progress()
         sums = Sums.of(tree)
         told: tuple[Figure, ...] = (*regions(tree, sums), refinement(tree, sums))
@@ -459,6 +474,9 @@ _UNCLEAR = (
     "The constraints speak of so many values together that it is not known who may be in some "
     "boxes: these count as undecided."
 )
+
+
+_NOTHING = "Nothing was proven in this time: more time, or a smaller domain, may help."
 
 
 def _unused(attributes: tuple[str, ...]) -> str:

@@ -146,6 +146,8 @@ class Refinery:
         Says of each box what is proven.
     tree : Tree, optional
         What was divided before; by default nothing was.
+    at_once : bool
+        Whether all roots are examined at once; else `step` does it, some at a time.
 
     Attributes
     ----------
@@ -163,19 +165,28 @@ class Refinery:
         Points that are unlike, as the examiner gave them; whoever takes them clears the list.
     """
 
-    def __init__(self, space: Space, examiner: Examiner, tree: Tree | None = None) -> None:
+    def __init__(
+        self, space: Space, examiner: Examiner, tree: Tree | None = None, *, at_once: bool = True
+    ) -> None:
         self.space, self._examiner = space, examiner
         self.alike = self.unlike = self.boxes = self.queries = 0
         self.population_alike = self.population_unlike = 0.0
         self.examples: list[Places] = []
         self._changes = 0
-        self._queue = Queue()
+        self._queue, self._unseen = Queue(), np.empty(0, dtype=np.int64)
         if tree is None:
             self.tree = Tree(space)
             self._begin()
         else:
             self.tree = tree
             self._resume()
+        while at_once and not self.begun:
+            self.step()
+
+    @property
+    def begun(self) -> bool:
+        """Whether everything was looked at once."""
+        return not self._unseen.size
 
     @property
     def undecided(self) -> int:
@@ -185,7 +196,7 @@ class Refinery:
     @property
     def over(self) -> bool:
         """Whether nothing is left that could be divided."""
-        return not self._queue
+        return self.begun and not self._queue
 
     @property
     def slack(self) -> float:
@@ -193,13 +204,19 @@ class Refinery:
         return 4.0 * (self._changes + 1) * 2.0**-52
 
     def step(self, most: int | None = None) -> None:
-        """Halve the heaviest undecided boxes, and examine the halves.
+        """Examine boxes that nobody looked at, or the halves of the heaviest undecided ones.
 
         Parameters
         ----------
         most : int, optional
-            So many halves at most; by default as many as the examiner likes.
+            So many at most; by default as many as the examiner likes.
         """
+        if not self.begun:
+            some = most or self._examiner.batch
+            new, self._unseen = self._unseen[:some], self._unseen[some:]
+            self._forget(new)
+            self._examine(new)
+            return
         if self.tree.count > MOST_NODES:
             self._make_room()
         chosen = self._queue.take(max(1, (most or self._examiner.batch) // 2))
@@ -220,7 +237,7 @@ class Refinery:
         left = left[~self.space.unclear[self.tree.root[left]]]
         known = self.tree.alike[left] + self.tree.unlike[left]
         left = left[np.argsort(-known, kind="stable")]  # taken from the end
-        self._queue = Queue()
+        self._queue, self._unseen = Queue(), left[:0]
         while left.size:
             low, high = self.tree.boxes(left[-_MOST_AT_ONCE:])
             points = (high - low + 1).astype(np.float64).prod(axis=1)[::-1]
@@ -263,7 +280,7 @@ class Refinery:
         return np.asarray(leaves[self.tree.verdict[leaves] == Verdict.UNDECIDED])
 
     def _begin(self) -> None:
-        """Examine the roots where anybody is compared with anybody."""
+        """Settle the roots where nobody is compared with anybody; the others are to be examined."""
         space, tree = self.space, self.tree
         members = np.asarray(space.may_be.sum(axis=1))[space.groups]
         roots = np.arange(len(space.low))
@@ -272,9 +289,7 @@ class Refinery:
         tree.verdict[alone] = Verdict.ALIKE
         self.alike += sum(sizes(*tree.boxes(alone)))
         self.population_alike += float(self._masses(alone).sum())
-        compared = roots[(members > 1) & ~space.unclear]
-        for start in range(0, len(compared), self._examiner.batch):
-            self._examine(compared[start : start + self._examiner.batch])
+        self._unseen = roots[(members > 1) & ~space.unclear]
 
     def _resume(self) -> None:
         """Take up a tree: count what its leaves say, and queue what is left."""
@@ -286,11 +301,7 @@ class Refinery:
         left = left[~self.space.unclear[tree.root[left]]]
         self._enqueue(left[tree.axis[left] >= 0])
         # those that were about to be counted were never examined
-        new = left[tree.axis[left] < 0]
-        for start in range(0, len(new), self._examiner.batch):
-            part = new[start : start + self._examiner.batch]
-            self._forget(part)
-            self._examine(part)
+        self._unseen = left[tree.axis[left] < 0]
 
     def _examine(self, nodes: NDArray[np.int64]) -> None:
         """Examine the boxes of leaves, and write down what is proven."""
