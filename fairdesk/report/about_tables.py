@@ -8,6 +8,7 @@ import re
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import GroupLine, GroupTable
 from fairdesk.report import words
+from fairdesk.report.decisions import outcome_text
 from fairdesk.report.language import fixed, say, say_many
 from fairdesk.report.words import UNDEFINED, p_text, signed
 
@@ -32,7 +33,7 @@ _RANGE = re.compile(r"^up to | to | and over$")
 
 def outcome_of(spec: AuditSpec, table: GroupTable) -> str:
     """Name what a table counts; of a label that is the favourable value."""
-    return table.outcome or spec.favourable
+    return outcome_text(spec, table.outcome)
 
 
 def table_title(spec: AuditSpec, table: GroupTable) -> str:
@@ -240,11 +241,10 @@ def _small(table: GroupTable) -> str:
         return ""
     return say_many(
         small,
-        "{n} group of too small a share of the people (under {least} unless the run’s settings say "
-        "otherwise; 6 RCNY 5-301) is counted, but left out of the impact ratios.",
-        "{n} groups of too small a share of the people (under {least} unless the run’s settings "
-        "say otherwise; 6 RCNY 5-301) are counted, but left out of the impact ratios.",
-        least=words.percent_of("2"),
+        "{n} group of too small a share of the people is counted, but left out of the impact "
+        "ratios (6 RCNY 5-301).",
+        "{n} groups of too small a share of the people are counted, but left out of the impact "
+        "ratios (6 RCNY 5-301).",
     )
 
 

@@ -334,11 +334,13 @@ def _strip(bar: ProofBar, y: float) -> tuple[list[str], str]:
         parts.append(stroke(f"M{WIDTH * bar.certified:.2f} {y:.1f}v{_TALL:.1f}", "#ffffff", 1.2))
     if bar.estimated:
         parts.append(hatched(start, y, WIDTH * bar.estimated, _TALL, COLOURS[1]))
+    # what is proven is rounded down, so the rest up: together they are everybody
+    rest = 10_000 - _hundredths(bar.certified) - _hundredths(bar.falsified)
     said = say(
         "{certified} certified, {falsified} falsified, {undecided} undecided",
         certified=_floor(bar.certified),
         falsified=_floor(bar.falsified),
-        undecided=_floor(left),
+        undecided=words.percent_of(f"{max(0, rest) / 100:.2f}"),
     )
     if bar.estimated is None:
         return parts, said
@@ -725,13 +727,16 @@ def front_chart(
         y = frame.y(floor)
         parts.append(stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", QUIET, 0.8, "4 2"))
         told = say("least accuracy allowed")
-        parts.append(text(frame.right, y - 3, told, colour=QUIET, anchor="end", halo=True))
         taken.append(_Box(frame.right - extent(told), y - 4 - SIZE, extent(told), SIZE + 4))
     for each in points:
         x, y = frame.x(each.x[1]), frame.y(each.y[1])
         across = f"M{frame.x(each.x[0]):.1f} {y:.1f}H{frame.x(each.x[2]):.1f}"
         up = f"M{x:.1f} {frame.y(each.y[0]):.1f}V{frame.y(each.y[2]):.1f}"
         parts.append(stroke(across + up, FAINT, 0.9))
+    if floor is not None:
+        # over the intervals, which else cut it
+        y = frame.y(floor)
+        parts.append(text(frame.right, y - 3, told, colour=QUIET, anchor="end", halo=True))
     line = sorted((each.x[1], each.y[1]) for each in points if each.front)
     if len(line) > 1:
         path = "L".join(f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in line)
@@ -912,7 +917,12 @@ def _lowest_and_highest(told: Sequence[tuple[float | None, str]]) -> tuple[str, 
 
 def _floor(share: float) -> str:
     """Write a share, in hundredths of a percent; never more than it is."""
-    return words.percent_of(f"{math.floor(share * 10_000 + 1e-9) / 100:.2f}")
+    return words.percent_of(f"{_hundredths(share) / 100:.2f}")
+
+
+def _hundredths(share: float) -> int:
+    """Give the whole hundredths of a percent in a share."""
+    return math.floor(share * 10_000 + 1e-9)
 
 
 class _Box(NamedTuple):

@@ -22,6 +22,17 @@ def good_answers(card: ModelCard, mapping: Mapping | Answer) -> tuple[str, ...]:
     return ((mapping.outcomes or card.classes)[mapping.favourable_class],)
 
 
+def outcome_text(spec: AuditSpec, outcome: str) -> str:
+    """Name what tables of groups count for people: the favourable class by its label value.
+
+    Nobody outside knows what “1” is. A column of decisions is read as it stands.
+    """
+    favourable = spec.decisions[spec.mapping.favourable_class]
+    if spec.predictions or outcome != favourable or spec.model.scores == VALUES:
+        return outcome or spec.favourable
+    return spec.favourable
+
+
 def class_texts(spec: AuditSpec, table: Table) -> tuple[str, ...]:
     """Name each class for people: by its label value, else as the model calls it.
 

@@ -113,7 +113,12 @@ def beyond_command(spec: AuditSpec, run: RunSpec) -> tuple[str, ...]:
             )
         )
     if run.budget.seconds is not None or run.budget.queries is not None:
-        said.append(say("The run had a budget; without it the search goes on until it is done."))
+        said.append(
+            say(
+                "A budget that a run had is no part of its command: without it the search goes on "
+                "until it is done."
+            )
+        )
     return tuple(said)
 
 

@@ -55,6 +55,12 @@ def share_of_domain(figures: Iterable[Figure]) -> Share | None:
     return max(shares, key=lambda share: len(share.attributes), default=None)
 
 
+def share_of_data(figures: Iterable[Figure]) -> Share | None:
+    """Give the share of the people in the data, all protected attributes together; if measured."""
+    shares = [each for each in figures if isinstance(each, Share) and each.whom == "data"]
+    return max(shares, key=lambda share: len(share.attributes), default=None)
+
+
 def proven_of(
     figures: Iterable[Figure], of: Literal["domain", "population"] = "domain"
 ) -> Proven | None:

@@ -161,6 +161,18 @@ def search_statements(
                 place=place,
             )
         )
+    real = figures.share_of_data(run.figures)
+    if real is not None and real.people:
+        number, _, rest = figures.share_sentence(spec, real).partition(" ")
+        made.append(
+            Statement(
+                number,
+                rest,
+                tuple(filter(None, (figures.anytime_sentence(real),))),
+                evidence="observed" if real.exhaustive else "estimated",
+                place=place,
+            )
+        )
     return made
 
 
@@ -347,11 +359,11 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         )
         if counter
     ]
-    told = figures.share_of_domain(run.figures)
+    told = (figures.share_of_domain(run.figures), figures.share_of_data(run.figures))
     shares = [each for each in run.figures if isinstance(each, Share)]
     if len(shares) > 1:
         blocks.append(_shares(material, run, shares))
-    elif shares and shares[0] is not told:
+    elif shares and shares[0] not in told:
         blocks.append(Text(figures.share_sentence(spec, shares[0])))
     others = [each for each in run.figures if not isinstance(each, Share)]
     blocks += [Text(each) for each in figures.sentences(spec, others)]
@@ -395,8 +407,9 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
         right=(2, 3, 4, 5),
         caption=say(
             "How common it is to get another decision when only these change: of people "
-            "drawn at random, or of all (“exact”). The first interval ({confidence}) is "
-            "for who looks once, the other for who watches and stops when they like",
+            "drawn at random; “exact” where all were asked about. The first interval "
+            "({confidence}) is for who looks once, the other for who watches and stops when they "
+            "like",
             confidence=confidence,
         ),
         key=f"shares-{run.id}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import msgspec
@@ -46,7 +46,11 @@ def columns(table: GroupTable) -> tuple[Column, ...]:
     ]
     made = (*values, *_COUNTS, *_COMPARED)
     if table.of == "scores":
-        made += _SCORES
+        # nothing is decided by the median
+        made = (
+            *(replace(each, head="Above") if each.key == "favourable" else each for each in made),
+            *_SCORES,
+        )
     if any(line.positives is not None for line in table.lines):
         made += _ERRORS
     return made
@@ -180,12 +184,12 @@ def _people_formula(_: GroupTable, line: GroupLine) -> str:
 
 
 def _favourable_formula(table: GroupTable, line: GroupLine) -> str:
-    what = (
-        "with a score strictly above the median of all"
-        if table.of == "scores"
-        else f"with “{table.outcome}”"
-    )
-    return f"Favourable = those of the people {what} = {words.number(line.favourable)}"
+    count = words.number(line.favourable)
+    if table.of == "scores":
+        return (
+            f"Above = those of the people with a score strictly above the median of all = {count}"
+        )
+    return f"Favourable = those of the people with “{table.outcome}” = {count}"
 
 
 def _rate_formula(table: GroupTable, line: GroupLine) -> str:

@@ -139,7 +139,11 @@ def _unknown_groups(material: Material) -> list[Block]:
                 words.number(missing),
                 words.number(hidden),
                 words.percent(missing + hidden, spec.data.rows),
-                "a category of its own" if attribute.unknown else "nobody to start from",
+                "a category of its own"
+                if attribute.unknown
+                else "nobody to start from"
+                if missing
+                else "–",
             )
         )
     return [
@@ -481,7 +485,9 @@ def _threshold(spec: AuditSpec) -> str:
         return "none: the class with the greatest score is decided"
     limit = spec.mapping.threshold
     if limit is None:
-        return "0.5, the usual one" if spec.model.scores != VALUES else "as the decision says"
+        if spec.model.scores == VALUES:
+            return "as the decision says"
+        return say("{limit}, the usual one", limit=words.short(0.5))
     return say("{limit}, as the auditor set it", limit=words.short(limit, 17))
 
 

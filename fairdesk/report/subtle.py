@@ -22,6 +22,7 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
+from fairdesk.report.decisions import outcome_text
 from fairdesk.report.language import say
 from fairdesk.report.material import Material, not_run
 from fairdesk.report.rules import combination_text, rule_phrase
@@ -217,7 +218,7 @@ def _chart(spec: AuditSpec, leaders: Sequence[RuleSet], key: str) -> Chart:
             )
             for each in leaders
         ],
-        x_title=say("share with “{outcome}”", outcome=leaders[0].outcome),
+        x_title=say("share with “{outcome}”", outcome=outcome_text(spec, leaders[0].outcome)),
     )
     return Chart(
         picture.svg,

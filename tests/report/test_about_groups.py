@@ -333,6 +333,23 @@ def test_the_headline_speaks_of_decisions_before_labels(spec):
     assert "in the label" in about_groups.headline(spec, (label,))
 
 
+def test_the_favourable_decision_is_named_by_the_label_and_not_by_its_number(spec):
+    numbered = msgspec.structs.replace(TABLE, outcome="1")
+    assert about_groups.table_title(spec, numbered) == "Model’s decision “yes”, by sex"
+    assert "decision “yes”" in about_groups.headline(spec, (numbered,))
+    other = msgspec.structs.replace(TABLE, outcome="0")
+    assert about_groups.table_title(spec, other) == "Model’s decision “0”, by sex"
+    column = msgspec.structs.replace(spec, predictions="decided")
+    assert about_groups.table_title(column, numbered) == "Decision “1”, by sex"
+
+
+def test_who_scores_above_the_median_is_not_called_favourable():
+    scored = msgspec.structs.replace(TABLE, of="scores")
+    assert "Favourable" in about_groups.heads(TABLE)
+    assert "Above" in about_groups.heads(scored)
+    assert "Favourable" not in about_groups.heads(scored)
+
+
 def test_cells_stand_under_their_heads_and_nothing_is_not_a_number(spec):
     heads = about_groups.heads(TABLE)
     for line in TABLE.lines:

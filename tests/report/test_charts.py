@@ -179,6 +179,11 @@ def test_a_strip_says_what_is_certified_falsified_and_undecided():
     assert {"=", "≠"} <= set(texts(picture))
 
 
+def test_what_is_certified_falsified_and_undecided_adds_up_to_everybody():
+    picture = charts.proof_strip(charts.ProofBar("", 0.709592, 0.000001, None))
+    assert "70.95\xa0% certified, 0.00\xa0% falsified, 29.05\xa0% undecided" in picture.alt
+
+
 def test_calibration_names_where_score_and_share_are_farthest_apart():
     picture = charts.calibration_chart(
         [charts.Calibrated("Female", [(0.1, 0.1, 50), (0.65, 0.5, 15)])],

@@ -152,7 +152,9 @@ def test_how_common_it_is_stands_apart_from_what_a_search_found(tmp_path):
         store.measure(run, (ESTIMATED, IN_DATA))
         report = make_report(store)
     for key in ("summary", "results"):
-        found, share = blocks_of(section_of(report, key), "Statement")
+        found, share, real = blocks_of(section_of(report, key), "Statement")
+        assert (real.number, real.evidence) == ("14.21\u00a0%", "observed")
+        assert "of the applicants in the data (27 of 190)" in real.sentence
         assert found.evidence == "example"
         assert share.evidence == "estimated"
         assert share.number.replace("\u00a0", " ") == "3.08 %"

@@ -85,8 +85,8 @@ def test_missing_cells_are_counted_by_column_and_unknown_groups_by_attribute(tmp
         section = section_of(make_report(store), "data")
     columns = {row[0]: row[3:5] for row in grid_of(section, "columns").rows}
     assert columns["job"] == ("10", "5.0\u00a0%")
-    unknown = {row[0]: row[1:3] for row in grid_of(section, "unknown").rows}
-    assert unknown == {"sex": ("0", str(women)), "job": ("10", "0")}
+    unknown = {row[0]: (*row[1:3], row[4]) for row in grid_of(section, "unknown").rows}
+    assert unknown == {"sex": ("0", str(women), "–"), "job": ("10", "0", "nobody to start from")}
     categories = grid_of(section, "categories").rows
     assert ("sex", "female", "counts as unknown", str(women), "") in categories
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 
 from fairdesk.audit.details import Categories
+from fairdesk.audit.spec import AuditSpec
 from fairdesk.groups.measuring import MeasureOptions
 from fairdesk.groups.outcomes import LEAST_SHARE
 from fairdesk.report import system, words
@@ -26,6 +27,7 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
+from fairdesk.report.decisions import outcome_text
 from fairdesk.report.language import fixed, say
 from fairdesk.report.material import Material, not_run
 from fairdesk.report.templates.published import (
@@ -109,7 +111,7 @@ def _statement(material: Material, table: Published) -> Statement | None:
             "is the lowest impact ratio by {by}{outcome}: a {rate} of {low} for {worst} "
             "({people}), against {high} for {best} ({others}).",
             by=_by(table),
-            outcome=_of_outcome(table),
+            outcome=_of_outcome(material.spec, table),
             rate=say(_RATES[table.of]),
             low=_percent(worst),
             worst=_name(worst),
@@ -127,12 +129,12 @@ def _by(table: Published) -> str:
     return words.listed(table.attributes)
 
 
-def _of_outcome(table: Published) -> str:
+def _of_outcome(spec: AuditSpec, table: Published) -> str:
     if not table.outcome:
         return ""
     if table.of == "scores":
-        return say(" in scores for “{outcome}”", outcome=table.outcome)
-    return say(" in the decision “{outcome}”", outcome=table.outcome)
+        return say(" in scores for “{outcome}”", outcome=outcome_text(spec, table.outcome))
+    return say(" in the decision “{outcome}”", outcome=outcome_text(spec, table.outcome))
 
 
 def _name(line: Line) -> str:
@@ -163,26 +165,31 @@ def source(material: Material) -> Section:
 
 def _decided(material: Material) -> str:
     spec = material.spec
-    good = spec.decisions[spec.mapping.favourable_class]
+    good = outcome_text(spec, spec.decisions[spec.mapping.favourable_class])
     if spec.predictions:
         return say(
-            "selected is who has “{good}” in the column “{column}”, as the tool decided",
+            "a person is selected where the column “{column}” has “{good}”, as the tool decided",
             good=good,
             column=spec.predictions,
         )
-    return say("selected is whom the tool, asked about each row, decides “{good}”", good=good)
+    return say(
+        "a person is selected where the tool, asked about the row, decides “{good}”", good=good
+    )
 
 
 def rates(material: Material) -> Section:
     """Give the tables: of every decision by sex, race or ethnicity, and both; then of scores."""
     title = "Rates and impact ratios"
     if material.measured is None:
-        return Section(title, (not_run(_NOT_MEASURED),), fresh=True)
+        return Section(title, (not_run(_NOT_MEASURED),))
     made = published(material)
     blocks: list[Block] = list(_unsettled(material))
     for (of, outcome), held in groupby(made, key=lambda table: (table.of, table.outcome)):
         same = list(held)
-        blocks += [Heading(_heading(material, of, outcome)), Text(_explained(same[0]))]
+        blocks += [
+            Heading(_heading(material, of, outcome)),
+            Text(_explained(material.spec, same[0])),
+        ]
         for table in same:
             blocks += _table(material, table)
     blocks += _absent(material, made)
@@ -194,20 +201,21 @@ def rates(material: Material) -> Section:
             "ratios are calculated from counts, never from rounded figures, and rounded here."
         ),
     ]
-    return Section(title, tuple(blocks), fresh=True)
+    return Section(title, tuple(blocks))
 
 
 def _heading(material: Material, of: str, outcome: str) -> str:
-    told = outcome or material.spec.favourable
+    told = outcome_text(material.spec, outcome)
     if of == "scores":
         return say("Scores for “{outcome}”", outcome=told)
     return say("Selection: “{outcome}”", outcome=told)
 
 
-def _explained(table: Published) -> str:
+def _explained(spec: AuditSpec, table: Published) -> str:
     """Say what is counted; of scores the median of the full sample."""
     if table.of == "decisions":
-        return say("Selected is who gets the decision “{outcome}”.", outcome=table.outcome)
+        outcome = outcome_text(spec, table.outcome)
+        return say("Selected is who gets the decision “{outcome}”.", outcome=outcome)
     if table.median is None:
         return say("The scoring rate is the share with a score above the median of the sample.")
     ties = ""
@@ -246,12 +254,12 @@ def _table(material: Material, table: Published) -> list[Block]:
         "{title}{outcome}. N = {people} of known category; {unknown} of unknown category are not "
         "in the table",
         title=say(_TITLES[table.by]),
-        outcome=_of_outcome(table),
+        outcome=_of_outcome(material.spec, table),
         people=words.number(table.people),
         unknown=words.number(table.unknown),
     )
     if table.without:
-        caption += say("; {count} without an outcome neither", count=words.number(table.without))
+        caption += say("; nor are {count} without an outcome", count=words.number(table.without))
     if any(line.excluded for line in table.lines):
         caption += say(
             "; † under {share} of the {people} people of known category, left out of the impact "
@@ -352,7 +360,10 @@ def unknown(material: Material) -> Section:
     blocks += [Facts(told)] if (told := system.told(material, "unknown_categories")) else []
     small = [line for table in made for line in table.lines if line.excluded]
     if small:
-        blocks += [Heading("Categories left out of the impact ratios"), _small_grid(made)]
+        blocks += [
+            Heading("Categories left out of the impact ratios"),
+            _small_grid(material.spec, made),
+        ]
     blocks += [Facts(told)] if (told := system.told(material, "small_categories")) else []
     blocks += _mapping(material)
     if not blocks:
@@ -383,12 +394,12 @@ def _unknown_grid(made: tuple[Published, ...]) -> Grid:
     )
 
 
-def _small_grid(made: tuple[Published, ...]) -> Grid:
+def _small_grid(spec: AuditSpec, made: tuple[Published, ...]) -> Grid:
     return Grid(
         header=(say("Table"), say("Category"), say("# of Applicants"), say("Share"), say("Rate")),
         rows=tuple(
             (
-                say(_TITLES[table.by]) + _of_outcome(table),
+                say(_TITLES[table.by]) + _of_outcome(spec, table),
                 _name(line),
                 words.number(line.people),
                 words.percent(line.people, table.people),

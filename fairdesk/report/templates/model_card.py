@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import GroupTable
 from fairdesk.report import evidence, groups, system, words
 from fairdesk.report.blocks import (
@@ -18,6 +19,7 @@ from fairdesk.report.blocks import (
     SignatureLine,
     Text,
 )
+from fairdesk.report.decisions import outcome_text
 from fairdesk.report.fields import seen
 from fairdesk.report.language import say
 from fairdesk.report.material import Material, not_run
@@ -148,11 +150,15 @@ def figures(material: Material) -> Section:
     if tables:
         alone = [table for table in tables if len(table.attributes) == 1]
         blocks.append(Heading("Unitary results"))
-        blocks += [shared.by_group(table, _COLUMNS, *_named(table)) for table in alone]
+        blocks += [
+            shared.by_group(table, _COLUMNS, *_named(material.spec, table)) for table in alone
+        ]
         if len(tables) > len(alone):
             blocks += [
                 Heading("Intersectional results"),
-                shared.by_group(tables[-1], _COLUMNS, *_named(tables[-1]), most=_SHOWN),
+                shared.by_group(
+                    tables[-1], _COLUMNS, *_named(material.spec, tables[-1]), most=_SHOWN
+                ),
             ]
     else:
         if not material.spec.predictions:
@@ -164,15 +170,16 @@ def figures(material: Material) -> Section:
     ]
     if found:
         blocks += [Heading("Single people, subtle groups, proofs"), *found]
-    return Section("Quantitative analyses", tuple(blocks), fresh=True)
+    return Section("Quantitative analyses", tuple(blocks))
 
 
 _COLUMNS = ("people", "rate", "interval", "impact", "accuracy", "tpr", "fpr")
 
 
-def _named(table: GroupTable) -> tuple[str, str]:
+def _named(spec: AuditSpec, table: GroupTable) -> tuple[str, str]:
     by = words.listed(table.attributes)
-    caption = say("The decision “{outcome}”, by {by}", outcome=table.outcome, by=by)
+    outcome = outcome_text(spec, table.outcome)
+    caption = say("The decision “{outcome}”, by {by}", outcome=outcome, by=by)
     return caption, f"rates-{'-'.join(table.attributes)}"
 
 
