@@ -182,9 +182,10 @@ def as_of(store: Store, entries: int) -> str:
 
     Runs that had not ended then are told as they are now, but for their fingerprints.
     """
-    log = store.log_entries()[:entries]
-    said = replayed(log)
-    return _written(_made(store.spec, store.table(), store.runs(), log, said.details))
+    log = store.log_entries()
+    before, since = replayed(log[:entries]), replayed(log[entries:])
+    runs = [run for run in store.runs() if run.id not in since.began]
+    return _written(_made(store.spec, store.table(), runs, log[:entries], before.details))
 
 
 def sidecar(store: Store, files: Mapping[str, Path]) -> bytes:

@@ -5,8 +5,11 @@ import shutil
 import msgspec
 import pytest
 
-from fairdesk.audit.spec import versions
+from fairdesk.audit import chain
+from fairdesk.audit.details import Choice, Details
+from fairdesk.audit.spec import RunSpec, versions
 from fairdesk.audit.store import Store
+from fairdesk.audit.verifying import Recheck
 from fairdesk.audit.verifying_record import ANCHOR, check_record
 from fairdesk.certify.verify import Check
 from fairdesk.errors import ReportError
@@ -214,6 +217,133 @@ def test_a_signed_report(folder):
     assert "was signed since" in " ".join(found[FILES].told)
     report.write_bytes(signed.replace(b"/Lang", b"/Lamg", 1))
     assert failed(checks(folder, report)) == {FILES, SIGNATURES, REMADE}
+
+
+def told_otherwise(manifest, member):
+    """Change one thing that a manifest tells, whatever it is."""
+    match manifest[member]:
+        case str(text):
+            manifest[member] = f"{text} "
+        case list(items):
+            manifest[member] = items[1:] if items else [{"path": "x", "sha256": "0" * 64}]
+        case {"sha256": _} as file:
+            file["sha256"] = "0" * 64
+        case dict(about):
+            name = "title" if "title" in about else next(iter(about), "x")
+            about[name] = "Other."
+
+
+@pytest.mark.parametrize("redaction", ["none", "synthetic", "bands"])
+@pytest.mark.parametrize("template", ["plain", "model-card"])
+def test_a_manifest_of_before_agrees_also_when_the_audit_went_on(folder, template, redaction):
+    audit, page = folder / "audit.fairdesk", folder / "page.html"
+    with Store.open(audit) as store:
+        write_report(store, page, "html", Choice(template, redaction=redaction, language="de"))
+    given = (page, page.with_name("page.html.manifest.json"))
+    with Store.open(audit) as store:
+        store.note(2, "Later.")
+        store.write_details(Details({"auditor": "Bo"}))
+        store.begin_run(RunSpec("uniform"))
+    for each in given:
+        found = checks(folder, page, manifest=each)
+        assert failed(found) == set()
+        assert (found[ATTACHED].tried > 20, found[ATTACHED].unknown) == (True, 0)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        *("title", "moment", "data", "model", "companions", "question_sha256", "table_sha256"),
+        *("spec", "runs", "commands", "domain_file", "map_file", "versions", "details"),
+    ],
+)
+def test_whatever_a_manifest_tells_otherwise_is_caught(folder, member):
+    manifest = msgspec.json.decode((folder / "report.pdf.manifest.json").read_bytes())
+    told_otherwise(manifest, member)
+    given = folder / "given.json"
+    given.write_bytes(msgspec.json.encode(manifest))
+    assert failed(checks(folder, folder / "findings.csv", manifest=given)) == {ATTACHED}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda told: told["runs"][0].update(found=1),
+        lambda told: told["runs"][0]["sha256"].update(findings="0" * 64),
+        lambda told: told["runs"].append(told["runs"][0] | {"id": 9}),
+        lambda told: told["log"].update(told=[]),
+        lambda told: told["log"]["told"][1].update(what="Nothing."),
+        lambda told: told["log"].update(entries=0, head=chain.GENESIS),
+        lambda told: told["log"].update(entries=-1),
+        lambda told: told.update(audit="FD-0000-0000-0000"),
+    ],
+)
+def test_a_manifest_tells_of_other_runs_or_another_log(folder, change):
+    manifest = msgspec.json.decode((folder / "report.pdf.manifest.json").read_bytes())
+    change(manifest)
+    given = folder / "given.json"
+    given.write_bytes(msgspec.json.encode(manifest))
+    assert failed(checks(folder, folder / "findings.csv", manifest=given)) == {ATTACHED}
+
+
+def test_no_manifest_tells_of_a_log_without_entries(folder):
+    anchor = msgspec.structs.replace(
+        anchor_of(folder / "report.pdf"), entries=0, head=chain.GENESIS
+    )
+    with Store.read(folder / "audit.fairdesk") as store:
+        assert {each.name for each in check_record(store, anchor) if each.failed} == {ANCHOR}
+
+
+def test_the_manifest_of_another_audit_is_told_as_that(folder, tmp_path):
+    (tmp_path / "other").mkdir()
+    with building.people_store(tmp_path / "other", title="Another one") as store:
+        write_report(store, tmp_path / "other.json", "json")
+    asked = Recheck(folder / "audit.fairdesk")
+    told = verified.verify(None, asked, (), tmp_path / "other.json", lambda _said: None)
+    (found,) = (each for each in told.checks if each.failed)
+    assert found.name == ATTACHED
+    assert "is of the audit FD-" in found.told[0]
+    assert ANCHOR not in {each.name for each in told.checks}
+
+
+def test_a_report_of_an_audit_that_could_not_be_written_to(folder, tmp_path):
+    """Nothing of it is in the log: its manifest tells."""
+    report = tmp_path / "given" / "alone.pdf"
+    report.parent.mkdir()
+    with Store.read(folder / "audit.fairdesk") as store:
+        choice = Choice(paper="us-letter")
+        write_report(store, report, "pdf", choice, unlogged="The disk is read-only.")
+    given = report.with_name("alone.pdf.manifest.json")
+    found = checks(folder, report, manifest=given)
+    assert failed(found) == set()
+    assert (found[REMADE].tried, found[REMADE].unknown) == (1, 0)
+    with Store.open(folder / "audit.fairdesk") as store:
+        store.mark(1, "flagged")
+    found = checks(folder, report, manifest=given)
+    assert failed(found) == set()
+    assert "gone on since" in found[REMADE].told[0]
+
+
+@pytest.mark.parametrize("form", ["html", "json"])
+def test_pages_and_json_are_made_again_too(folder, form):
+    """So one that was changed is caught where its export was logged anew, too."""
+    report = folder / f"page.{form}"
+    audit = folder / "audit.fairdesk"
+    with Store.open(audit) as store:
+        write_report(store, report, form, Choice("model-card"))
+    found = checks(folder, report)
+    assert failed(found) == set()
+    assert (found[REMADE].tried, found[REMADE].unknown) == (1, 0)
+    assert found[ATTACHED].tried > 10
+    report.write_bytes(report.read_bytes().replace(b"Who gets", b"Who got", 1))
+    assert failed(checks(folder, report)) == {FILES, REMADE}
+    with Store.open(audit) as store:
+        store.exported("Exported it.", {report.name: report})
+    assert failed(checks(folder, report)) == {REMADE}
+    manifest = report.with_name(report.name + ".manifest.json")
+    found = checks(folder, report, manifest=manifest)
+    assert failed(found) == {FILES, REMADE}
+    assert "not the one that the manifest tells of" in found[FILES].told[0]
 
 
 def test_what_was_added_to_a_report_and_is_no_signature(folder):
