@@ -126,6 +126,7 @@ def write_report(
         )
     choice = choice or store.choice()
     report = make_report(store, choice)
+    changed = standing(store, choice.template, choice).changed
     remarks: list[str] = []
     match form:
         case "pdf":
@@ -160,6 +161,7 @@ def write_report(
         signed="" if key is None else key.holder,
         remarks=(
             *remarks,
+            *([f"It was marked as final, and is a draft again: {changed}"] if changed else []),
             *([f"Nothing could be logged in the audit: {unlogged}"] if unlogged else []),
         ),
     )
@@ -302,7 +304,8 @@ def _whole(store: Store, material: Material) -> Report:
         ),
         promise=_promise(material),
         sections=sections(material),
-        manifest=shown.manifest(manifest(material)),
+        # fingerprints of runs stand in the log, also in entries that are not shown
+        manifest=shown.manifest(manifest(dataclasses.replace(material, log=store.log_entries()))),
         template=choice.template,
         language=choice.language,
         paper=choice.paper,

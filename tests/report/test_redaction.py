@@ -51,6 +51,7 @@ from fairdesk.report.redaction import (
     band_text,
 )
 from fairdesk.report.structured import structured
+from fairdesk.report.verified_files import check_files
 from tests.report.building import people_store, run_into, spec_of
 
 UNFAIR = [[1], [2], [1], [1], [1]]
@@ -513,6 +514,19 @@ def test_entries_with_a_rare_name_are_left_out_of_the_log(rare):
     ]
     assert all(entry.told == "" for entry in told if entry.what == NAMED)
     assert chain.head(told) == chain.head(rare.log_entries())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_left_out_makes_no_difference_to_a_check(rare, tmp_path, way):
+    paths = [tmp_path / f"{way}.{form}" for form in ("html", "json")]
+    for path in paths:
+        write_report(rare, path, path.suffix[1:], Choice(redaction=way))
+    beside = paths[0].with_name(f"{paths[0].name}.manifest.json")
+    with Store.read(rare.path) as read:
+        checks = list(check_files(read, rare.path, paths, beside))
+    assert not [told for check in checks if check.failed for told in check.told]
+    manifest = json.loads(make_report(rare, Choice(redaction=way)).manifest)
+    assert all(run["sha256"] for run in manifest["runs"])
 
 
 def test_names_in_a_text_are_found_as_words(rare):

@@ -13,7 +13,7 @@ from fairdesk.audit.details import Categories, Choice, Details, Signer, Template
 from fairdesk.audit.records import PASSING, LogEntry, LogKind
 from fairdesk.errors import ReportError
 from fairdesk.events import GroupLine, GroupTable
-from fairdesk.report.document import make_report, whole_report
+from fairdesk.report.document import make_report, whole_report, write_report
 from fairdesk.report.fields import example_details
 from fairdesk.report.status import (
     Status,
@@ -249,7 +249,7 @@ def test_what_cannot_be_seen_is_not_filled_in(store, blank):
         Choice(language="de"),
     ],
 )
-def test_another_form_than_the_one_that_was_marked_is_a_draft(store, other):
+def test_another_form_than_the_one_that_was_marked_is_a_draft(store, other, tmp_path):
     store.write_details(example_details("plain"))
     mark_final(store, "plain")
     assert make_report(store).status == "Final"
@@ -257,6 +257,9 @@ def test_another_form_than_the_one_that_was_marked_is_a_draft(store, other):
     found = standing(store, "plain", other)
     assert found.word == "Draft"
     assert "another form" in found.changed
+    written = write_report(store, tmp_path / "report.json", "json", other)
+    assert written.status == "Draft"
+    assert found.changed in written.remarks[0]
     # and the other way round: marked as it was wanted then, which the audit does not keep
     mark_final(store, "plain", other)
     assert make_report(store, other).status == "Final"
