@@ -289,6 +289,58 @@ def test_signers_are_added_left_out_and_put_back(no_pages, qtbot, audit, path):
     assert signers.signers == (Signer("Ada", "Auditor", "2026-11-22"),)
 
 
+def test_a_day_that_is_none_is_told(no_pages, audit, path):
+    signers = audit.report.form.signers
+    signers.add.click()
+    row = signers._rows[0]
+    day = row.fields[2]
+    day.setText("2026-11-22")
+    day.editingFinished.emit()
+    assert row._wrong.isHidden()
+    day.setText("2026-02-30")
+    day.editingFinished.emit()
+    assert not row._wrong.isHidden()
+    assert "“2026-02-30” is no date" in row._wrong.text()
+    settle(audit)
+    assert kept(path).signers == (Signer("", date="2026-02-30"),)
+
+
+def test_tab_goes_through_the_form_from_top_to_bottom(no_pages, qtbot, audit):
+    form = audit.report.form
+    form.signers.add.click()
+    form.signers.add.click()
+    settle(audit)
+    first, second = form.signers._rows
+    walked = []
+    at = form.completeness.links
+    while at is not form.logo.choose:
+        if at.focusPolicy() & Qt.FocusPolicy.TabFocus and at.isVisibleTo(form):
+            walked.append(at)
+        at = at.nextInFocusChain()
+        assert at is not form.completeness.links
+    day = form.editors["audit_date"]
+    assert walked.index(form.completeness.final) == 1
+    assert walked[walked.index(day.input) + 1] is day.order[1]
+    assert walked[walked.index(day.input) + 2] is form.editors["auditor"].input
+    assert walked[-9:] == [
+        *first.fields,
+        first.remove,
+        *second.fields,
+        second.remove,
+        form.signers.add,
+    ]
+
+
+def test_the_list_of_steps_counts_what_a_draft_lacks(no_pages, audit):
+    step = audit.steps.item(NAMES.index(REPORT))
+    said = step.data(Qt.ItemDataRole.AccessibleTextRole)
+    assert f"draft, {len(audit.report.draft.told.obstacles)} to fill in" in said
+    for key, text in example_details("plain").texts.items():
+        audit.report.draft.write_text(key, key, text)
+    settle(audit)
+    assert "draft, filled in" in step.data(Qt.ItemDataRole.AccessibleTextRole)
+
+
 def test_a_logo_is_shown_and_a_file_that_is_none_is_told(no_pages, qtbot, audit, path, tmp_path):
     report = audit.report
     picture = tmp_path / "logo.png"
@@ -307,6 +359,7 @@ def test_a_logo_is_shown_and_a_file_that_is_none_is_told(no_pages, qtbot, audit,
     assert kept(path).logo == picture.read_bytes()
     report.form.logo.remove.click()
     settle(audit)
+    assert not report._banner.isVisible()
     assert kept(path).logo == b""
 
 

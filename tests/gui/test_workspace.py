@@ -313,6 +313,8 @@ def test_the_log_is_filtered_and_exported(qtbot, reading, path, tmp_path):
     reading.show_page("Log")
     log = reading.log
     qtbot.waitUntil(lambda: log._model.rowCount() > 0, timeout=10_000)
+    bar = log._table.verticalScrollBar()
+    assert bar.value() == bar.maximum()
     log._filter.setText("BEGUN")
     assert log._proxy.rowCount() == 1
     log.export(tmp_path / "log.csv")

@@ -184,7 +184,8 @@ class CheckDialog(QDialog):
         column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
         column.setSpacing(theme.GAP)
         column.addWidget(parts.title("Check this audit"))
-        column.addWidget(parts.quiet(_WHAT))
+        self._what = parts.quiet(_WHAT)
+        column.addWidget(self._what)
         column.addWidget(self.banner)
         column.addWidget(self._form)
         column.addWidget(self._outcome)
@@ -244,12 +245,16 @@ class CheckDialog(QDialog):
         mark = "✓" if told.holds else "✗"
         self._summary.setText(f"{mark} {verified.summary(told)}")
         self._outcome.setAccessibleName(verified.summary(told))
+        # its room is the results’ now
+        self._what.hide()
         self._outcome.show()
         ranks = list(_MARKS)
         listed = sorted(told.checks, key=lambda check: ranks.index(verified.state(check)))
         for row, check in enumerate(listed):
             self._add(row, check)
         self._table.setRowStretch(len(listed), 1)
+        # else all rows lie on each other until the window is laid out again
+        self._table.activate()
 
     def _add(self, row: int, check: Check) -> None:
         state = verified.state(check)

@@ -165,7 +165,7 @@ class LogPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Read the log when it is looked at."""
         super().showEvent(event)
-        self._ask()
+        self._session.store.ask(lambda store: store.log_entries(), self._begin, key="log")
 
     def copy(self) -> None:
         """Copy the chosen entries, with a header."""
@@ -205,6 +205,11 @@ class LogPage(QWidget):
     def _ask(self) -> None:
         if self.isVisible():
             self._session.store.ask(lambda store: store.log_entries(), self._take, key="log")
+
+    def _begin(self, entries: list[LogEntry]) -> None:
+        """Show the newest: nobody reads others yet."""
+        self._take(entries)
+        self._table.scrollToBottom()
 
     def _take(self, entries: list[LogEntry]) -> None:
         self._model.show(entries)

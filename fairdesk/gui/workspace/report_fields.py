@@ -56,6 +56,8 @@ class FieldEditor(QWidget):
         self._wrong = parts.Words(tone="wrong")
         self._wrong.hide()
         self.input = self._make_input()
+        #: What of it takes the keyboard, in order.
+        self.order: list[QWidget] = [self.input]
         self._label.setBuddy(self.input)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -65,7 +67,8 @@ class FieldEditor(QWidget):
             row = QHBoxLayout()
             row.setSpacing(theme.TIGHT)
             row.addWidget(self.input, 1)
-            row.addWidget(self._make_calendar())
+            self.order.append(self._make_calendar())
+            row.addWidget(self.order[-1])
             column.addLayout(row)
         else:
             column.addWidget(self.input)
@@ -129,9 +132,11 @@ class FieldEditor(QWidget):
 
     def _make_input(self) -> QLineEdit | QPlainTextEdit | QComboBox:
         field = self.field
+        # nobody is to take it for something that is filled in
+        example = f"e.g. {field.example}" if field.example else ""
         if field.kind == "text":
             text = QPlainTextEdit()
-            text.setPlaceholderText(field.example)
+            text.setPlaceholderText(example)
             text.setTabChangesFocus(True)
             text.textChanged.connect(self._fit)
             text.textChanged.connect(self.edited)
@@ -146,7 +151,7 @@ class FieldEditor(QWidget):
             combo.activated.connect(self.left)
             return combo
         line = QLineEdit()
-        line.setPlaceholderText(field.example)
+        line.setPlaceholderText(example)
         line.textChanged.connect(self.edited)
         line.returnPressed.connect(self.left)
         return line
@@ -208,7 +213,8 @@ class FieldEditor(QWidget):
             return
         metrics, lines = text.fontMetrics(), text.document().size().height()
         if not text.toPlainText():
-            room = text.viewport().rect().adjusted(0, 0, -2 * theme.TIGHT, 10_000)
+            # the view inside has its new width only after this
+            room = text.contentsRect().adjusted(0, 0, -2 * theme.TIGHT, 10_000)
             wrapped = Qt.TextFlag.TextWordWrap
             example = metrics.boundingRect(room, wrapped, text.placeholderText())
             lines = example.height() / metrics.lineSpacing()

@@ -75,14 +75,20 @@ _FORM: Final[tuple[tuple[str, str, dict[str, tuple[str, str]]], ...]] = (
         "What the PD&F promises",
         {
             "ua-1+a-3a": (
-                "Accessible and to be kept: PDF/UA-1, PDF/A-3a",
-                "Can be read aloud, and years from now; the manifest is attached.",
+                "Accessible and to be kept",
+                "PDF/UA-1, PDF/A-3a: can be read aloud, and years from now. With the manifest.",
             ),
-            "ua-1": ("Accessible: PDF/UA-1", "The manifest is attached."),
-            "a-3a": ("To be kept: PDF/A-3a", "The manifest is attached."),
+            "ua-1": (
+                "Accessible",
+                "PDF/UA-1: can be read aloud. With the manifest.",
+            ),
+            "a-3a": (
+                "To be kept",
+                "PDF/A-3a: can be read years from now. With the manifest.",
+            ),
             "a-2a": (
-                "To be kept: PDF/A-2a",
-                "For archives that take no attachments: the manifest is only printed.",
+                "To be kept, with no attachments",
+                "PDF/A-2a: for archives that take none. The manifest is only printed.",
             ),
             "none": ("Nothing", "For programs that cannot read the others."),
         },
@@ -215,8 +221,9 @@ class ReportForm(QWidget):
                 self._groups[field.group].body.insertWidget(1 + before.get(field.group, 0), editor)
             if key in self.editors:
                 before[field.group] = before.get(field.group, 0) + 1
-        inputs = [self.editors[key].input for key in FIELDS if key in self.editors]
-        parts.in_order(*self.kinds.values(), self.completeness.final, *inputs)
+        inputs = [each for key in FIELDS if key in self.editors for each in self.editors[key].order]
+        stands = (self.completeness.links, self.completeness.final)
+        parts.in_order(*self.kinds.values(), *stands, *inputs)
 
     def _card(self, key: str, title: str) -> parts.Card:
         card = self._groups[key] = parts.Card(margin=theme.GAP)

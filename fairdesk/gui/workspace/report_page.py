@@ -175,7 +175,10 @@ class ReportPage(QWidget):
             return Standing("final", Sign.DONE)
         if status.changed:
             return Standing("draft again", Sign.OUTDATED)
-        return Standing("draft, ready to save", Sign.DONE)
+        empty = len(self.draft.told.obstacles)
+        if empty:
+            return Standing(f"draft, {empty} to fill in", Sign.NOT_YET)
+        return Standing("draft, filled in", Sign.DONE)
 
     def keep(self) -> None:
         """Keep what was typed, for the audit is being closed."""
@@ -258,6 +261,8 @@ class ReportPage(QWidget):
         self.draft.changed.connect(self._follow)
         self.draft.failed.connect(self._banner.tell)
         self.form.failed.connect(self._banner.tell)
+        # what was said of another picture holds no longer
+        self.form.logo.chosen.connect(self._banner.clear)
         self.form.revealed.connect(self._reveal)
         self.form.contents_wanted.connect(self._choose_contents)
         self.files.wanted.connect(self.export)

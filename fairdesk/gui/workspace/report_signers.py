@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QPushButton, QVBoxLayout, 
 
 from fairdesk.audit.details import Signer
 from fairdesk.gui import parts, theme
+from fairdesk.report.fields import FIELDS, fault
 
 _ASKED = (("Name", ""), ("Role", "Lead auditor"), ("Date", "2026-01-31"))
 
@@ -68,7 +69,8 @@ class SignersEditor(QWidget):
         row.remove.clicked.connect(lambda: self._remove(row))
         self._rows.append(row)
         self._list.addWidget(row)
-        parts.in_order(*row.fields, row.remove, self.add)
+        # first to the place of the button, then the button behind it
+        parts.in_order(self.add, *row.fields, row.remove, self.add)
         return row
 
     def _remove(self, row: _Row) -> None:
@@ -103,6 +105,7 @@ class _Row(QWidget):
             field.setCursorPosition(0)
             field.editingFinished.connect(self.left)
             self.fields.append(field)
+        self._wrong = parts.Words(tone="wrong")
         self.remove = QPushButton("Remove")
         self.remove.setAccessibleName(f"Remove signer {number}")
         name, role, date = self.fields
@@ -110,6 +113,9 @@ class _Row(QWidget):
         grid.addWidget(self.remove, 0, 2)
         grid.addWidget(role, 1, 0)
         grid.addWidget(date, 1, 1, 1, 2)
+        grid.addWidget(self._wrong, 2, 0, 1, 3)
+        date.editingFinished.connect(self._check)
+        self._check()
         grid.setColumnStretch(0, 3)
         grid.setColumnStretch(1, 1)
 
@@ -118,3 +124,9 @@ class _Row(QWidget):
         """What its fields tell."""
         name, role, date = (field.text().strip() for field in self.fields)
         return Signer(name, role, date)
+
+    def _check(self) -> None:
+        """Say what is wrong with the date; it is kept all the same, so that nothing is lost."""
+        wrong = fault(FIELDS["audit_date"], self.signer.date)
+        self._wrong.setText(wrong)
+        self._wrong.setVisible(bool(wrong))
