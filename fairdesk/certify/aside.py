@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import comb
 
 import msgspec
 import numpy as np
@@ -58,9 +59,9 @@ def look_aside(
     domain = layout.space.domain
     alone = domain.protected.tolist() if len(domain.protected) > 1 else []
     pairs &= 2 < len(domain.combinations) <= _MOST_COMBINATIONS
-    compared = _pairs(layout, rng) if pairs else []
-    parts = len(alone) + len(compared)
+    parts = len(alone) + (min(MOST_PAIRS, comb(len(domain.combinations), 2)) if pairs else 0)
     for done, position in enumerate(alone, start=1):
+        yield None
         if over(1.0):
             return
         own = lay_out(_only(domain, position), people, layout.anatomy, layout.fed)
@@ -71,7 +72,10 @@ def look_aside(
         course, names = Course(), (domain.names[position],)
         figure, _ = proven(refinery, names, seconds=0.0, margin=own.examiner.margin, course=course)
         yield figure
-    for done, (first, second) in enumerate(compared, start=len(alone) + 1):
+    yield None
+    if not pairs or over(1.0):
+        return
+    for done, (first, second) in enumerate(_pairs(layout, rng), start=len(alone) + 1):
         if over(1.0):
             return
         own = layout.comparing(first, second)

@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
-from fairdesk.certify import certify
+from fairdesk.certify import aside, certify
 from fairdesk.certify.certificate import decoded
 from fairdesk.certify.certify import CertifyOptions, search
+from fairdesk.certify.layout import lay_out
+from fairdesk.certify.refine import Refinery
 from fairdesk.certify.space import space_of
 from fairdesk.data.attributes import Role
 from fairdesk.data.determined import Determined
@@ -29,6 +31,7 @@ from fairdesk.events import (
     Share,
 )
 from fairdesk.individual.similar import Ledger
+from fairdesk.models.anatomy import anatomy_of
 from fairdesk.models.model import labels
 from tests.certify.networks import RELU, Small, everywhere, names, number, small
 from tests.certify.scikits import behind_one_hot, domain_of, fed, people
@@ -175,6 +178,33 @@ def test_two_attributes_are_also_told_each_by_itself():
     assert all(each.exact for each in (*alone, *pairs))
     assert max(each.falsified for each in (*alone, *pairs)) <= whole.falsified * (1 + 1e-12)
     assert sum(each.falsified for each in pairs) >= whole.falsified * (1 - 1e-12)
+
+
+def test_what_there_is_no_time_for_is_not_told(monkeypatch):
+    made = question(2, values=3, second=True)
+    layout = lay_out(made.domain, made.people, anatomy_of(made.fed.opened), made.fed)
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(aside, "lay_out", None)
+    assert not any(aside.look_aside(layout, made.people, rng, lambda _part: True))
+    monkeypatch.undo()
+    looked = [*aside.look_aside(layout, made.people, rng, lambda _part: False)]
+    told_of = [each for each in looked if each is not None]
+    assert [each.attributes for each in told_of[:2]] == [("sex",), ("age",)]
+    assert all(isinstance(each, PairShare) for each in told_of[2:])
+    assert len(told_of) > 2
+
+
+def test_of_nothing_proven_is_told_once(monkeypatch):
+    made = question(3, second=True)
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(certify, "_FEW", 0)
+    monkeypatch.setattr(certify._Proof, "_over", lambda *_: True)
+    monkeypatch.setattr(Refinery, "step", lambda *_: None)
+    figures = measured([*search(made.ledger, made.people, CertifyOptions(5.0), rng)])
+    proofs = [each for each in figures if isinstance(each, Proven)]
+    assert [each.of for each in proofs] == ["domain", "population"]
+    assert proofs[0].notes == (certify._NOTHING,)
+    assert not [each for each in figures if isinstance(each, PairShare)]
 
 
 def test_an_attribute_that_the_model_does_not_use_is_certified_at_once():

@@ -219,6 +219,18 @@ def test_the_population_weighs_boxes_by_the_data() -> None:
     assert refinery.unlike == 3
 
 
+def test_what_was_not_looked_at_yet_is_looked_at_by_steps() -> None:
+    space, truth = space_with((4, 3)), np.zeros((4, 3), np.bool_)
+    whole = Refinery(space, Oracle(truth, np.random.default_rng(0)))
+    later = Refinery(space, Oracle(truth, np.random.default_rng(0)), at_once=False)
+    assert (later.begun, later.over, later.boxes, later.undecided) == (False, False, 0, 12)
+    unfinished = Refinery(space, Oracle(truth, np.random.default_rng(0)), later.tree)
+    later.step()
+    assert later.begun
+    assert (later.alike, later.boxes) == (whole.alike, whole.boxes)
+    assert (unfinished.alike, unfinished.boxes) == (whole.alike, whole.boxes)
+
+
 def test_an_enormous_domain_is_refused() -> None:
     assert space_with((10**8,) * 36).total == 10 ** (8 * 36)
     with pytest.raises(SpecError, match="enormous"):
