@@ -466,29 +466,39 @@ class Store:
             "SELECT spec, seconds, alone, id, state, message, started, ended, elapsed, tried,"
             " found, queries, rejected, figures FROM run ORDER BY id"
         )
-        return [self._run(row) for row in self._fitting(rows, list[_RunRow])]
+        return [self._readable(row) for row in rows]
+
+    def _readable(self, row: tuple[Any, ...]) -> RunRecord:
+        try:
+            return self._run(msgspec.convert(row, type=_RunRow))
+        except (*_MISFITS, KeyError) as error:
+            raise StoreError(
+                f"Run {row[3]} of the audit “{self.path}” cannot be read.",
+                why=f"It holds what FairDesk never writes: {error}.",
+                remedy="Take a copy of the audit from before it was changed or damaged.",
+            ) from error
 
     def _run(self, row: Any) -> RunRecord:  # noqa: ANN401 - a `_RunRow`
         spec, seconds, alone, *others, figures = row
         id_, state, message, started, ended, elapsed, tried, found, queries, rejected = others
         record = RunRecord(
             id=id_,
-            spec=self._decoded(spec, RunSpec),
+            spec=msgspec.json.decode(spec, type=RunSpec),
             state=state,
             message=message,
-            started=self._moment(started),
-            ended=self._moment(ended) if ended else "",
+            started=_moment(started),
+            ended=_moment(ended) if ended else "",
             elapsed=elapsed,
             tried=tried,
             found=found,
             queries=queries,
-            seconds=self._decoded(seconds, dict[str, float]),
-            alone=self._decoded(alone, tuple[int, ...]),
+            seconds=msgspec.json.decode(seconds, type=dict[str, float]),
+            alone=msgspec.json.decode(alone, type=tuple[int, ...]),
             rejected=rejected,
-            figures=self._decoded(figures, tuple[Figure, ...]),
+            figures=msgspec.json.decode(figures, type=tuple[Figure, ...]),
         )
         if len(record.alone) != len(self._partner_columns):
-            raise damaged(self.path)
+            raise ValueError("it counts other protected attributes")
         if not _title(record.spec.method):
             raise StoreError(
                 f"Run {id_} of the audit “{self.path}” has a method that this FairDesk does not "
@@ -1019,8 +1029,7 @@ class Store:
     def _moment(self, text: str) -> str:
         """Check that a text is a time."""
         with self._as_written():
-            datetime.fromisoformat(text).astimezone(UTC)
-        return text
+            return _moment(text)
 
     @contextmanager
     def _as_written(self) -> Iterator[None]:
@@ -1055,6 +1064,12 @@ def _holds(column: Column, codes: Rows) -> bool:
         return bool(np.isfinite(present).all())
     fits = (present >= 0) & (present < len(column.values)) & (present == np.floor(present))
     return bool(fits.all())
+
+
+def _moment(text: str) -> str:
+    """Check that a text is a time."""
+    datetime.fromisoformat(text).astimezone(UTC)
+    return text
 
 
 def _no_pair(pair_id: int) -> StoreError:

@@ -252,10 +252,10 @@ def test_sqlite_finds_nothing_wrong_with_a_good_file(full):
 
 def test_sqlite_tells_what_is_wrong_with_a_bad_one(full):
     with closing(sqlite3.connect(full, isolation_level=None)) as connection:
-        connection.execute("CREATE INDEX by_age ON finding (x0)")
+        connection.execute("CREATE INDEX finding_by_age ON finding (x0)")
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute(
-            "UPDATE sqlite_schema SET sql = replace(sql, 'x0', 'x2') WHERE name = 'by_age'"
+            "UPDATE sqlite_schema SET sql = replace(sql, 'x0', 'x2') WHERE name = 'finding_by_age'"
         )
     with Store.read(full) as store:
         assert store.sound()

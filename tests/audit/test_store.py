@@ -370,6 +370,25 @@ def test_a_file_that_says_it_is_older_than_it_is_refused(store):
 
 
 @pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("state", "'bogus'"),
+        ("started", "'soon'"),
+        ("tried", "-1"),
+        ("alone", "'[0, 0, 0, 0]'"),
+        ("figures", "'{'"),
+        ("spec", "'{}'"),
+    ],
+)
+def test_which_run_cannot_be_read_is_told(filled, column, value):
+    filled.begin_run(RunSpec("maft"))
+    filled._connection.execute(f"UPDATE run SET {column} = {value} WHERE id = 2")
+    with pytest.raises(StoreError, match="Run 2 of the audit") as caught:
+        filled.runs()
+    assert caught.value.why
+
+
+@pytest.mark.parametrize(
     "sql",
     [
         "CREATE TRIGGER acts AFTER INSERT ON log BEGIN DELETE FROM finding; END",
