@@ -153,6 +153,21 @@ def test_the_list_of_steps_says_how_the_report_stands(no_pages, opened, path):
     wait(lambda: "draft again" in step.data(Qt.ItemDataRole.AccessibleTextRole))
 
 
+def test_the_window_says_of_a_report_what_its_cover_says(path):
+    def agree(store):
+        told = told_of(store)
+        return told.status.word == make_report(store, told.choice).status and told.status.word
+
+    with Store.open(path) as store:
+        store.log("x", "final", {"template": "plain"})
+        assert agree(store) == "Draft", "nothing was filled in"
+        store.write_details(example_details("plain"))
+        mark_final(store, "plain", Choice(redaction="bands"))
+        assert agree(store) == "Draft", "that was another form"
+        mark_final(store, "plain", Choice())
+        assert agree(store) == "Final"
+
+
 def test_what_another_window_wrote_is_left_alone(no_pages, qtbot, audit, path):
     form = audit.report.form
     type_into(qtbot, form.editors["system"], "Credit")
