@@ -364,7 +364,8 @@ def _with_key(parts: list[str], y: float, told: Sequence[str], *, estimated: boo
                 text(x + 4.5, y + 7.5, sign, colour="#ffffff", anchor="middle", weight="bold")
             )
         parts.append(text(x + 13, y + 8, name))
-        x += extent(name) + 26
+        # a browser may show it in a wider font
+        x += 1.1 * extent(name) + 26
     alt = say("Bars of what is proven. {said}.", said=". ".join(told))
     return drawing(y + 14, parts, alt)
 

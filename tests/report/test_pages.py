@@ -154,6 +154,33 @@ def test_lines_to_sign_on_stay_with_their_heading():
         assert re.search(r"2\s*Sign-off", found.pages[where[0]].extract_text())
 
 
+def test_a_sentence_stays_with_its_table():
+    grid = Grid(("Column head",), tuple((f"row {i}",) for i in range(30)), (1.0,), (), "A caption")
+    for paragraphs in range(14, 34, 3):
+        filling = Section("Filling", (Text("A line."),) * paragraphs)
+        told = Section("Told", (Text("What it is about."), grid))
+        for page in read(report(filling, told)).pages:
+            shown = page.extract_text()
+            if "What it is about." in shown:
+                assert "row 0" in shown
+
+
+def test_a_line_about_what_was_not_run_is_no_page_of_its_own():
+    long = (Text("A line."), Text("Another line."))
+    not_run = (Text("a search.", lead="Not run:"),)
+    made = report(
+        Section("First", long, fresh=True),
+        Section("Second", not_run, fresh=True),
+        Section("Third", long, fresh=True),
+        Section("Fourth", long, fresh=True),
+    )
+    pages = [page.extract_text() for page in read(made).pages][2:]
+    assert len(pages) == 2
+    assert "Not run" in pages[0]
+    assert "Third" in pages[0]
+    assert "Fourth" in pages[1]
+
+
 def test_no_head_of_a_table_stands_alone():
     rows = tuple((f"row {i}", str(i)) for i in range(30))
     for paragraphs in range(16, 32, 4):
