@@ -64,9 +64,7 @@ def missing(template: TemplateKey, details: Details) -> tuple[Field, ...]:
     return tuple(
         field
         for field in fields_of(template)
-        if template in field.required_by
-        and asked(field, details)
-        and not told(details, field.key)
+        if template in field.required_by and asked(field, details) and not told(details, field.key)
     )
 
 
