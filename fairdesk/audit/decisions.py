@@ -188,8 +188,9 @@ def _about_the_people(spec: AuditSpec, table: Table) -> Iterator[Decision]:
             f"The model is not given {_listed(unseen)}: groups only are told apart by it.",
             {"unseen": unseen},
         )
+    columns = {column.name: column for column in spec.columns}
     for attribute in (*domain.attributes, *domain.unseen):
-        yield from _about_one(attribute, table.column(attribute.name))
+        yield from _about_one(attribute, columns[attribute.name])
     for text in domain.constraints:
         yield Decision(f"Everybody fulfils: {text}.", {"constraint": text})
     if not spec.predictions:

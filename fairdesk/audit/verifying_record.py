@@ -124,7 +124,7 @@ def _chain(entries: Sequence[LogEntry], *, anchored: bool) -> Check:
     if not anchored:
         tally.remark(
             "The chain alone cannot show that it was written anew as a whole: a manifest or a "
-            "report of before does, with --manifest."
+            "report of before, given with it, does."
         )
     return tally.check()
 

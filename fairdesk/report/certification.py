@@ -105,7 +105,8 @@ def _estimated(spec: AuditSpec, proven: Proven, place: str) -> list[Statement]:
     digits = figures.digits_of(told.low, told.high)
     sure = words.percent(told.confidence, 1.0, 0)
     drawn = say(
-        "{k} of {n} drawn at random are. Statistical, not certified.",
+        "{k} of {n} drawn at random where not everybody is decided are, and those of whom it is "
+        "proven are taken off. Statistical, not certified.",
         k=words.number(told.unlike),
         n=words.number(told.people),
     )

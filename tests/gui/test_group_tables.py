@@ -13,7 +13,7 @@ from fairdesk.data.attributes import encode
 from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.outcomes import favourable_rows
 from fairdesk.data.reading import read_table
-from fairdesk.data.table import Kind
+from fairdesk.data.table import Kind, Table
 from fairdesk.events import Bin, Measured, Progress
 from fairdesk.groups import measuring
 from fairdesk.groups.study import Study
@@ -140,9 +140,9 @@ def test_where_nothing_is_protected_it_says_so_and_measures_nothing(show, qtbot,
     file.write_text("text,kind\n" + "".join(f"a b {i},{i % 2}\n" for i in range(50)))
     data = read_table(file)
     texts = msgspec.structs.replace(data.columns[0], kind=Kind.TEXT)
+    data = Table(data.source, (texts, *data.columns[1:]), data.codes)
     domain = Domain((attribute_of(texts, Role.FIXED),))
     spec = spec_of(data, "kind", "1", (), domain=domain)
-    spec = msgspec.structs.replace(spec, columns=(texts, *data.columns[1:]))
     Store.create(tmp_path / "texts.fairdesk", spec, data).close()
     made = show(tmp_path / "texts.fairdesk")
     empty = made._stack.currentWidget()

@@ -116,7 +116,7 @@ def text(tmp_path_factory):
         "At least 89.93 % of all possible applicants are treated alike, whatever their sex and job",
         "at least 6.90 % are not: proven. 3.17 % is undecided.",
         "41.0 % (40.0 to 42.0 %, 95 %) of the remaining 3.17 % are estimated to be treated unlike",
-        "4,100 of 10,000 drawn at random are. Statistical, not certified.",
+        "4,100 of 10,000 drawn at random where not everybody is decided are",
         "Everybody 12,345,678,901,234,567,890",
         "Certified 11,102,469,035,880,246,904 (89.93 %), at least",
         "Falsified 851,851,844,185,185,185 (6.90 %), at least",
@@ -262,7 +262,7 @@ def test_nobody_found_among_those_drawn_gives_a_bound(tmp_path):
     summary = section_of(made(tmp_path, ((none,), "done")), "summary")
     _, bound = blocks_of(summary, "Statement")
     assert bound.number.replace("\u00a0", " ") == "At most 0.37 %"
-    assert "0 of 1,000 drawn at random are" in bound.sentence
+    assert "0 of 1,000 drawn at random where" in bound.sentence
 
 
 def test_where_nothing_is_proven_nothing_is_marked_as_proven(tmp_path):
