@@ -39,7 +39,7 @@ USAGE = 2
 #: So many people are drawn from the boxes of each kind of a certificate.
 _POINTS = 10_000
 #: Arguments that are called otherwise than what they are kept in.
-_SPELT = {"exported": "file"}
+_SPELT = {"trust_certificate": "trust-certificate", "exported": "file"}
 #: The repairs by their names here.
 _REPAIRS = {"aequitas": "repair-aequitas", "testsgd": "repair-testsgd"}
 
@@ -442,6 +442,16 @@ def _add_verification(parser: argparse.ArgumentParser) -> None:
         "shows also when the whole log was written anew",
     )
     add(
+        "--trust-certificate",
+        metavar="CERT",
+        type=Path,
+        action="append",
+        default=[],
+        help="of an audit: a certificate (PEM or DER) that you trust; may be repeated. Whoever "
+        "signed a report or manifest has to go back to one of them. Without any, a signature only "
+        "shows that nothing was changed",
+    )
+    add(
         "--file",
         metavar="F",
         type=Path,
@@ -721,7 +731,7 @@ def changes_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def doubt_of(arguments: argparse.Namespace) -> Doubt:
     """Name the certificate, and what it is checked with."""
-    for name in ("manifest", "exported", "out", "all"):
+    for name in ("manifest", "exported", "trust_certificate", "out", "all"):
         if getattr(arguments, name):
             arguments.refuse(f"argument --{_SPELT.get(name, name)}: only with an audit")
     if arguments.model is None:

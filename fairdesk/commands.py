@@ -128,7 +128,14 @@ def _verify_audit(arguments: argparse.Namespace) -> int:
             stopped()
             say(sentence)
 
-        told = verified.verify(worker, asked, arguments.exported, arguments.manifest, watch)
+        told = verified.verify(
+            worker,
+            asked,
+            arguments.exported,
+            arguments.manifest,
+            watch,
+            arguments.trust_certificate,
+        )
     return _tell(told, arguments, out)
 
 

@@ -78,6 +78,7 @@ def verify(
     files: Sequence[Path],
     manifest: Path | None,
     say: Callable[[str], None],
+    vouching: Sequence[Path] = (),
 ) -> Account:
     """Check an audit again, and the files that were exported from it.
 
@@ -93,6 +94,8 @@ def verify(
         One that was given away before, or a report with one in it.
     say : callable
         Told what goes on, a sentence at a time; an exception out of it ends the check.
+    vouching : sequence of Path
+        Certificates that the reader trusts; as `fairdesk.report.verified_files.check_files`.
 
     Raises
     ------
@@ -106,7 +109,7 @@ def verify(
         checks = list(recheck(worker, store, asked, say, anchor))
         checks += check_marks(store.log_entries())
         say("Looking at exported files")
-        checks += check_files(store, asked.audit.absolute(), files, manifest)
+        checks += check_files(store, asked.audit.absolute(), files, manifest, vouching)
         return _account("verified", store.spec, asked.audit, checks)
 
 

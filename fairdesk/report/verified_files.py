@@ -77,7 +77,11 @@ class _InJson(msgspec.Struct):
 
 
 def check_files(
-    store: Store, audit: Path, given: Sequence[Path], manifest: Path | None
+    store: Store,
+    audit: Path,
+    given: Sequence[Path],
+    manifest: Path | None,
+    vouching: Sequence[Path] = (),
 ) -> Iterator[Check]:
     """Check files that were exported from an audit.
 
@@ -92,6 +96,9 @@ def check_files(
         they were written.
     manifest : Path, optional
         A manifest that was given too: its signature is checked where one stands beside it.
+    vouching : sequence of Path
+        Certificates that the reader trusts. Where there are any, who signed has to go back to one
+        of them.
 
     Yields
     ------
@@ -120,7 +127,8 @@ def check_files(
     reports = [
         _Read(each, form, _content(each.path)) for each in there if (form := _form(each.path))
     ]
-    yield from _signatures([each for each in reports if each.form == "pdf"], manifest)
+    pdfs = [each for each in reports if each.form == "pdf"]
+    yield from _signatures(pdfs, manifest, [_content(path) for path in vouching])
     if reports or manifest is not None:
         yield _attached(store, entries, reports, manifest)
     if reports:
@@ -293,26 +301,28 @@ def _signed_since(content: bytes, size: int) -> bool:
     )
 
 
-def _signatures(pdfs: Sequence[_Read], manifest: Path | None) -> Iterator[Check]:
+def _signatures(
+    pdfs: Sequence[_Read], manifest: Path | None, roots: Sequence[bytes]
+) -> Iterator[Check]:
     tally = Tally(SIGNATURES)
+
+    def tell(name: str, signature: signing.Signature) -> None:
+        good = signature.holds and (signature.trusted or not roots)
+        tally.compare(good, f"“{name}”: {signature.said}")
+        if good:
+            tally.remark(f"“{name}”: {signature.said}")
+
     for each in pdfs:
         try:
-            signatures = signing.check_pdf(each.content)
+            for signature in signing.check_pdf(each.content, roots):
+                tell(each.name, signature)
         except ReportError as error:
             tally.differ(f"“{each.name}”: {error}")
-            continue
-        for signature in signatures:
-            tally.compare(signature.holds, f"“{each.name}”: {signature.said}")
-            if signature.holds:
-                tally.remark(f"“{each.name}”: {signature.said}")
     if manifest is not None:
         beside = manifest.with_name(manifest.name + signing.SUFFIX)
         if beside.is_file():
             try:
-                signature = signing.check_file(_content(manifest), _content(beside))
-                tally.compare(signature.holds, f"“{manifest.name}”: {signature.said}")
-                if signature.holds:
-                    tally.remark(f"“{manifest.name}”: {signature.said}")
+                tell(manifest.name, signing.check_file(_content(manifest), _content(beside), roots))
             except ReportError as error:
                 tally.differ(f"“{beside.name}”: {error}")
         else:

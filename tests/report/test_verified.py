@@ -57,11 +57,11 @@ def folder(made, tmp_path):
     return tmp_path / "copy"
 
 
-def checks(folder, *given, manifest=None):
+def checks(folder, *given, manifest=None, vouching=()):
     """Check files of a folder's audit; gives the checks by name."""
     audit = folder / "audit.fairdesk"
     with Store.read(audit) as store:
-        return {each.name: each for each in check_files(store, audit, given, manifest)}
+        return {each.name: each for each in check_files(store, audit, given, manifest, vouching)}
 
 
 def failed(found):
@@ -217,6 +217,20 @@ def test_a_signed_report(folder):
     assert "was signed since" in " ".join(found[FILES].told)
     report.write_bytes(signed.replace(b"/Lang", b"/Lamg", 1))
     assert failed(checks(folder, report)) == {FILES, SIGNATURES, REMADE}
+
+
+def test_whoever_signed_goes_back_to_whom_the_reader_trusts(folder, tmp_path):
+    report, own, other = folder / "report.pdf", tmp_path / "own.pem", tmp_path / "other.pem"
+    archive, certificate = make_key()
+    report.write_bytes(signing.open_key(archive, PASSPHRASE).sign_pdf(report.read_bytes(), "Mine."))
+    own.write_bytes(certificate)
+    other.write_bytes(make_key("Eve")[1])
+    vouched = checks(folder, report, vouching=[own])
+    assert failed(vouched) == set()
+    assert "goes back to one that is trusted" in " ".join(vouched[SIGNATURES].told)
+    assert failed(checks(folder, report, vouching=[other])) == {SIGNATURES}
+    with pytest.raises(ReportError, match="no-such"):
+        checks(folder, report, vouching=[tmp_path / "no-such.pem"])
 
 
 def told_otherwise(manifest, member):
