@@ -271,8 +271,10 @@ def check_proven(store: Store, run_id: int, header: Header) -> Check:
     tally.compare(header.mapping == spec.mapping, "It speaks of a model that is fed otherwise.")
     tally.compare(header.domain == spec.domain, "It speaks of other people than the audit.")
     (run,) = (run for run in store.runs() if run.id == run_id)
+    # what is told of one attribute by itself is another question, which no certificate is kept of
+    protected = tuple(spec.domain.names[i] for i in spec.domain.protected.tolist())
     for each in run.figures:
-        if not (isinstance(each, Proven) and each.of == "domain"):
+        if not (isinstance(each, Proven) and each.of == "domain" and each.attributes == protected):
             continue
         told = (each.total, each.certified_people, each.falsified_people)
         held = (header.total, header.certified, header.falsified)

@@ -16,7 +16,7 @@ from fairdesk.audit.schema import add_entry
 from fairdesk.audit.spec import now
 from fairdesk.audit.store import Store
 from fairdesk.audit.verifying import Recheck, recheck
-from fairdesk.audit.verifying_figures import GROUPS, RULE_SETS
+from fairdesk.audit.verifying_figures import GROUPS, RULE_SETS, check_proven
 from fairdesk.audit.verifying_files import SAME_DATA, SAME_MODEL, SAME_TABLE
 from fairdesk.audit.verifying_pairs import ASKED_AGAIN
 from fairdesk.audit.verifying_record import (
@@ -35,6 +35,7 @@ from fairdesk.audit.verifying_record import (
 from fairdesk.audit.worker import Worker
 from fairdesk.certify import certificate
 from fairdesk.errors import StoreError
+from fairdesk.events import Proven
 from fairdesk.files import sha256
 from tests.audit import audited, fake_guest
 
@@ -405,6 +406,18 @@ def test_a_certificate_that_was_changed(worker, path):
     assert RUNS in found
     assert "Run 5: The totals follow from the boxes" in found
     assert "Run 5: the certificate is of this audit, and says what is told" in found
+
+
+def test_what_is_proven_of_one_attribute_alone_is_no_part_of_the_certificate(path):
+    with Store.open(path) as store:
+        (run,) = (each for each in store.runs() if each.id == 5)
+        whole = next(each for each in run.figures if isinstance(each, Proven))
+        alone = msgspec.structs.replace(
+            whole, attributes=("alone",), total="7", certified_people="7", certified=1.0
+        )
+        store.measure(5, (*run.figures, alone))
+        header = certificate.decoded(store.certificate(5)[0])
+        assert not check_proven(store, 5, header).failed
 
 
 def test_a_byte_of_a_certificates_file(worker, path):
