@@ -44,7 +44,7 @@ from fairdesk.report.exports import (
     write_findings_json,
     write_retraining_csv,
 )
-from fairdesk.report.fields import read_details, read_logo
+from fairdesk.report.fields import LABELS, read_details, read_logo
 from fairdesk.report.manifest import sidecar
 from fairdesk.report.repair_exports import write_repair
 from fairdesk.report.signing import Key, open_key, read_key
@@ -350,7 +350,7 @@ def report(question: ReportQuestion) -> Written:
             check_parts(parts(whole_report(store, choice), choice), asked, final=final)
         if question.final:
             check_final(choice.template, details, store)
-        store.write_details(details)
+        store.write_details(details, LABELS)
         if question.final:
             mark_final(store, choice.template, choice)
         return write_report(store, question.out, question.form, choice, key=key, unlogged=unlogged)

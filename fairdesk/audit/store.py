@@ -740,8 +740,16 @@ class Store:
         """Give what the auditor has filled in for the report."""
         return self._kept("details", Details) or Details()
 
-    def write_details(self, details: Details) -> None:
-        """Keep what the auditor filled in; what changed is written in the log."""
+    def write_details(self, details: Details, labels: Mapping[str, str] | None = None) -> None:
+        """Keep what the auditor filled in; what changed is written in the log.
+
+        Parameters
+        ----------
+        details : Details
+            All of it.
+        labels : mapping, optional
+            What the fields are called for people, by their keys.
+        """
         after = digests.told_details(details)
         with self._writing():
             before = digests.told_details(self.details())
@@ -751,7 +759,8 @@ class Store:
             if not changed:
                 return
             self._put("details", _json(details))
-            what = f"The report’s details were changed: {', '.join(changed)}."
+            named = ", ".join((labels or {}).get(name, name) for name in changed)
+            what = f"The report’s details were changed: {named}."
             self._write_log(what, "details", {name: after.get(name, "") for name in changed})
 
     def choice(self) -> Choice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import io
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -184,8 +185,9 @@ def _log(store: Store, files: list[Path], manifest: str) -> str:
 
 
 def _page_count(document: bytes) -> int:
-    counts = re.findall(rb"/Type\s*/Pages\b[^>]{0,9999}?/Count\s+(\d+)", document)
-    return max(map(int, counts), default=0)
+    from pyhanko.pdf_utils.reader import PdfFileReader  # noqa: PLC0415 - only a PDF needs it
+
+    return int(PdfFileReader(io.BytesIO(document)).root["/Pages"]["/Count"])
 
 
 def write_pdf(store: Store, path: Path, choice: Choice | None = None) -> None:

@@ -32,6 +32,10 @@ _BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
 _LARGEST = 4_000_000
 
 
+#: What they are called, by their keys.
+LABELS = {key: field.label for key, field in FIELDS.items()}
+
+
 def fields_of(template: TemplateKey) -> tuple[Field, ...]:
     """Give the fields that a template prints, in the order of the form."""
     return tuple(field for field in FIELDS.values() if template in field.used_by)

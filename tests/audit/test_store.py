@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from fairdesk.audit import chain, digests, schema
 from fairdesk.audit import store as store_module
+from fairdesk.audit.details import Details
 from fairdesk.audit.records import ModelFile
 from fairdesk.audit.schema import plain_error, release
 from fairdesk.audit.spec import RunSpec
@@ -814,3 +815,11 @@ def test_a_new_audit_asks_its_question_as_it_will_be_read(tmp_path, spec, table)
         told = list(store.spec.versions)
     with Store.open(tmp_path / "new.fairdesk") as store:
         assert list(store.spec.versions) == told
+
+
+def test_the_log_calls_what_was_filled_in_by_its_label(tmp_path, spec, table):
+    with Store.create(tmp_path / "new.fairdesk", spec, table) as store:
+        store.write_details(Details(texts={"data_source": "a bank"}), {"data_source": "Source"})
+        entry = store.log_entries()[-1]
+    assert entry.what == "The report’s details were changed: Source."
+    assert "data_source" in entry.told

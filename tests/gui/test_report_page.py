@@ -212,7 +212,7 @@ def test_a_whole_form_can_be_marked_as_final_and_a_change_makes_it_a_draft_again
     settle(audit)
     assert form.completeness.word.text() == "Draft"
     assert "It was final until" in form.completeness.why.text()
-    assert "auditor" in form.completeness.why.text()
+    assert "Auditor" in form.completeness.why.text()
     form.completeness.final.click()
     settle(audit)
     form.completeness.final.click()
@@ -786,7 +786,7 @@ def test_a_file_that_cannot_be_written_is_told(no_pages, audit, tmp_path):
 def test_an_audit_file_that_cannot_be_written_keeps_what_was_typed_in_sight(
     no_pages, qtbot, audit, monkeypatch
 ):
-    def refuse(_store, _details):
+    def refuse(_store, _details, _labels):
         raise FairDeskError("The file is read-only.")
 
     with monkeypatch.context() as patched:

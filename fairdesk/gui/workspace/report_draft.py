@@ -14,6 +14,7 @@ from fairdesk.audit.records import PASSING
 from fairdesk.audit.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.workspace.session import Session
+from fairdesk.report.fields import LABELS
 from fairdesk.report.status import Status, mark_draft, mark_final, obstacles, standing
 from fairdesk.report.templates import TEMPLATES
 
@@ -165,7 +166,7 @@ def _with_text(details: Details, key: str, text: str) -> Details:
 
 def _details(change: Callable[[Details], Details]) -> Callable[[Store], None]:
     """Change in the file what is told, and leave alone what another window has written there."""
-    return lambda store: store.write_details(change(store.details()))
+    return lambda store: store.write_details(change(store.details()), LABELS)
 
 
 def _choice(changes: dict[str, object]) -> Callable[[Store], None]:
