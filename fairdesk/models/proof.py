@@ -22,15 +22,12 @@ from fairdesk.models.mapping import BY_POSITION
 from fairdesk.models.model import How, Input, Mapping, OpenedModel, Takes, favourable_scores, labels
 from fairdesk.models.one_hot import is_one_hot
 from fairdesk.models.recorded import compared
+from fairdesk.models.skill import UNCLEAR, Skill, auc, doubts, skill
 
 #: So many rows are shown as they were sent.
 SAMPLE = 20
-#: An AUC closer than this to one half tells less than decisions do about which is favourable.
-_NO_AUC = 0.1
 #: Agreement that is no further above that of always guessing says little.
 _HARDLY = 0.01
-#: From so many rows on, agreement on all of them is suspicious.
-_MANY = 100
 #: Other ways to feed the model are tried on so many rows, and so many ways at most.
 _TRIED_ROWS, _MOST_WAYS = 5_000, 20
 #: Another way is worth a word from so much more agreement on.
@@ -157,8 +154,8 @@ def check(
     counted[kept] = True
     decided = np.zeros(len(rows), dtype=bool)
     decided[kept] = said
-    proof = agreement(decided, good, counted)
     score = favourable_scores(scores, mapping.favourable_class)
+    proof = agreement(decided, good, counted, auc(score, good[kept]))
     names = mapping.decisions(opened.card)
     counts = np.bincount(labels(scores), minlength=len(names))
     recorded = compared(scores, kept, table, label, mapping, opened.card)
@@ -176,7 +173,6 @@ def check(
         )
     return msgspec.structs.replace(
         proof,
-        auc=_auc(score, good[kept]),
         warnings=tuple(warnings),
         inputs=tuple(item.name for item in mapping.inputs),
         sample=_shown(asked, table, label, kept[:SAMPLE], rows, scores[:SAMPLE]),
@@ -188,7 +184,7 @@ def check(
     )
 
 
-def agreement(said: Mask, wanted: Mask, counted: Mask) -> Proof:
+def agreement(said: Mask, wanted: Mask, counted: Mask, ranking: float | None = None) -> Proof:
     """Count how far decisions agree with the label.
 
     Parameters
@@ -196,6 +192,8 @@ def agreement(said: Mask, wanted: Mask, counted: Mask) -> Proof:
     said, wanted, counted : NDArray[np.bool_]
         ``(n,)`` each: whether the decision is favourable, whether the label is, and whether both
         are known. At least one row is counted.
+    ranking : float, optional
+        The AUC of the model's scores, where it has any.
 
     Raises
     ------
@@ -216,11 +214,11 @@ def agreement(said: Mask, wanted: Mask, counted: Mask) -> Proof:
         left_out=len(counted) - rows,
         accuracy=float((wanted == said).mean()),
         majority=max(share, 1 - share),
-        auc=None,
+        auc=ranking,
         confusion=confusion,
         warnings=(),
     )
-    return msgspec.structs.replace(proof, warnings=tuple(_of_agreement(proof)))
+    return msgspec.structs.replace(proof, warnings=tuple(doubts(confusion, ranking)))
 
 
 def show(opened: OpenedModel, table: Table, mapping: Mapping, label: str) -> tuple[SampleRow, ...]:
@@ -271,7 +269,7 @@ def settled(mapping: Mapping, proof: Proof) -> tuple[Mapping, str]:
         What was chosen and why, for people.
     """
     agrees = better = proof.accuracy >= 0.5
-    if proof.auc is not None and abs(proof.auc - 0.5) > _NO_AUC:
+    if proof.auc is not None and abs(proof.auc - 0.5) > UNCLEAR:
         better = proof.auc > 0.5
     names = [name for name, _ in proof.predictions]
     chosen = mapping if better else flipped(mapping)
@@ -416,18 +414,6 @@ def _is_nan(value: float | str) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _auc(score: NDArray[np.float64], wanted: NDArray[np.bool_]) -> float | None:
-    """Compute the area under the ROC curve from ranks (Mann and Whitney); ties count half."""
-    ours = int(wanted.sum())
-    theirs = len(wanted) - ours
-    if not ours or not theirs:
-        return None
-    _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
-    middle_ranks = np.cumsum(counts) - (counts - 1) / 2
-    above = middle_ranks[place][wanted].sum() - ours * (ours + 1) / 2
-    return float(above / (ours * theirs))
-
-
 def _of_label(table: Table, label: str, favourable: str) -> Iterator[str]:
     """Say how a label of many values was understood."""
     if comparison(favourable) is not None and not table.column(label).values:
@@ -440,33 +426,11 @@ def _of_label(table: Table, label: str, favourable: str) -> Iterator[str]:
         )
 
 
-def _of_agreement(proof: Proof) -> Iterator[str]:
-    """Say in plain words what looks wrong with how decisions and label agree."""
-    (true_good, false_bad), (false_good, _) = proof.confusion
-    if true_good + false_bad in (0, proof.rows):
-        yield "All rows have the same label, so the agreement says nothing."
-    if true_good + false_good in (0, proof.rows):
-        which = "favourably" if true_good + false_good else "unfavourably"
-        yield (
-            f"The model decides {which} on every row. Perhaps its inputs are in the wrong order, "
-            "or need scaling that is not in the file."
-        )
-    elif proof.accuracy < proof.majority:
-        yield (
-            f"The model agrees with the label in {proof.accuracy:.1%} of the rows, less than "
-            f"always guessing the commoner value ({proof.majority:.1%}). Are the inputs in the "
-            "wrong order, or is the favourable class the other one?"
-        )
-    elif not false_bad + false_good and proof.rows >= _MANY:
-        yield (
-            "The model agrees with the label in every row. Perhaps the label is the model's own "
-            "decision, or a column gives the answer away."
-        )
-
-
 def _of_order(proof: Proof, mapping: Mapping) -> Iterator[str]:
     """Say that an order that only was assumed may be wrong, where the model shows no skill."""
-    if mapping.matched == BY_POSITION and 0 <= proof.accuracy - proof.majority < _HARDLY:
+    found = skill(proof.auc, proof.confusion)
+    hardly = found is Skill.NONE and 0 <= proof.accuracy - proof.majority < _HARDLY
+    if mapping.matched == BY_POSITION and hardly:
         yield (
             f"The model agrees with the label in {proof.accuracy:.1%} of the rows, hardly more "
             f"than always guessing the commoner value ({proof.majority:.1%}), and its inputs are "
@@ -478,18 +442,27 @@ def _of_order(proof: Proof, mapping: Mapping) -> Iterator[str]:
 def _other_ways(
     proof: Proof, asked: FedModel, rows: Rows, scores: Scores, wanted: Mask
 ) -> Iterator[str]:
-    """Try what may have been confused where the agreement is poor, and say what agrees better."""
+    """Try what may have been confused where the agreement is poor, and say what agrees better.
+
+    Better is what ranks the rows better too: else it only guesses the commoner value more often.
+    """
     if proof.accuracy >= proof.majority:
         return
     mapping = asked.mapping
     names = mapping.decisions(asked.opened.card)
-    decided = labels(scores)
-    ways = []
+    some = slice(0, _TRIED_ROWS)
+    ways: list[tuple[float, str]] = []
+
+    def judge(answers: Scores, favourable: int, way: str) -> None:
+        truth = wanted[: len(answers)]
+        ranking = auc(favourable_scores(answers, favourable), truth)
+        if ranking is None or proof.auc is None or ranking >= proof.auc:
+            share = float(((labels(answers) == favourable) == truth).mean())
+            ways.append((share, way))
+
     for i, name in enumerate(names):
         if i != mapping.favourable_class:
-            share = float(((decided == i) == wanted).mean())
-            ways.append((share, f"With “{name}” as the favourable answer"))
-    some = slice(0, _TRIED_ROWS)
+            judge(scores, i, f"With “{name}” as the favourable answer")
     for one, other in _confusable(mapping, asked, rows)[:_MOST_WAYS]:
         swapped = list(mapping.inputs)
         swapped[one], swapped[other] = swapped[other], swapped[one]
@@ -499,13 +472,12 @@ def _other_ways(
             asked.attributes,
         )
         try:
-            said = labels(tried.predict(rows[some])) == mapping.favourable_class
+            answers = tried.predict(rows[some])
         except ModelError:
             continue
         pair = " and ".join(_told(mapping.inputs[i]) for i in (one, other))
-        share = float((said == wanted[some]).mean())
-        ways.append((share, f"With the inputs {pair} in each other’s place"))
-    best = max(share for share, _ in ways)
+        judge(answers, mapping.favourable_class, f"With the inputs {pair} in each other’s place")
+    best = max((share for share, _ in ways), default=0.0)
     for share, way in ways:
         if share > proof.accuracy + _MUCH and share > best - _ALIKE:
             yield f"{way} it would agree in {share:.1%}."

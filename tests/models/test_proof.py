@@ -306,3 +306,48 @@ def test_an_estimated_number_is_decided_at_the_labels_limit():
     assert [row.score for row in proof.sample] == pytest.approx(pay[:20].tolist(), rel=1e-5)
     with pytest.raises(ModelError, match="from which number on"):
         match(model.card, rows, "age", "yes")
+
+
+@pytest.mark.parametrize("scores", [True, False], ids=["scores", "decisions"])
+def test_a_class_weighted_model_that_ranks_rows_well_is_not_asked_about_its_inputs(scores):
+    rng = np.random.default_rng(8)
+    paid = rng.random(2_000) < 0.12
+    age = (rng.normal(40, 10, 2_000) + 14 * paid).round()
+    rows = table(
+        number("age", age.tolist()), names("paid", ["yes" if one else "no" for one in paid])
+    )
+    # balanced: decides for one in three, where one in eight paid
+    weighted = Rule(1, lambda m: 1 / (1 + np.exp((46 - m[:, 0]) / 7)))
+    flat = Rule(1, lambda m: m[:, 0] > 46)
+    proof = proof_of(weighted if scores else flat, rows)
+    assert proof.accuracy < proof.majority
+    assert proof.auc > (0.8 if scores else 0.7)
+    (warning,) = proof.warnings
+    assert "less than always guessing" in warning
+    assert f"separates favourable rows from the others (AUC {proof.auc:.2f})" in warning
+    assert "check the threshold" in warning
+    assert "?" not in warning
+
+    # the same scores the wrong way round, and none that tell anything
+    flipped = proof_of(Rule(1, lambda m: 1 - weighted.function(m)), rows)
+    assert "the wrong way round (AUC 0.1" in flipped.warnings[0]
+    assert "order" not in flipped.warnings[0]
+    assert "With “no” as the favourable answer" in flipped.warnings[1]
+    blind = proof_of(Rule(1, lambda m: m[:, 0] % 3 == 0), rows)
+    assert "Are the inputs in the wrong order" in blind.warnings[0]
+
+
+def test_one_decision_for_everybody_is_the_threshold_where_scores_rank_the_rows():
+    rows = long_table()
+    proof = proof_of(Rule(1, lambda m: m[:, 0] / 1_000), rows)
+    assert "unfavourably on every row, but it separates" in proof.warnings[0]
+    proof = proof_of(Rule(1, lambda m: 0.4 - m[:, 0] / 1_000), rows)
+    assert "Is the favourable class the other one?" in proof.warnings[0]
+
+
+def test_few_rows_do_not_show_that_a_model_ranks_them():
+    proof = proof_of(Rule(2, lambda m: np.where(m[:, 0] == 20, 0.1, 0.8)), ROWS)
+    assert proof.warnings == ()
+    proof = proof_of(Rule(2, lambda m: np.where(m[:, 0] == 60, 0.3, 0.2)), ROWS)
+    assert proof.auc == pytest.approx(2 / 3)
+    assert "hardly separates" in proof.warnings[0]
