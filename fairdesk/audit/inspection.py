@@ -26,6 +26,10 @@ from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof, settled
 from fairdesk.samples import is_sample_file
 
+#: So many inputs that are open are written down.
+_MOST_GAPS = 12
+_GAP = "to be filled in: “from” names a column, “value” is the same for all rows"
+
 
 class Subject(msgspec.Struct, frozen=True):
     """What is to be audited, as somebody names it.
@@ -202,18 +206,31 @@ def _completed(proposal: Proposal, card: ModelCard, table: Table, subject: Subje
     except ModelError as error:
         if None not in proposal.inputs:
             raise
-        place = proposal.inputs.index(None)
-        entry: dict[str, str | float] = {"input": input_names(card)[place]}
-        text = card.accepts[place : place + 1] == ("text",)
-        columns = _left_over(proposal, table, subject.label, text=text)
-        entry.update({"from": columns[0]} if columns else {"value": "" if text else 0})
-        example = json.dumps({"inputs": [entry]}, ensure_ascii=False)
+        example = json.dumps({"inputs": _gaps(proposal, card, table, subject)}, ensure_ascii=False)
         raise ModelError(
             error.what,
             why=error.why,
             remedy="Choose the data and the files that belong to this model, or say how each "
             f"input is made in a file for --map, like {example}.",
         ) from error
+
+
+def _gaps(
+    proposal: Proposal, card: ModelCard, table: Table, subject: Subject
+) -> list[dict[str, str | None]]:
+    """Write down the inputs that are open, for the auditor to fill in: nothing is made up."""
+    places = [place for place, item in enumerate(proposal.inputs) if item is None]
+    names, entries = input_names(card), []
+    for place in places[:_MOST_GAPS]:
+        text = card.accepts[place : place + 1] == ("text",)
+        columns = _left_over(proposal, table, subject.label, text=text)
+        entry: dict[str, str | None] = {"input": names[place]}
+        if len(columns) == len(places) == 1:
+            entry["from"] = columns[0]
+        else:
+            entry |= {"value": None, "why": _GAP}
+        entries.append(entry)
+    return entries
 
 
 def _left_over(proposal: Proposal, table: Table, label: str, *, text: bool) -> list[str]:

@@ -51,7 +51,8 @@ def with_companions(opened: OpenedModel, companions: Sequence[Companion]) -> Ope
     TrustRequiredError
         When one is a program that the allow-list refuses, and it is not trusted.
     """
-    gathered = Preparation.of(opened.card.hints, len(opened.card.inputs), opened.card.classes)
+    card = opened.card
+    gathered = Preparation.of(card.hints, len(card.inputs), card.classes, named=card.named)
     read = [_read(companion) for companion in companions]
     unused = gathered.take([entry for file in read for entry in file.things])
     for file in read:

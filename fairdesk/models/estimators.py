@@ -129,6 +129,8 @@ def rows_for(card: ModelCard, inputs: Inputs) -> Any:  # noqa: ANN401 - a matrix
     """
     if card.takes is Takes.MATRIX:
         return np.column_stack(inputs)
+    if not card.named and len(inputs) > 1:
+        return np.column_stack([column.astype(object) for column in inputs])
     if not card.named:
         return ["" if text != text else text for text in inputs[0].tolist()]  # noqa: PLR0124 - NaN
     # pandas takes a second to load; this runs in the model's own process

@@ -240,7 +240,7 @@ class _Proposer:
         else:
             inputs, matched = self._by_name(names), BY_NAME
         self._tell_numbered(inputs)
-        return self._scaled(inputs), matched
+        return self._scaled(inputs, names or ()), matched
 
     def _names(self) -> tuple[str, ...] | None:
         """Give the inputs' names, its own or from a list beside it; none where none fit."""
@@ -492,9 +492,11 @@ class _Proposer:
                 "the alphabet, as most encoders number them: check the numbers."
             )
 
-    def _scaled(self, inputs: Made) -> Made:
+    def _scaled(self, inputs: Made, names: Sequence[str]) -> Made:
         """Add the arithmetic of scalers, by name or in order."""
         hints = self.card.hints
+        if self._for_other_columns(inputs, names):
+            return list(inputs)
         scaled = list(inputs)
         for i, item in enumerate(inputs):
             if item is not None and item.how is not How.LABEL:
@@ -525,6 +527,23 @@ class _Proposer:
                 f"order: {listing([self._name(inputs[place]) for place in places])}. Check it."
             )
         return scaled
+
+    def _for_other_columns(self, inputs: Made, names: Sequence[str]) -> bool:
+        """Refuse scalers that were fitted on columns which the model is not given."""
+        attributes = [item.attribute for item in inputs if item is not None]
+        given = {loose(name) for name in (*names, *attributes, self.label)}
+        refused = False
+        for name, columns in self.card.hints.scalers.items():
+            others = [column for column in columns if loose(column) not in given]
+            if others:
+                refused = True
+                self.problems.append(
+                    f"The scaler “{name}” was fitted on {len(columns)} columns: {listing(columns)}."
+                    f" The model is not given {listing(others)}, so the scaler belongs to another "
+                    "model or table, and is not used. Choose the scaler of this model, and the "
+                    "table with the columns that it was fitted on, or leave the scaler out."
+                )
+        return refused
 
     def _scaled_in_order(self, inputs: Made) -> list[int] | None:
         """Find the inputs that a scaler without names is for; none where its count fits none."""

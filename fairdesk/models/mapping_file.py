@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -46,7 +46,10 @@ class Entry(
     how, codes, others, missing, then
         As in `fairdesk.models.model.Input`; a step is ``["subtract", 38.6]``.
     value : float or str, optional
-        What everybody gets, instead of a column.
+        What everybody gets, instead of a column. An input for which the proposal has nothing, and
+        the file neither a column nor a value, is a gap that the auditor has to fill.
+    why : str
+        Why it is made so, or is a gap; for people.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Entry(
     missing: str = ""
     then: tuple[tuple[Literal["subtract", "divide", "multiply", "add"], float], ...] | None = None
     value: float | str | None = None
+    why: str = ""
 
 
 class MapFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -130,9 +134,11 @@ def apply(said: MapFile, mapping: M, card: ModelCard, table: Table) -> M:
     Raises
     ------
     SpecError
-        When the model has no such input or class, or it cannot be made so; the input is named.
+        When the model has no such input or class, or it cannot be made so, or an entry is still
+        to be filled in; the inputs are named.
     """
     names = input_names(card)
+    _refuse_gaps(said, mapping, names)
     for entry in said.inputs:
         if entry.name not in names:
             raise SpecError(
@@ -161,6 +167,24 @@ def apply(said: MapFile, mapping: M, card: ModelCard, table: Table) -> M:
             remedy=error.remedy,
         ) from error
     return editing.answered(mapping, answer)
+
+
+def _refuse_gaps(said: MapFile, mapping: Mapping | Proposal, names: Sequence[str]) -> None:
+    """Refuse a file with entries that are still to be filled in."""
+    made = {name for name, item in zip(names, mapping.inputs, strict=True) if item is not None}
+    gaps = [each.name for each in said.inputs if each.name in names and _is_gap(each, made)]
+    if gaps:
+        raise SpecError(
+            f"The mapping file does not say how these inputs are made: {listing(gaps)}.",
+            why="Their entries have neither a column nor a value. Nothing is assumed for them: a "
+            "constant in place of what the model was trained with changes its decisions.",
+            remedy="Add the columns to the table, computed as they were for training, and name "
+            "them as “from”; or give as “value” what is the same for all rows.",
+        )
+
+
+def _is_gap(entry: Entry, made: Collection[str]) -> bool:
+    return entry.name not in made and not entry.column and entry.value is None
 
 
 def written(mapping: Mapping, card: ModelCard) -> dict[str, Any]:

@@ -65,6 +65,8 @@ class Hints(msgspec.Struct, frozen=True):
         Per column, or input: what a scaler does to it, in order.
     steps_in_order : tuple[tuple[Step, ...], ...]
         The same for a scaler that does not know names: one entry for each column that it takes.
+    scalers : dict[str, tuple[str, ...]]
+        Per scaler that knows its columns: these, in order.
     target : str
         What the model predicts, as a column's name.
     classes : tuple[str, ...]
@@ -78,6 +80,7 @@ class Hints(msgspec.Struct, frozen=True):
     one_hot: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     steps: dict[str, tuple[Step, ...]] = msgspec.field(default_factory=dict)
     steps_in_order: tuple[tuple[Step, ...], ...] = ()
+    scalers: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     target: str = ""
     classes: tuple[str, ...] = ()
     told: tuple[str, ...] = ()

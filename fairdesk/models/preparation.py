@@ -10,6 +10,14 @@ from typing import Any
 import numpy as np
 
 from fairdesk.errors import ModelError
+from fairdesk.models.arranging import (
+    arranged,
+    columns_for,
+    is_part,
+    lists_in,
+    names_of,
+    words_of,
+)
 from fairdesk.models.model import Hints, Step
 
 #: Words in the name of an encoder that are not the name of its column.
@@ -21,13 +29,6 @@ _TOOL_WORDS = frozenset(
     )
 )
 _TARGET_WORDS = frozenset({"target", "y", "class", "outcome", "output", "response", "label"})
-_PART_WORDS = frozenset(
-    (
-        *("cat", "cats", "categorical", "categories", "num", "numeric", "numerical", "number"),
-        *("continuous", "ordinal", "nominal", "binary", "protected", "sensitive", "dropped"),
-        *("drop", "scaled", "scale"),
-    )
-)
 #: Words in the names of what is about the model and not about its inputs.
 _NOTE_WORDS = frozenset(
     (
@@ -46,8 +47,6 @@ _SCALERS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("scale_", "divide", "with_scaling"),
     ),
 }
-#: What is taken for a list of names is no longer.
-_MOST_NAMES = 100_000
 
 
 @dataclass(slots=True)
@@ -62,6 +61,8 @@ class Preparation:
         How many classes it has; 0 of a model that estimates a number.
     numbered : bool
         Whether its classes are numbers, so that an encoder may have names for them.
+    named : bool
+        Whether it knows the names of its inputs itself.
     before : list
         Names and transformers that are put before the model, in order.
     notes : list[str]
@@ -71,11 +72,14 @@ class Preparation:
     inputs: int
     classes: int
     numbered: bool = False
+    named: bool = False
     features: tuple[str, ...] = ()
     codes: dict[str, dict[str, float]] = field(default_factory=dict)
     one_hot: dict[str, tuple[str, ...]] = field(default_factory=dict)
     steps: dict[str, tuple[Step, ...]] = field(default_factory=dict)
     steps_in_order: tuple[tuple[Step, ...], ...] = ()
+    scalers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
     target: str = ""
     names_of_classes: tuple[str, ...] = ()
     told: list[str] = field(default_factory=list)
@@ -83,7 +87,9 @@ class Preparation:
     notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, hints: Hints, inputs: int, classes: Sequence[object]) -> Preparation:
+    def of(
+        cls, hints: Hints, inputs: int, classes: Sequence[object], *, named: bool = False
+    ) -> Preparation:
         """Begin with what a model's own file told.
 
         Parameters
@@ -94,16 +100,20 @@ class Preparation:
             How many inputs the model takes.
         classes : sequence
             Its classes, as they are or as texts.
+        named : bool
+            Whether it knows the names of its inputs itself.
         """
         return cls(
             inputs=inputs,
             classes=len(classes),
             numbered=[str(name) for name in classes] == [str(i) for i in range(len(classes))],
+            named=named,
             features=hints.features,
             codes=dict(hints.codes),
             one_hot=dict(hints.one_hot),
             steps=dict(hints.steps),
             steps_in_order=hints.steps_in_order,
+            scalers=dict(hints.scalers),
             target=hints.target,
             names_of_classes=hints.classes,
             told=list(hints.told),
@@ -123,6 +133,7 @@ class Preparation:
             When two of them contradict each other.
         """
         listed = list(things)
+        self.lists |= lists_in(listed)
         chained = [entry for entry in listed if self._belongs_before(entry[1])]
         scalers = [entry for entry in listed if _kind(entry[1]) in _SCALERS]
         if chained:
@@ -139,7 +150,9 @@ class Preparation:
             (entry for entry in listed if id(entry[1]) not in done),
             key=lambda entry: names_of(entry[1]) is None,
         )
-        return [entry for entry in rest if not self._told_by(*entry)]
+        unused = [entry for entry in rest if not self._told_by(*entry)]
+        self._arrange()
+        return unused
 
     def hints(self) -> Hints:
         """Give what was told."""
@@ -149,6 +162,7 @@ class Preparation:
             one_hot=self.one_hot,
             steps=self.steps,
             steps_in_order=self.steps_in_order,
+            scalers=self.scalers,
             target=self.target,
             classes=self.names_of_classes,
             told=tuple(self.told),
@@ -217,17 +231,20 @@ class Preparation:
         return names is not None and self._names(name, names)
 
     def _names(self, name: str, names: tuple[str, ...]) -> bool:
-        words = _words(name)
+        words = words_of(name)
         if (words & _TARGET_WORDS or "classes" in words) and len(names) == self.classes:
             self._classes(names, name)
             return True
         if len(names) == 1 and words & _TARGET_WORDS:
             return self._text(name, names[0])
-        if words & _PART_WORDS:
+        if is_part(name):
             return False
         width = self.inputs
         if self.before:
             width = int(getattr(self.before[0][1], "n_features_in_", 0)) or width
+        if self.before and len(names) == self.inputs != width:
+            self.told.append(f"“{name}” names the {len(names):,} columns that the model is given.")
+            return True
         if len(names) != width:
             return False
         if self.features and self.features != names:
@@ -236,8 +253,21 @@ class Preparation:
         self.told.append(f"“{name}” names the {len(names):,} inputs, in order.")
         return True
 
+    def _arrange(self) -> None:
+        """Name the inputs after what was fitted, where no list does."""
+        whole = next((c for c in self.scalers.values() if len(c) == self.inputs), ())
+        if whole and set(whole) == set(self.features) and whole != self.features:
+            raise _contradiction("A scaler takes the inputs in another order than was told before")
+        if self.features or self.before or self.named:
+            return
+        found = arranged(self.inputs, self.scalers, self.one_hot, self.codes, self.lists)
+        if found is not None:
+            self.features = found.features
+            self.told.append(found.told)
+            self.notes += [found.assumed] if found.assumed else []
+
     def _text(self, name: str, text: str) -> bool:
-        if not _words(name) & _TARGET_WORDS:
+        if not words_of(name) & _TARGET_WORDS:
             return False
         if self.target not in ("", text):
             raise _contradiction(f"The target is “{self.target}” and “{text}”")
@@ -286,12 +316,20 @@ class Preparation:
         self._codes(column, {text: float(i) for i, text in enumerate(classes)}, name)
         return True
 
-    def _ordinal_encoder(self, name: str, encoder: Any) -> bool:  # noqa: ANN401 - scikit-learn's
-        columns = column_names(encoder)
-        if columns is None:
-            columns = (_column_of(name),) if len(encoder.categories_) == 1 else None
+    def _encoded(self, name: str, encoder: Any) -> tuple[str, ...] | None:  # noqa: ANN401 - scikit-learn's
+        """Find the columns that an encoder encodes; None, and a note, where nothing tells."""
+        count = len(encoder.categories_)
+        columns = column_names(encoder) or columns_for(self.lists, count, numbers=False)
+        if columns is None and count == 1:
+            columns = (_column_of(name),)
         if not columns or not all(columns):
             self.notes.append(f"“{name}” does not say which columns it encodes: it is not used.")
+            return None
+        return columns
+
+    def _ordinal_encoder(self, name: str, encoder: Any) -> bool:  # noqa: ANN401 - scikit-learn's
+        columns = self._encoded(name, encoder)
+        if columns is None:
             return True
         for column, categories in zip(columns, encoder.categories_, strict=True):
             codes = {text: float(i) for i, text in enumerate(_texts(categories))}
@@ -299,11 +337,8 @@ class Preparation:
         return True
 
     def _one_hot_encoder(self, name: str, encoder: Any) -> bool:  # noqa: ANN401 - scikit-learn's
-        columns = column_names(encoder)
+        columns = self._encoded(name, encoder)
         if columns is None:
-            columns = (_column_of(name),) if len(encoder.categories_) == 1 else None
-        if not columns or not all(columns):
-            self.notes.append(f"“{name}” does not say which columns it encodes: it is not used.")
             return True
         dropped = getattr(encoder, "drop_idx_", None)
         for i, (column, categories) in enumerate(zip(columns, encoder.categories_, strict=True)):
@@ -313,8 +348,10 @@ class Preparation:
         return True
 
     def _scaler(self, name: str, scaler: Any) -> bool:  # noqa: ANN401 - scikit-learn's
-        columns = column_names(scaler)
         width = int(scaler.n_features_in_)
+        columns = column_names(scaler)
+        if columns is None and width != self.inputs:
+            columns = columns_for(self.lists, width, numbers=True)
         if width == 1 and self.inputs != 1 and columns is None:
             self.notes.append(
                 f"“{name}” scales a single column that it does not name, perhaps the target: it "
@@ -335,6 +372,7 @@ class Preparation:
             if twice:
                 raise _contradiction(f"“{name}” scales “{twice[0]}”, which is scaled already")
             self.steps.update(zip(columns, arithmetic, strict=True))
+            self.scalers[name] = columns
         self.told.append(f"“{name}” ({_kind(scaler)}) scales {width:,} columns.")
         return True
 
@@ -354,7 +392,12 @@ class Preparation:
         """Take codes, of a column's values or of the classes."""
         column = _column_of(name)
         whole = all(float(value).is_integer() for value in given.values())
-        if not column or len(given) < 2 or not whole or _words(name) & (_PART_WORDS | _NOTE_WORDS):
+        if (
+            not column
+            or len(given) < 2
+            or not whole
+            or (is_part(name) or words_of(name) & _NOTE_WORDS)
+        ):
             return False
         if column.casefold() in _TARGET_WORDS or column == self.target:
             return self._numbered_classes(name, given)
@@ -380,17 +423,6 @@ def is_turned_round(given: Mapping[Any, Any]) -> bool:
     return all(isinstance(value, str) for value in given.values()) and all(
         _is_number(key) or (isinstance(key, str) and key.isdecimal()) for key in given
     )
-
-
-def names_of(thing: Any) -> tuple[str, ...] | None:  # noqa: ANN401 - anything
-    """Give a list of names as one; None when it is none."""
-    if isinstance(thing, np.ndarray):
-        thing = thing.tolist() if thing.ndim == 1 else None
-    if not isinstance(thing, list | tuple) or not 0 < len(thing) <= _MOST_NAMES:
-        return None
-    if not all(isinstance(name, str) for name in thing) or len(set(thing)) != len(thing):
-        return None
-    return tuple(thing)
 
 
 def column_names(transformer: Any) -> tuple[str, ...] | None:  # noqa: ANN401 - scikit-learn's
@@ -439,10 +471,6 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-def _words(name: str) -> set[str]:
-    return {word for word in re.split(r"[\W_]+", name.casefold()) if word}
-
-
 def _column_of(name: str) -> str:
     """Give what is left of an encoder's name without the words that say it is one."""
     parts = [part for part in re.split(r"[\s_]+", name) if part]
@@ -461,4 +489,4 @@ def _contradiction(what: str) -> ModelError:
     )
 
 
-__all__ = ["Preparation", "column_names", "is_codes", "names_of", "width_of"]
+__all__ = ["Preparation", "column_names", "is_codes", "width_of"]

@@ -124,7 +124,10 @@ def _card(card: ModelCard, before: list[tuple[str, Any]]) -> ModelCard:
     elif names is not None:
         takes, inputs = Takes.COLUMNS, tuple(str(name) for name in names)
     elif isinstance(count, int | np.integer):
-        takes, inputs = Takes.MATRIX, tuple(f"input {i}" for i in range(1, int(count) + 1))
+        inputs = tuple(f"input {i}" for i in range(1, int(count) + 1))
+        # an encoder that was fitted on an array takes texts, though it knows no names
+        texts = "text" in kinds_of_inputs(first, inputs)
+        takes = Takes.COLUMNS if texts else Takes.MATRIX
     else:
         raise ModelError(
             f"“{name}” does not say how many columns it takes.",

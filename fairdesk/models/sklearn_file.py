@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from fairdesk.models.answers import (
     from_margins,
     from_probabilities,
 )
+from fairdesk.models.arranging import is_part, names_of, words_of
 from fairdesk.models.contents import Contents, spoken, wanted_environment
 from fairdesk.models.estimators import (
     Asked,
@@ -38,7 +38,7 @@ from fairdesk.models.estimators import (
 )
 from fairdesk.models.loading import Loaded, load
 from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, OpenedModel
-from fairdesk.models.preparation import Preparation, names_of
+from fairdesk.models.preparation import Preparation
 from fairdesk.models.prepared import PreparedModel
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 #: What lists of a model's inputs are called.
 _LIST_WORDS = frozenset({"feature", "features", "columns", "inputs", "cols"})
+#: What the score is called from which on a decision is favourable.
+_THRESHOLD_WORDS = frozenset({"threshold", "cutoff"})
 #: What models are called where several lie in one file.
 _MODEL_WORDS = ("model", "classifier", "clf", "estimator", "pipeline", "regressor", "best")
 
@@ -221,11 +223,19 @@ class _Found:
         else:
             parts = {}
         models = {name: part for name, part in parts.items() if is_estimator(part)}
+        inner = [name for name, part in parts.items() if _has_model(part)]
+        if not models and len(inner) == 1:
+            within = {str(name): part for name, part in parts.pop(inner[0]).items()}
+            return cls.of({**parts, **within}, path)
         if not models:
             raise _no_model(thing, path)
         others = [(name, part) for name, part in parts.items() if name not in models]
         first = sorted(models, key=lambda name: not any(w in name.casefold() for w in _MODEL_WORDS))
         return cls({name: models[name] for name in first}, others)
+
+
+def _has_model(thing: object) -> bool:
+    return isinstance(thing, Mapping) and any(map(is_estimator, thing.values()))
 
 
 def _no_model(thing: object, path: Path) -> ModelError:
@@ -268,14 +278,15 @@ def _choose(found: _Found, path: Path, output: str) -> tuple[Asked, tuple[str, .
 
 def _beside(found: _Found, asked: Asked, path: Path) -> Preparation:
     """Take what lies beside the model in its file."""
-    gathered = Preparation.of(Hints(), len(asked.inputs), asked.classes)
+    gathered = Preparation.of(Hints(), len(asked.inputs), asked.classes, named=asked.named)
     unused = gathered.take(found.others)
     if found.others:
         model = next(iter(found.models))
         gathered.told.insert(0, f"“{path.name}” holds several things; its model is “{model}”.")
+    gathered.notes += _thresholds(found.others)
     for name, thing in unused:
         names = names_of(thing)
-        if names and set(re.split(r"[\W_]+", name.casefold())) & _LIST_WORDS:
+        if names and words_of(name) & _LIST_WORDS and not is_part(name):
             gathered.notes.append(
                 f"“{name}” names {len(names):,} columns, but the model takes {len(asked.inputs):,} "
                 "inputs: it is not used."
@@ -286,6 +297,17 @@ def _beside(found: _Found, asked: Asked, path: Path) -> Preparation:
                 "not tell what it belongs to. Check the accuracy below."
             )
     return gathered
+
+
+def _thresholds(things: list[tuple[str, Any]]) -> Iterator[str]:
+    """Say which threshold lies beside a model: it is the auditor's to choose."""
+    for name, thing in things:
+        number = isinstance(thing, float | np.floating) and 0 < thing < 1
+        if number and words_of(name) & _THRESHOLD_WORDS and thing != 1 / 2:
+            yield (
+                f"“{name}” beside the model is {thing:.6g}: if its decision changes there and not "
+                "at 0.5, give this as the threshold."
+            )
 
 
 def _card(

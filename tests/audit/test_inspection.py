@@ -1,5 +1,7 @@
 """Data and model opened and fitted together, with a worker that opens them in this process."""
 
+import json
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -88,6 +90,34 @@ def test_an_open_input_comes_with_an_example_of_how_to_say_it(tmp_path):
     said = tmp_path / "map.json"
     said.write_text(example, encoding="utf-8")
     assert seen(**subject, model=model, map=said).mapping.inputs[1].attribute == "score"
+
+
+def test_an_engineered_column_that_is_missing_is_a_gap_and_no_constant(tmp_path):
+    """What the table does not have is not filled in with a number that looks right."""
+    model = tmp_path / "m.joblib"
+    rows = np.random.default_rng(0).random((40, 3))
+    named = pd.DataFrame(rows, columns=["score", "score_per_year", "log_income"])
+    joblib.dump(LogisticRegression().fit(named, rows[:, 1] >= 0.5), model)
+    subject = {"data": scored(tmp_path / "t.csv"), "label": "paid", "favourable": "yes"}
+    with pytest.raises(ModelError, match="no column for “score_per_year”, “log_income”") as caught:
+        seen(**subject, model=model)
+    example = caught.value.remedy.partition("like ")[2].removesuffix(".")
+    entries = json.loads(example)["inputs"]
+    assert [(each["input"], each["value"]) for each in entries] == [
+        ("score_per_year", None),
+        ("log_income", None),
+    ]
+    assert all("filled in" in each["why"] for each in entries)
+    said = tmp_path / "map.json"
+    said.write_text(example, encoding="utf-8")
+    with pytest.raises(SpecError, match="“score_per_year”, “log_income”") as caught:
+        seen(**subject, model=model, map=said)
+    assert "computed as they were for training" in caught.value.remedy
+    entries[0]["from"], entries[1]["value"] = "sex", 10.5
+    said.write_text(json.dumps({"inputs": entries}), encoding="utf-8")
+    mapping = seen(**subject, model=model, map=said).mapping
+    assert mapping.inputs[1].attribute == "sex"
+    assert mapping.inputs[2].constant == 10.5
 
 
 def test_it_is_told_which_of_several_outputs_was_taken(tmp_path):

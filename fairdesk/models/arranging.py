@@ -1,0 +1,151 @@
+"""Which columns nameless scalers and encoders are for, and the order in which parts are inputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+#: What is taken for a list of names is no longer.
+_MOST_NAMES = 100_000
+#: Words in the name of a list of numeric, or of categorical, columns.
+_NUMBERS = frozenset(
+    (
+        *("num", "nums", "numeric", "numerical", "number", "numbers", "continuous"),
+        *("scale", "scaled", "scaling", "standardised", "standardized", "normalised", "normalized"),
+    )
+)
+_NAMES = frozenset(
+    ("cat", "cats", "categorical", "categoricals", "categories", "nominal", "encode")
+)
+#: Words in the name of a list of some columns that is about something else than numbers or names.
+_OTHERS = frozenset(
+    ("ordinal", "binary", "protected", "sensitive", "dropped", "drop", "removed", "excluded")
+)
+
+
+class Arranged(NamedTuple):
+    """The inputs of a model in order, put together from parts, and how that is known."""
+
+    features: tuple[str, ...]
+    told: str
+    assumed: str = ""
+
+
+def words_of(name: str) -> set[str]:
+    """Return the words of a name, in lower case."""
+    return {word for word in re.split(r"[\W_]+", name.casefold()) if word}
+
+
+def is_part(name: str) -> bool:
+    """Tell whether a list of this name is of some of the columns only."""
+    return bool(words_of(name) & (_NUMBERS | _NAMES | _OTHERS))
+
+
+def names_of(thing: Any) -> tuple[str, ...] | None:  # noqa: ANN401 - anything
+    """Return a list of names as a tuple; None when it is none."""
+    if isinstance(thing, np.ndarray):
+        thing = thing.tolist() if thing.ndim == 1 else None
+    if not isinstance(thing, list | tuple) or not 0 < len(thing) <= _MOST_NAMES:
+        return None
+    if not all(isinstance(name, str) for name in thing) or len(set(thing)) != len(thing):
+        return None
+    return tuple(thing)
+
+
+def lists_in(things: Iterable[tuple[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """Return the lists of names among things, and in dictionaries among them, by their names."""
+    found = {}
+    for name, thing in things:
+        inner = thing.items() if isinstance(thing, Mapping) else ((name, thing),)
+        for key, each in inner:
+            names = names_of(each)
+            if names is not None and not words_of(str(key)) & _OTHERS:
+                found[str(key)] = names
+    return found
+
+
+def columns_for(
+    lists: Mapping[str, tuple[str, ...]], width: int, *, numbers: bool
+) -> tuple[str, ...] | None:
+    """Return the columns that something without names was fitted on, where one list fits.
+
+    Parameters
+    ----------
+    lists : Mapping[str, tuple[str, ...]]
+        What lies beside it.
+    width : int
+        How many columns it takes.
+    numbers : bool
+        Whether it takes numbers (a scaler) or values (an encoder). A list whose name says that
+        it is of such columns comes first; one of the other sort never fits.
+    """
+    own, other = (_NUMBERS, _NAMES) if numbers else (_NAMES, _NUMBERS)
+    fitting = {name: names for name, names in lists.items() if len(names) == width}
+    sorts = (
+        {names for name, names in fitting.items() if words_of(name) & own},
+        {names for name, names in fitting.items() if not words_of(name) & (own | other)},
+    )
+    found = next((sort for sort in sorts if sort), set())
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def arranged(
+    inputs: int,
+    scalers: Mapping[str, tuple[str, ...]],
+    one_hot: Mapping[str, Sequence[str]],
+    codes: Iterable[str],
+    lists: Mapping[str, tuple[str, ...]],
+) -> Arranged | None:
+    """Put the names of a model's inputs together from what was fitted; None where nothing fits.
+
+    A scaler of as many columns as the model has inputs stands right before it, so that its names
+    are theirs. Else the scaled columns and those made by encoders have to be exactly as many.
+
+    Parameters
+    ----------
+    inputs : int
+        How many the model takes.
+    scalers : Mapping[str, tuple[str, ...]]
+        The columns of each scaler.
+    one_hot : Mapping[str, Sequence[str]]
+        Per column: the values that became an input each.
+    codes : iterable of str
+        The columns whose values became numbers.
+    lists : Mapping[str, tuple[str, ...]]
+        Lists of names.
+    """
+    whole = {columns: name for name, columns in scalers.items() if len(columns) == inputs}
+    if len(whole) == 1:
+        columns, name = next(iter(whole.items()))
+        told = f"“{name}” names the {inputs:,} inputs, in the order in which it was fitted."
+        return Arranged(columns, told)
+    numbers = tuple(dict.fromkeys(column for columns in scalers.values() for column in columns))
+    numbers = tuple(column for column in numbers if column not in one_hot)
+    if not numbers:
+        numbers = _only(lists, _NUMBERS)
+    coded = [column for column in codes if column not in numbers and column not in one_hot]
+    coded += [c for c in _only(lists, _NAMES) if c not in (*numbers, *one_hot, *coded)]
+    spread = list(_spread(one_hot))
+    features = (*numbers, *coded, *spread)
+    if not numbers or not (coded or spread) or len(features) != inputs:
+        return None
+    return Arranged(
+        features,
+        f"The {inputs:,} inputs are put together from {len(numbers):,} numbers and what was made "
+        f"of {', '.join(f'“{column}”' for column in (*coded, *one_hot))}.",
+        "No file says in which order the model takes its inputs: numbers first is assumed, then "
+        "what was made of names. Check the agreement with the label.",
+    )
+
+
+def _only(lists: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> tuple[str, ...]:
+    found = {names for name, names in lists.items() if words_of(name) & words}
+    return next(iter(found)) if len(found) == 1 else ()
+
+
+def _spread(one_hot: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for column, values in one_hot.items():
+        yield from (f"{column}_{value}" for value in values)
