@@ -128,11 +128,6 @@ def _check_parts(path: Path) -> None:
         try:
             with zipfile.ZipFile(stream) as archive:
                 members = archive.infolist()
-                if not {"[Content_Types].xml", "mimetype"} & {each.filename for each in members}:
-                    raise DataError(
-                        f"“{path.name}” is an archive, not a table.",
-                        remedy="Unpack it and choose the table's file.",
-                    )
                 if len(members) > MOST_MEMBERS:
                     raise _bomb(path, f"It has {len(members):,} parts.")
                 total = 0

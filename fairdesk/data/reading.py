@@ -20,6 +20,7 @@ from fairdesk.data.texts import AnyTexts, Numbers
 from fairdesk.errors import DataError
 from fairdesk.events import Rows
 from fairdesk.files import sha256
+from fairdesk.signatures import recognise
 
 #: So often, in seconds, whoever watches is told.
 _TELL_SECONDS = 0.2
@@ -70,6 +71,7 @@ def read_table(
     watching = _Watching(watch)
     with readable(path), path.open("rb") as stream:
         head = stream.read(16)
+    refuse_foreign(path)
     if dialect is not None and dialect.table and not head.startswith(_WITH_TABLES):
         raise DataError(
             f"There is no table “{dialect.table}” in “{path.name}”.",
@@ -88,6 +90,20 @@ def read_table(
     columns, codes = _typed(names, notes, waiting, dialect, watching.part(_SPLITTING, 1.0))
     source = Source(str(path.absolute()), fingerprint, rows, dialect, tables)
     return Table(source, columns, codes)
+
+
+def refuse_foreign(path: Path) -> None:
+    """Refuse what is known to be no table: a model, a picture, a web page.
+
+    Raises
+    ------
+    DataError
+        Naming what the file is, and what to do.
+    """
+    with readable(path):
+        known = recognise(path)
+    if known is not None and known.as_table:
+        raise DataError(f"“{path.name}” is {known.what}.", remedy=known.as_table)
 
 
 def _reader_of(head: bytes) -> Reader:

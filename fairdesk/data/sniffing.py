@@ -147,8 +147,9 @@ def _utf16(head: bytes, path: Path) -> str:
 
 def _binary(path: Path) -> DataError:
     return DataError(
-        f"“{path.name}” has NUL bytes, so it is not a text file.",
-        remedy="Save the table as CSV and choose that file.",
+        f"“{path.name}” is not a table in a format that FairDesk knows.",
+        why="It holds zero bytes, as no text does.",
+        remedy="Save the table as CSV in the program that wrote it, and choose that file.",
     )
 
 

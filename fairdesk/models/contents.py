@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from fairdesk.errors import ModelError
-from fairdesk.models.open import describe_format
+from fairdesk.models.open import describe_format, model_within
 from fairdesk.models.packed import DAMAGED, PIECE, unpacked
 from fairdesk.models.pickle_names import Standing, standing
 from fairdesk.models.unpickling import names_in
@@ -94,6 +94,9 @@ def look_into(path: Path) -> Contents:
         When the file is there but may not be read, or unpacks to more than is read.
     """
     kind = describe_format(path)
+    if kind == "archive":
+        with model_within(path) as model:
+            return look_into(model)
     looks = {
         "pickle": _pickle,
         "skops": _skops,
@@ -329,13 +332,13 @@ def _json_of(path: Path, name: str, missing: dict[str, Any] | None = None) -> di
         raise ModelError(
             f"“{path.name}” is damaged.",
             why=f"Its description cannot be read: {str(error)[:200]}",
-            remedy="Get the file again.",
+            remedy="Download or copy it again, and compare its size with the original’s.",
         ) from error
     if not isinstance(content, dict):
         raise ModelError(
             f"“{path.name}” is damaged.",
             why=f"Its part “{name}” is no description of a model.",
-            remedy="Get the file again.",
+            remedy="Download or copy it again, and compare its size with the original’s.",
         )
     return content
 

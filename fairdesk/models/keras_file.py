@@ -69,6 +69,12 @@ def open_keras(path: Path, *, trusted: bool = False, output: str = "") -> Opened
             else:
                 return _dense(path, network, inputs, parts.version, outputs, chosen)
     except DAMAGE as error:
+        # the words of the HDF5 library
+        if "truncated file" in str(error):
+            raise ModelError(
+                f"“{path.name}” is cut off: it is shorter than it says.",
+                remedy="Download or copy it again, and compare its size with the original’s.",
+            ) from error
         raise ModelError(
             f"“{path.name}” is damaged or was not written by Keras.",
             why=f"Reading it failed: {error}.",

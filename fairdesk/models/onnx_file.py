@@ -302,7 +302,8 @@ def open_onnx(path: Path, *, output: str = "") -> OnnxModel:
         raise ModelError(
             f"“{path.name}” is damaged or no ONNX model.",
             why=f"Looking into it failed: {error}.",
-            remedy="Get the file again, or export the model again.",
+            remedy="Download or copy it again and compare its size with the original’s, or export "
+            "the model again.",
         ) from error
 
 

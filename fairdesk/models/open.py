@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
+from fairdesk import file_types as types
 from fairdesk.errors import ModelError
+from fairdesk.files import sha256
 from fairdesk.models.model import Companion, OpenedModel
 from fairdesk.models.packed import PACKED
+from fairdesk.signatures import as_text, looks_tabular, recognise, unpacked
 
 #: How many bytes tell the formats apart.
-_HEAD = 4096
+_HEAD = 1 << 16
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 #: Suffixes under which pickles of the oldest, textual protocol are taken for what they are.
 _PICKLE_SUFFIXES = frozenset({".pkl", ".pickle", ".joblib", ".sav", ".p"})
 #: The highest versions that exist or are near; a byte beyond them is no such file.
 _PICKLE_PROTOCOL, _ONNX_VERSION = 5, 31
+
+#: What `describe_format` says of files that `open_model` opens.
+OPENED = frozenset(("keras-zip", "hdf5", "saved-model", "onnx", "pickle", "skops"))
+#: So many files of a folder are listed.
+_LISTED = 10
 
 WANTED = (
     "FairDesk opens Keras (.keras, .h5), ONNX (.onnx) and scikit-learn (.pkl, .joblib, .skops) "
@@ -32,8 +43,9 @@ def describe_format(path: Path) -> str:
     -------
     str
         ``"keras-zip"``, ``"hdf5"``, ``"saved-model"`` (a folder), ``"onnx"``, ``"pickle"``,
-        ``"skops"``; or, of what cannot be opened, ``"missing"``, ``"folder"``, ``"empty"``,
-        ``"zip"``, ``"text"`` or ``"unknown"``.
+        ``"skops"``; ``"archive"`` of one that may hold a model; or, of what cannot be opened,
+        ``"missing"``, ``"folder"``, ``"empty"``, ``"text"``, ``"foreign"`` (known to
+        `fairdesk.signatures.recognise`, and no text) or ``"unknown"``.
 
     Raises
     ------
@@ -49,20 +61,24 @@ def describe_format(path: Path) -> str:
             head = stream.read(_HEAD)
             stream.seek(max(stream.seek(0, os.SEEK_END) - 1, 0))
             last = stream.read(1)
+        known = recognise(path)
     except OSError as error:
         raise ModelError(
             f"“{path.name}” cannot be read.",
             why=f"The system says: {error.strerror}.",
             remedy="Check that you may read the file.",
         ) from error
+    if known is not None and not known.opens and not known.text:
+        return "archive" if known.unpacks else "foreign"
     if head.startswith(b"PK"):
         return _kind_of_zip(path)
     kinds = {
         "empty": not head,
         "hdf5": head.startswith(_HDF5),
         "pickle": _is_pickle(head, last, path.suffix.lower()),
+        "archive": _is_packed(head),
         "onnx": head[:1] == b"\x08" and head[1:2] != b"" and 0 < head[1] <= _ONNX_VERSION,
-        "text": _is_text(head),
+        "text": as_text(head) is not None,
     }
     return next((kind for kind, it_is in kinds.items() if it_is), "unknown")
 
@@ -70,31 +86,22 @@ def describe_format(path: Path) -> str:
 def _is_pickle(head: bytes, last: bytes, suffix: str) -> bool:
     if head.startswith(b"\x80"):
         return len(head) > 1 and head[1] <= _PICKLE_PROTOCOL
-    if head.startswith(tuple(PACKED)):
-        return True
+    if _is_packed(head):
+        inner = unpacked(head)
+        # what cannot be unpacked here, or is cut off, is a pickle until opening it says otherwise
+        return not inner or inner[:1] == b"\x80" or (suffix in _PICKLE_SUFFIXES)
     # the oldest protocols begin with any of some letters and signs, but all end with a full stop
     return suffix in _PICKLE_SUFFIXES and head[:1] in (b"(", b"]", b"}", b"c") and last == b"."
 
 
+def _is_packed(head: bytes) -> bool:
+    return head.startswith(tuple(PACKED))
+
+
 def _kind_of_zip(path: Path) -> str:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = set(archive.namelist())
-    except zipfile.BadZipFile:
-        # cut off: its list of parts, at the end, is missing
-        return "keras-zip" if path.suffix.lower() == ".keras" else "zip"
-    if {"config.json", "model.weights.h5"} <= names:
-        return "keras-zip"
-    return "skops" if "schema.json" in names else "zip"
-
-
-def _is_text(head: bytes) -> bool:
-    try:
-        # the last character may be cut
-        head[:-4].decode() if len(head) == _HEAD else head.decode()
-    except UnicodeDecodeError:
-        return False
-    return b"\0" not in head
+    with zipfile.ZipFile(path) as archive:
+        inside = set(archive.namelist())
+    return "keras-zip" if {"config.json", "model.weights.h5"} <= inside else "skops"
 
 
 def open_model(
@@ -125,6 +132,8 @@ def open_model(
         When the file is a program and ``trusted`` is false; nothing of it was run.
     """
     kind = describe_format(path)
+    if kind == "archive":
+        return _opened_within(path, trusted=trusted, output=output, companions=companions)
     # each reader is loaded with its library only when a file needs it
     if kind in ("keras-zip", "hdf5", "saved-model"):
         from fairdesk.models.keras_file import open_keras  # noqa: PLC0415
@@ -147,37 +156,83 @@ def open_model(
     return opened
 
 
+def _opened_within(
+    path: Path, *, trusted: bool, output: str, companions: Sequence[Companion]
+) -> OpenedModel:
+    """Open the one model in an archive."""
+    from fairdesk.models.companions import DescribedModel  # noqa: PLC0415 - it needs this module
+
+    with model_within(path) as model:
+        opened = open_model(model, trusted=trusted, output=output, companions=companions)
+    note = f"“{path.name}” is an archive: the only model in it, “{model.name}”, was opened."
+    card = msgspec.structs.replace(
+        opened.card,
+        path=str(path),
+        sha256=sha256(path),
+        warnings=(note, *opened.card.warnings),
+    )
+    return DescribedModel(opened, card)
+
+
+@contextmanager
+def model_within(path: Path) -> Iterator[Path]:
+    """Give the one model in an archive, as long as it is needed.
+
+    Raises
+    ------
+    ModelError
+        When it holds none or several, or cannot be unpacked.
+    """
+    from fairdesk.models.archives import model_within as within  # noqa: PLC0415 - needed seldom
+
+    with within(path, lambda each: describe_format(each) in OPENED) as model:
+        yield model
+
+
 def _refusal(path: Path, kind: str) -> ModelError:
     """Say what the file is instead of a model: what, why and what to do."""
     name = f"“{path.name}”"
-    what, why, remedy = {
-        "missing": (
-            f"The model file “{path}” is not there.",
-            "",
-            "Check its name, or choose another file.",
-        ),
-        "empty": (
+    known = recognise(path) if kind in ("foreign", "text", "folder") else None
+    if known is not None:
+        return ModelError(f"{name} is {known.what}.", remedy=known.as_model)
+    if kind == "missing":
+        return ModelError(
+            f"The model file “{path}” is not there.", remedy="Check its name, or choose another."
+        )
+    if kind == "empty":
+        return ModelError(
             f"The model file {name} is empty.",
-            "Perhaps a download or a copy was cut off.",
-            "Get the file again.",
-        ),
-        "folder": (f"{name} is a folder.", "", f"Choose a file. {WANTED}"),
-        "zip": (
-            f"{name} is an archive, but not of a Keras model.",
-            "It is damaged, or holds something else.",
-            f"Unpack it if the model is inside. {WANTED}",
-        ),
-        "text": (
-            f"{name} is a text file, not a model.",
-            "Perhaps the data file was chosen as the model.",
-            WANTED,
-        ),
-    }.get(
-        kind,
-        (
-            f"{name} is no model file that FairDesk knows.",
-            "Its first bytes belong to none of the formats; perhaps it is damaged.",
-            WANTED,
-        ),
+            why="A download or a copy that did not begin leaves such a file.",
+            remedy="Download or copy it again, and compare its size with the original’s.",
+        )
+    return _of_folder(path) if kind == "folder" else _of_unknown(path)
+
+
+def _of_folder(path: Path) -> ModelError:
+    inside = [each for each in sorted(path.iterdir()) if describe_format(each) in OPENED]
+    listed = ", ".join(f"“{each.name}”" for each in inside[:_LISTED])
+    return ModelError(
+        f"“{path.name}” is a folder, but not of a TensorFlow SavedModel.",
+        why=f"It holds: {listed}." if inside else "It holds no model that FairDesk opens.",
+        remedy="Choose the model’s own file in it." if inside else WANTED,
     )
-    return ModelError(what, why=why, remedy=remedy)
+
+
+def _of_unknown(path: Path) -> ModelError:
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD)
+    text = as_text(head)
+    if text is None:
+        return ModelError(
+            f"“{path.name}” is of a format that FairDesk does not know.",
+            why=f"It begins with the bytes {head[:8].hex(' ')}.",
+            remedy=types.ASK,
+        )
+    if looks_tabular(text):
+        return ModelError(f"“{path.name}” is a table.", remedy=types.AS_DATA)
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return ModelError(
+        f"“{path.name}” is a text that is of no model’s format known to FairDesk.",
+        why=f"Its first line is “{first[:80]}”." if first else "It holds nothing but spaces.",
+        remedy=types.ASK,
+    )

@@ -194,8 +194,7 @@ class Trial:
         except TrustRequiredError:
             raise
         except ModelError as error:
-            offered = requirement is not None and not requirement.obstacle
-            if offered and requirement.remedy == error.remedy and not self._making:
+            if self._offered(requirement, error):
                 return Outcome.ENVIRONMENT, f"not made: {requirement.title}"
             raise
         if card.environment:
@@ -214,9 +213,20 @@ class Trial:
                 self._companions = ()
         if found is not None:
             return outcome, self._told(*found)
+        if error is not None and self._offered(requirement, error):
+            return Outcome.ENVIRONMENT, f"not made: {requirement.title}"
         if error is None or "--map" not in error.remedy:
             raise error or AssertionError("nothing was tried")
         return Outcome.ASSIGN, str(error)
+
+    def _offered(self, requirement: environments.Requirement | None, error: FairDeskError) -> bool:
+        """Tell whether an error offers an environment that can be made, and is not yet."""
+        return (
+            requirement is not None
+            and not requirement.obstacle
+            and requirement.remedy == error.remedy
+            and not self._making
+        )
 
     def _best(
         self,

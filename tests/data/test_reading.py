@@ -283,7 +283,7 @@ def test_names_that_had_to_be_made_are_told(table):
         (b"1," * 9_000_000, "longer than"),
         (b"1," * 2_000_000, "2,000,001 columns"),
         (b"," * 2_000_000 + b"\n", "2,000,001 columns"),
-        (b"\0" * 100_000, "NUL"),
+        (b"\0" * 100_000, "zero bytes"),
         (b"a,b\n1," + b"x" * 20_000_000, "longer than"),
         (b"a,b\n1,2\n3," + b"x" * 2_000_000, "cannot be split into cells near line 3"),
         (b'a,b\n1,"2\n' + b"3,4\n" * 100_000, "cannot be split into cells"),

@@ -425,7 +425,7 @@ def test_weights_alone_are_no_model(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["h5", "keras"])
 @pytest.mark.parametrize("kept", [9, 200, 0.5, 0.95])
-def test_a_file_that_is_cut_off_is_told_as_damaged(tmp_path, suffix, kept):
+def test_a_file_that_is_cut_off_is_called_so(tmp_path, suffix, kept):
     path = tmp_path / f"m.{suffix}"
     if suffix == "h5":
         write_h5(path, PLAIN, ARRAYS)
@@ -433,7 +433,9 @@ def test_a_file_that_is_cut_off_is_told_as_damaged(tmp_path, suffix, kept):
         write_keras(path, PLAIN, {"dense": [FIRST, BIAS], "dense_1": [LAST]})
     whole = path.read_bytes()
     path.write_bytes(whole[: int(kept if kept >= 1 else kept * len(whole))])
-    with pytest.raises(ModelError, match=r"damaged|no model"):
+    with pytest.raises(
+        ModelError, match="damaged" if (kept, suffix) == (9, "h5") else "is cut off"
+    ):
         open_model(path)
 
 

@@ -21,29 +21,30 @@ def test_a_missing_file_is_told_with_its_path(tmp_path):
     ("name", "content", "kind", "said"),
     [
         ("m.h5", b"", "empty", "is empty"),
-        ("data.csv", b"age,sex\n30,m\n41,f\n", "text", "is a text file"),
+        ("data.csv", b"age,sex\n30,m\n41,f\n", "text", "is a table"),
         (
             "gr\u00fc\u00dfe.csv",
             "stra\u00dfe,\u20ac\n1,2\n".encode() * 3000,
             "text",
-            "is a text file",
+            "is a table",
         ),
-        ("ages.pkl", b"age,sex\n30,m\n", "text", "is a text file"),
-        ("m.keras", b"PK\x03\x04broken", "keras-zip", "damaged"),
-        ("m.zip", b"PK\x03\x04broken", "zip", "is an archive"),
+        ("ages.pkl", b"age,sex\n30,m\n", "text", "is a table"),
+        ("m.keras", b"PK\x03\x04broken", "foreign", "is cut off"),
+        ("m.zip", b"PK\x03\x04broken", "foreign", "is cut off"),
         ("m.h5", b"\x89HDF\r\n\x1a\n", "hdf5", "damaged"),
         ("m.onnx", b"\x08\x07\x3a\xff\xff\x01", "onnx", "damaged"),
         ("m.onnx", b"\x08\x07", "onnx", "holds no network"),
-        ("m.bin", bytes(range(200, 256)) * 4, "unknown", "no model file"),
-        ("m.png", b"\x89PNG\r\n\x1a\n" + bytes(40), "unknown", "no model file"),
+        ("m.bin", bytes(range(200, 256)) * 4, "unknown", "begins with the bytes c8 c9"),
+        ("m.png", b"\x89PNG\r\n\x1a\n" + bytes(40), "foreign", "is a picture"),
     ],
 )
 def test_what_is_no_model_is_told_by_its_content(tmp_path, name, content, kind, said):
     path = tmp_path / name
     path.write_bytes(content)
     assert describe_format(path) == kind
-    with pytest.raises(ModelError, match=said) as caught:
+    with pytest.raises(ModelError) as caught:
         open_model(path, trusted=True)
+    assert said in str(caught.value)
     assert caught.value.remedy
 
 
@@ -56,7 +57,7 @@ def test_folders_are_told_apart(tmp_path):
 
 
 def test_archives_of_other_things_are_told_apart(tmp_path):
-    for name, kind in (("schema.json", "skops"), ("readme.txt", "zip")):
+    for name, kind in (("schema.json", "skops"), ("readme.txt", "archive")):
         path = tmp_path / f"{kind}.zip"
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr(name, "{}")
