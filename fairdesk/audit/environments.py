@@ -28,6 +28,7 @@ from fairdesk.audit.worker import Worker
 from fairdesk.errors import ModelError, TrustRequiredError, WorkerError
 from fairdesk.files import environments_folder
 from fairdesk.models.contents import Contents, installed
+from fairdesk.models.pickle_names import NETWORKS, is_missing
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,13 @@ _BY_NAME = {
     "imblearn": "imbalanced-learn",
     "lightgbm": "lightgbm",
     "xgboost": "xgboost",
+    # what is well known is installed by its own name; a name that only a file tells never is
+    "category_encoders": "category-encoders",
+    "cloudpickle": "cloudpickle",
+    "dill": "dill",
+    "feature_engine": "feature-engine",
+    "mlxtend": "mlxtend",
+    "sklearn_pandas": "sklearn-pandas",
 }
 #: What the guest itself imports to open such a model and search it.
 _GUEST_IMPORTS = (
@@ -171,6 +179,8 @@ def needed(contents: Contents) -> Requirement | None:
         What it takes to open the file as it was saved; ``None`` when what is installed is of the
         same minor version, or the file does not tell.
     """
+    if not _can_help(contents):
+        return None
     told = {}
     for key, text in contents.saved_with.items():
         name, wanted = _BY_NAME.get(key.lower()), _wanted(text)
@@ -194,6 +204,13 @@ def needed(contents: Contents) -> Requirement | None:
     if contents.format == "skops":
         packages["skops"] = ""
     return _requirement(packages, " ".join(mismatches + missing))
+
+
+def _can_help(contents: Contents) -> bool:
+    """Tell whether all code that a file asks for can be had in an environment."""
+    strange = [each.name for each in contents.imports if each.standing != "known"]
+    roots = {name.partition(".")[0] for name in strange} - {*_BY_NAME}
+    return not any(root in NETWORKS or is_missing(root) for root in roots)
 
 
 def _requirement(packages: dict[str, str], mismatch: str) -> Requirement:

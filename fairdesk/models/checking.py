@@ -13,6 +13,7 @@ from fairdesk.errors import ModelError
 from fairdesk.models.decision import VALUES
 from fairdesk.models.mapping import Proposal, hinted, input_names, listing
 from fairdesk.models.model import How, Input, Mapping, ModelCard
+from fairdesk.models.one_hot import texts_of
 
 #: Of a number column so many values without a code are enough to be shown.
 _SHOWN = 12
@@ -131,7 +132,7 @@ def _of_values(item: Input, column: Column, card: ModelCard, table: Table) -> It
     if item.how is How.CODE:
         if item.missing and item.missing not in item.codes and item.others is None:
             yield f"The input “{item.name}” has no number for a missing cell (“{item.missing}”)."
-        values = [] if item.others is not None else _texts(column, table)
+        values = () if item.others is not None else texts_of(table, column)
         unknown = [value for value in values if value not in item.codes]
         if unknown:
             yield (
@@ -149,11 +150,6 @@ def _of_values(item: Input, column: Column, card: ModelCard, table: Table) -> It
                 f"The encoder of “{item.name}” does not know these numbers of “{column.name}”: "
                 f"{listing(shown)}."
             )
-
-
-def _texts(column: Column, table: Table) -> list[str]:
-    codes = table.codes[:, table.index(column.name)]
-    return [column.text(code) for code in np.unique(codes[~np.isnan(codes)]).tolist()]
 
 
 def _of_answers(mapping: Mapping | Proposal, card: ModelCard) -> Iterator[str]:

@@ -19,9 +19,12 @@ from fairdesk.models.packed import DAMAGED, PIECE, unpacked
 from fairdesk.models.pickle_names import Standing, standing
 from fairdesk.models.unpickling import names_in
 
-#: Where a pickle says which scikit-learn wrote it: the key, perhaps remembered, and its text.
+#: Where a pickle says which scikit-learn wrote it: the key, perhaps remembered, and its text,
+#: whose length is told before it, or which ends with its line.
 _SCIKIT = re.compile(
-    rb"_sklearn_version(?:\x94|q.|r.{4}|p\d+\n)?(?:X.{4}|\x8c.|V)(\d+\.\d+[0-9A-Za-z.]*)", re.DOTALL
+    rb"_sklearn_version'?\n?(?:\x94|q.|r.{4}|p\d+\n)?"
+    rb"(?:X(?P<four>.{4})|[U\x8c](?P<one>.)|V|S')(?P<text>\d+\.\d+[0-9A-Za-z.+]*)",
+    re.DOTALL,
 )
 #: The same of XGBoost: in its own binary form, or in the JSON of older versions.
 _XGBOOST = re.compile(
@@ -181,6 +184,9 @@ def _searched(path: Path, pattern: re.Pattern[bytes]) -> list[str]:
     try:
         for piece in _pieces(path):
             found = pattern.search(piece)
+            if found and "text" in found.groupdict():
+                text = found["text"].decode()[: _length(found)]
+                return [text] if _VERSION_TEXT.fullmatch(text) else []
             if found:
                 groups = [group for group in found.groups() if group is not None]
                 return [".".join(_part(group) for group in groups)]
@@ -188,6 +194,12 @@ def _searched(path: Path, pattern: re.Pattern[bytes]) -> list[str]:
         # cut off: opening it will say so
         return []
     return []
+
+
+def _length(found: re.Match[bytes]) -> int | None:
+    """Return how long a text is, as a pickle tells before it; none where its line ends it."""
+    told = found["four"] or found["one"]
+    return int.from_bytes(told, "little") if told else None
 
 
 def _part(group: bytes) -> str:

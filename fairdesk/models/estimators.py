@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,10 @@ _TREES = frozenset(
     )
     for role in ("Classifier", "Regressor")
 )
+#: Under which names transformers of columns keep what they were fitted on, by version.
+_NAMES = ("feature_names_in_", "_feature_names_in", "_df_columns")
+#: Widths that are tried of a model that does not say how many inputs it takes.
+_MOST_TRIED = 300
 #: What a text input is called that has no name.
 TEXT_INPUT = "text"
 
@@ -208,16 +213,68 @@ def sample_row(asked: Asked) -> list[float | str]:
 def _inputs(estimator: Any, path: Path) -> tuple[Takes, tuple[str, ...], bool]:  # noqa: ANN401 - any estimator
     if reads_text(estimator):
         return Takes.COLUMNS, (TEXT_INPUT,), False
-    names = getattr(estimator, "feature_names_in_", None)
+    names = _names_taken(estimator)
     if names is not None:
         return Takes.COLUMNS, tuple(str(name) for name in names), True
     count = getattr(estimator, "n_features_in_", getattr(_first(estimator), "n_features_in_", None))
-    if not isinstance(count, int | np.integer):
+    if not isinstance(count, (int, np.integer)):
+        count = _count_taken(estimator)
+    if count is None:
         raise ModelError(
             f"“{path.name}” does not say how many inputs it takes.",
-            remedy="Save it again with a newer version of scikit-learn.",
+            why="It takes rows of several widths, or of none that was tried.",
+            remedy="Ask for it saved again with scikit-learn 1.0 or newer, fitted on a table with "
+            "names (a pandas DataFrame), or exported as ONNX.",
         )
     return Takes.MATRIX, tuple(f"input {i}" for i in range(1, int(count) + 1)), False
+
+
+def _names_taken(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
+    """Return the names of the columns that an estimator was fitted on; None where it keeps none."""
+    first = _first(estimator)
+    for whose, name in ((estimator, "feature_names_in_"), *((first, key) for key in _NAMES)):
+        names = getattr(whose, name, None)
+        if names is not None and len(np.shape(names)) == 1:
+            return names
+    # before 0.22 nothing kept them but the list of which column goes where
+    parts = getattr(first, "transformers_", None) or getattr(first, "features", None) or ()
+    named = [_listed(part) for part in parts if not _is_dropped(part)]
+    if not named or any(columns is None for columns in named):
+        return None
+    return tuple(dict.fromkeys(column for columns in named for column in columns or ()))
+
+
+def _listed(part: Any) -> list[str] | None:  # noqa: ANN401 - a tuple of some kind
+    """Return the columns that a part is given, where they are named."""
+    columns = part[0] if len(part) < 3 or not isinstance(part[0], str) else part[2]
+    columns = [columns] if isinstance(columns, str) else columns
+    if not isinstance(columns, (list, tuple, np.ndarray)) or not len(columns):
+        return None
+    return [str(each) for each in columns] if all(isinstance(c, str) for c in columns) else None
+
+
+def _is_dropped(part: Any) -> bool:  # noqa: ANN401 - a tuple of some kind
+    return len(part) > 2 and isinstance(part[1], str) and part[1] == "drop"
+
+
+def _count_taken(estimator: Any) -> int | None:  # noqa: ANN401 - any estimator
+    """Find how many inputs an old model takes by asking it: the one width that it does not refuse.
+
+    Models of scikit-learn before 0.24 do not say it in one way; what refuses all widths but one
+    takes that one.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        taken = [width for width in range(1, _MOST_TRIED + 1) if _takes(estimator, width)]
+    return taken[0] if len(taken) == 1 else None
+
+
+def _takes(estimator: Any, width: int) -> bool:  # noqa: ANN401 - any estimator
+    try:
+        estimator.predict(np.zeros((1, width)))
+    except Exception:  # noqa: BLE001 - any kind: the model's own code runs
+        return False
+    return True
 
 
 def _classes_of(estimator: Any) -> Any:  # noqa: ANN401 - an array, a list of arrays, or None

@@ -208,15 +208,67 @@ def _by_name(file: h5py.File) -> Weights:
 def _by_place(file: h5py.File) -> Weights:
     """Find weights as Keras writes them to `.keras`: a group per class and place in it."""
     read = _reader(file)
+    places = slashed(file)
     # the second is how Keras 2.12 to 2.15 wrote sequential models
     roots = ("layers", "_layer_checkpoint_dependencies")
-    root = next((name for name in roots if name in file), "layers")
+    root = next((name for name in roots if any(p.startswith(f"{name}/") for p in places)), "layers")
 
     def weights(_: str, place: str) -> list[Float64]:
-        where = f"{root}/{place}/vars"
+        where = places[f"{root}/{place}/vars"]
         return [read(f"{where}/{i}") for i in range(len(file[where]))]
 
     return weights
+
+
+def slashed(file: h5py.File) -> dict[str, str]:
+    r"""Return the places in a file as Keras names them, and as they are called there.
+
+    On Windows some versions of Keras wrote ``layers\dense`` as one name.
+
+    Raises
+    ------
+    ValueError
+        When two places have the same name so.
+    """
+    found: list[str] = []
+    file.visit(found.append)
+    places = {place.replace("\\", "/"): place for place in found}
+    if len(places) != len(found):
+        raise ValueError("two of its parts have the same name")
+    return places
+
+
+def with_slashes(path: Path, target: Path) -> bool:
+    r"""Copy a `.keras` file whose parts are named as on Windows, with their names as elsewhere.
+
+    Returns
+    -------
+    bool
+        Whether there was anything to change; else nothing was written.
+    """
+    # h5py takes a third of a second to load, and the window never needs it
+    import h5py  # noqa: PLC0415
+
+    with zipfile.ZipFile(path) as archive:
+        members = {part.filename: archive.read(part) for part in archive.infolist()}
+    with h5py.File(BytesIO(members["model.weights.h5"]), "r") as file:
+        places = slashed(file)
+        if not any("\\" in place for place in (*places.values(), *members)):
+            return False
+        written = BytesIO()
+        with h5py.File(written, "w") as copy:
+            for place, there in places.items():
+                if isinstance(file[there], h5py.Group):
+                    made = copy.require_group(place)
+                else:
+                    made = copy.create_dataset(place, data=file[there][()])
+                for name, value in file[there].attrs.items():
+                    made.attrs[name] = value
+    members["model.weights.h5"] = written.getvalue()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name.replace("\\", "/"), content)
+    return True
 
 
 def _reader(file: h5py.File) -> Callable[[str], Float64]:

@@ -20,7 +20,7 @@ from fairdesk.models.answers import first_line, from_margins, from_probabilities
 from fairdesk.models.chain import EACH_FOR_ITSELF, ESTIMATE, LOGIT, LOGITS, TANH, Learnt
 from fairdesk.models.dense import Float32
 from fairdesk.models.keras_config import STEPPED, Named
-from fairdesk.models.keras_parts import KerasParts
+from fairdesk.models.keras_parts import KerasParts, with_slashes
 from fairdesk.models.model import Capability, Inputs, ModelCard
 from fairdesk.models.tensors import MOST_INPUTS, Tensor, fill, fill_matrix, taken
 
@@ -443,12 +443,13 @@ def last_activation(maker: Any) -> str:  # noqa: ANN401 - as above
 
 def load_network(keras: Any, path: Path, parts: KerasParts, *, safe: bool) -> Any:  # noqa: ANN401 - as above
     """Load a model without its training state, as the Keras that is installed computes it."""
-    if path.suffix == parts.suffix:
-        return _loaded(keras, path, parts, safe=safe)
-    # Keras goes by the suffix, FairDesk by the content
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / f"model{parts.suffix}"
-        shutil.copyfile(path, copy)
+        # Keras goes by the suffix, FairDesk by the content
+        if not (parts.suffix == ".keras" and with_slashes(path, copy)):
+            if path.suffix == parts.suffix:
+                return _loaded(keras, path, parts, safe=safe)
+            shutil.copyfile(path, copy)
         return _loaded(keras, copy, parts, safe=safe)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +22,15 @@ from fairdesk.models.contents import (
     wanted_environment,
 )
 from fairdesk.models.misread import misread
-from fairdesk.models.pickle_names import stands_for_another
+from fairdesk.models.pickle_names import (
+    JOBLIB_FILES,
+    NETWORKS,
+    SCRIPTS,
+    is_missing,
+    stands_for_another,
+)
 from fairdesk.models.rebuilding import RefusedError
-from fairdesk.models.unpickling import names_in, rebuild, resolve
+from fairdesk.models.unpickling import CUT_OFF, names_in, rebuild, resolve
 from fairdesk.models.vetting import vet
 
 if TYPE_CHECKING:
@@ -92,11 +98,48 @@ def load(path: Path, *, trusted: bool) -> Loaded:
             return Loaded(thing, contents, tuple(notes))
         except RefusedError as error:
             refused = (error.name,)
+    if hopeless := _beyond_consent(path, refused):
+        raise hopeless
     if not trusted:
         raise _needs_trust(path, refused)
     with _caught(contents) as notes:
         thing = _opened(path, contents, steps.freely)
     return Loaded(thing, contents, tuple(notes), needed_trust=True)
+
+
+def _beyond_consent(path: Path, refused: Sequence[str]) -> ModelError | None:
+    """Return why a file cannot be opened even where its code may run; None where it may open."""
+    own = [name for name in refused if name.partition(".")[0] in SCRIPTS]
+    if own:
+        listed = ", ".join(f"“{name.partition('.')[2]}”" for name in own[:_MOST_NAMES])
+        return ModelError(
+            f"“{path.name}” needs {listed}, which its author wrote in the script that saved it.",
+            why="A pickle holds only the name of such a class or function, not its code: nobody "
+            "but its author can open it.",
+            remedy="Ask its author to save the model without it (of parts of scikit-learn only), "
+            "to export it as ONNX, or for its decisions as a column of the table: group metrics "
+            "can be measured of those.",
+        )
+    if any(name.partition(".")[0] in NETWORKS for name in refused):
+        return ModelError(
+            f"“{path.name}” is a Keras network inside a pickle.",
+            why="Opening it runs code of its file, and works only with the very versions of Keras "
+            "and TensorFlow that saved it.",
+            remedy="Ask for the network saved with model.save(“model.keras”), which FairDesk reads "
+            "as data, and for its scaler or encoders as files beside it.",
+        )
+    missing = next((name for name in refused if is_missing(name)), "")
+    return _not_installed(path, missing.partition(".")[0]) if missing else None
+
+
+def _not_installed(path: Path, library: str) -> ModelError:
+    return ModelError(
+        f"“{path.name}” needs the Python library “{library}”, which is not installed.",
+        remedy=f"Install it: {_GET[library]}."
+        if library in _GET
+        else "Install that library beside FairDesk, or ask for the model as ONNX. If it is its "
+        "author’s own and not public, ask for a model of parts of scikit-learn only.",
+    )
 
 
 def refused_names(names: Iterable[tuple[str, str]], *, real: bool = False) -> tuple[str, ...]:
@@ -198,13 +241,8 @@ def _opened(path: Path, contents: Contents, opening: Callable[[], object]) -> ob
         raise
     except ModuleNotFoundError as error:
         library = (error.name or "").split(".")[0]
-        if library and library not in ("sklearn", "_loss", "numpy", "scipy"):
-            raise ModelError(
-                f"“{path.name}” needs the Python library “{library}”, which is not installed.",
-                remedy=f"Install it: {_GET[library]}."
-                if library in _GET
-                else "Install that library beside FairDesk, or ask for the model as ONNX.",
-            ) from error
+        if library and library != "_loss" and is_missing(library):
+            raise _not_installed(path, library) from error
         raise _unreadable(path, contents, error) from error
     except Exception as error:
         # any kind: where the file is trusted its own code ran
@@ -277,10 +315,29 @@ def _refuse_misread(thing: object, path: Path, contents: Contents) -> None:
 def _unreadable(path: Path, contents: Contents, error: Exception) -> ModelError:
     wanted = wanted_environment(contents)
     said = first_line(error)
+    if any(name.name in JOBLIB_FILES for name in contents.imports):
+        return ModelError(
+            f"“{path.name}” is one of several files: its numbers are in others.",
+            why="joblib before 0.10 wrote every array to a file of its own.",
+            remedy="Ask for the model saved again with a newer joblib, which writes one file.",
+        )
+    if isinstance(error, CUT_OFF):
+        return ModelError(
+            f"“{path.name}” is not whole: {said}",
+            why="A download or a copy was cut off, or changed it (as sending it as text does).",
+            remedy="Get the file again and compare its size with the original’s.",
+        )
+    if not wanted and isinstance(error, (ImportError, AttributeError)):
+        return ModelError(
+            f"“{path.name}” asks for what the installed libraries do not have.",
+            why=f"It was saved with other versions, which it does not name. Python says: {said}",
+            remedy="Ask its author which version of scikit-learn saved it (sklearn.__version__), "
+            "and for the model saved again with a current one, or exported as ONNX.",
+        )
     if not wanted:
         return ModelError(
-            f"“{path.name}” cannot be opened.",
-            why=f"It is damaged, or needs code that is not here: {said}",
+            f"“{path.name}” cannot be opened with the installed libraries.",
+            why=f"Python says: {said}",
             remedy="Save the model again with joblib.dump(), or export it as ONNX.",
         )
     saved, here = spoken(wanted)

@@ -23,6 +23,7 @@ from fairdesk.models.one_hot import (
     loose,
     made,
     recognise,
+    texts_of,
     values_of,
 )
 
@@ -193,7 +194,9 @@ def made_of(name: str, column: Column, table: Table, card: ModelCard, accepts: s
     """
     codes = None if accepts == "text" else hinted(card.hints.codes, name, column.name)
     if codes:
-        item = _encoded(name, column, codes, values_of(table, column))
+        # an encoder may know more numbers than could have an input each
+        values = values_of(table, column) or texts_of(table, column)
+        item = _encoded(name, column, codes, values)
         if item.codes:
             return item
     if column.kind.is_number and accepts != "text":

@@ -85,6 +85,12 @@ def values_of(table: Table, column: Column) -> tuple[str, ...]:
     return tuple(column.text(number) for number in numbers)
 
 
+def texts_of(table: Table, column: Column) -> tuple[str, ...]:
+    """Return the texts of all values that a column has in the table, in the order of its codes."""
+    codes = table.codes[:, table.index(column.name)]
+    return tuple(column.text(code) for code in np.unique(codes[~np.isnan(codes)]).tolist())
+
+
 def recognise(names: Sequence[str], table: Table, columns: Sequence[Column]) -> Recognised:
     """Find the columns and values that inputs are named after.
 

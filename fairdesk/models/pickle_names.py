@@ -8,6 +8,7 @@ text that lies in the file.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Literal
 
 import numpy as np
@@ -62,6 +63,7 @@ FUNCTIONS = frozenset(
         ),
         "sklearn.feature_selection._mutual_info.mutual_info_classif",
         "sklearn.feature_selection._mutual_info.mutual_info_regression",
+        *(f"sklearn.metrics.{home}._passthrough_scorer" for home in ("_scorer", "scorer")),
         "sklearn.cluster._kmeans._kmeans_single_lloyd",
         "sklearn.cluster._kmeans._kmeans_single_elkan",
         "scipy._lib.array_api_compat.numpy._aliases.asarray",
@@ -188,8 +190,27 @@ NUMPY_HOMES = frozenset(
 SPECIAL_FUNCTIONS = frozenset(
     ("scipy.special", "scipy.special._ufuncs", "scipy.special._special_ufuncs")
 )
-#: How joblib writes arrays.
-JOBLIB_ARRAY = "joblib.numpy_pickle.NumpyArrayWrapper"
+#: How joblib writes arrays, also the joblib that scikit-learn before 0.23 had inside.
+JOBLIB_ARRAYS = frozenset(
+    (
+        "joblib.numpy_pickle.NumpyArrayWrapper",
+        "sklearn.externals.joblib.numpy_pickle.NumpyArrayWrapper",
+    )
+)
+#: How joblib before 0.10 wrote them: each to another file.
+JOBLIB_FILES = frozenset(
+    f"{home}.numpy_pickle{module}.{name}"
+    for home in ("joblib", "sklearn.externals.joblib")
+    for module in ("", "_compat")
+    for name in ("NDArrayWrapper", "ZNDArrayWrapper")
+)
+
+#: Where classes are from that lay in the script which saved a file: a pickle has only their names.
+SCRIPTS = frozenset({"__main__", "__mp_main__"})
+#: Libraries of networks, which have files of their own that are read as data.
+NETWORKS = frozenset({"keras", "tensorflow", "tf_keras"})
+#: Modules of Python 2, which pickles may still name.
+_PYTHON_2 = frozenset({"__builtin__", "copy_reg", "exceptions", "cPickle", "Queue", "StringIO"})
 
 _HARM = frozenset(
     (
@@ -267,6 +288,20 @@ def standing(module: str, name: str) -> Standing:
     return "unknown"
 
 
+def is_missing(module: str) -> bool:
+    """Tell whether the code of a module is neither here nor in the file, without importing it."""
+    root = module.partition(".")[0]
+    if root in SCRIPTS:
+        return True
+    if root in _PYTHON_2 or not root.isidentifier():
+        return False
+    try:
+        return find_spec(root) is None
+    except ValueError:
+        # loaded in an unusual way
+        return False
+
+
 def is_known(module: str, name: str) -> bool:
     """Tell whether a name may be asked for, as far as the name alone tells."""
     full = f"{module}.{name}"
@@ -276,7 +311,7 @@ def is_known(module: str, name: str) -> bool:
         or full in REBUILT
         or full in TOLD
         or full in MADE
-        or full == JOBLIB_ARRAY
+        or full in JOBLIB_ARRAYS
         or is_loss_maker(module, name)
         or is_elementwise(module, name)
         or is_lifeless(module, name)

@@ -308,10 +308,10 @@ def check_nodes(thing: object, nodes: object) -> None:
         branches = (nodes["left_child"], nodes["right_child"])
         wrong = (nodes["feature"] >= getattr(thing, "n_features", np.inf)) & inner
         wrong |= (nodes["feature"] < 0) & inner
-    elif {"left", "right", "is_leaf"} <= set(nodes.dtype.names):
+    elif {"left", "right", "is_leaf", "feature_idx"} <= set(nodes.dtype.names):
         inner = nodes["is_leaf"] == 0
         branches = (nodes["left"].astype(np.int64), nodes["right"].astype(np.int64))
-        wrong = np.zeros(len(nodes), bool)
+        wrong = inner & (nodes["feature_idx"] < 0)
     else:
         return
     place = np.arange(len(nodes))

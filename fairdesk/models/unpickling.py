@@ -11,9 +11,11 @@ The same machine with nothing behind it tells what a file asks for (`names_in`).
 
 from __future__ import annotations
 
+import lzma
 import math
 import pickle
 import struct
+import zlib
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from importlib import import_module
@@ -29,6 +31,8 @@ from fairdesk.models.vetting import vet
 
 #: What joblib aligns its arrays to is told by one byte; a name or a text is not longer.
 _MOST_NAME = 500
+#: What is raised when a file ends too early, or holds what is no pickle.
+CUT_OFF = (EOFError, pickle.UnpicklingError, lzma.LZMAError, zlib.error)
 #: What Python's machine raises when a file is damaged.
 BROKEN = (
     *DAMAGED,
@@ -64,6 +68,21 @@ class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C
     def __init__(self, stream: Bounded) -> None:
         super().__init__(stream)
         self.stream = stream
+
+    def load(self) -> Thing:
+        """Run the file to its end.
+
+        Raises
+        ------
+        UnpicklingError
+            When it holds what is no instruction, or takes what it has not put on the stack.
+        """
+        try:
+            return super().load()
+        except (KeyError, IndexError) as error:
+            if isinstance(error, KeyError) and not isinstance(error.args[0], int):
+                raise
+            raise pickle.UnpicklingError("it holds bytes that are no pickle’s") from error
 
     def called(self, thing: Thing, arguments: tuple[Thing, ...]) -> Thing:
         raise NotImplementedError
@@ -272,7 +291,7 @@ def resolve(module: str, name: str) -> Thing:
     full = f"{module}.{name}"
     if not pickle_names.is_known(module, name):
         raise RefusedError(full)
-    if full == pickle_names.JOBLIB_ARRAY:
+    if full in pickle_names.JOBLIB_ARRAYS:
         return Token(full, _Array, called=False, made=True)
     if full in pickle_names.REBUILT:
         function = getattr(rebuilding, pickle_names.REBUILT[full])
@@ -370,7 +389,7 @@ class _Reader(_Machine):
 
     def find_class(self, module: str, name: str) -> Thing:
         self._names[str(module)[:_MOST_NAME], str(name)[:_MOST_NAME]] = None
-        if f"{module}.{name}" == pickle_names.JOBLIB_ARRAY:
+        if f"{module}.{name}" in pickle_names.JOBLIB_ARRAYS:
             return _Array
         nothing = _Nothing()
         nothing.state = f"{module}.{name}"
@@ -473,4 +492,4 @@ def rebuild(path: Path) -> object:
     return thing
 
 
-__all__ = ["BROKEN", "RefusedError", "names_in", "rebuild", "resolve"]
+__all__ = ["BROKEN", "CUT_OFF", "RefusedError", "names_in", "rebuild", "resolve"]

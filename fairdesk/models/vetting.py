@@ -15,6 +15,7 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdesk.models.rebuilding import Lifeless, RefusedError, check_nodes
 
@@ -124,6 +125,7 @@ def _vet_memory(thing: Any) -> None:  # noqa: ANN401 - anything
         check_nodes(thing, thing.__getstate__()["nodes"])
     elif home.startswith("sklearn.ensemble._hist_gradient_boosting.") and hasattr(thing, "nodes"):
         check_nodes(thing, thing.nodes)
+        _vet_categories(thing, thing.nodes)
     elif home.startswith("sklearn."):
         _vet_trees(thing)
 
@@ -133,6 +135,24 @@ def _vet_sparse(matrix: Any) -> None:  # noqa: ANN401 - any of SciPy's
         matrix.check_format(full_check=True)
     elif hasattr(matrix, "_check"):
         matrix._check()  # noqa: SLF001 - what its constructor calls
+
+
+def _vet_categories(predictor: Any, nodes: object) -> None:  # noqa: ANN401 - scikit-learn's
+    """Compare the sets of categories that nodes name with those that there are."""
+    names = getattr(getattr(nodes, "dtype", None), "names", None) or ()
+    if not isinstance(nodes, np.ndarray) or "is_categorical" not in names:
+        return
+    wanted = _count_of(
+        nodes["bitset_idx"][(nodes["is_leaf"] == 0) & (nodes["is_categorical"] != 0)]
+    )
+    for name in ("raw_left_cat_bitsets", "binned_left_cat_bitsets"):
+        if wanted > len(getattr(predictor, name, ())):
+            raise ValueError("a tree names sets of categories that it does not have")
+
+
+def _count_of(places: NDArray[Any]) -> int:
+    """Return how many things there must be for all places to exist, whatever type they have."""
+    return int(places.max()) + 1 if places.size else 0
 
 
 def _vet_trees(estimator: Any) -> None:  # noqa: ANN401 - any of scikit-learn's
@@ -147,7 +167,7 @@ def _vet_trees(estimator: Any) -> None:  # noqa: ANN401 - any of scikit-learn's
         wanted = getattr(grown, "n_features", None)
         nodes = getattr(grown, "nodes", None)
         if wanted is None and isinstance(nodes, np.ndarray) and "feature_idx" in nodes.dtype.names:
-            wanted = 1 + nodes["feature_idx"][nodes["is_leaf"] == 0].max(initial=-1)
+            wanted = _count_of(nodes["feature_idx"][nodes["is_leaf"] == 0])
         if isinstance(wanted, int | np.integer) and wanted > count:
             raise ValueError("a tree asks for more inputs than its model has")
 

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from fairdesk.errors import ModelError
 from fairdesk.models.contents import Contents, installed, look_into, wanted_environment
+from fairdesk.models.unpickling import rebuild
 from tests.models.hostile import ASSEMBLED, KINDS, Calls
 from tests.models.tables import SHARED, needs_shared
 
@@ -164,3 +165,38 @@ def test_a_pickle_that_ends_within_an_instruction_is_told(tmp_path, cut):
     path = tmp_path / "m.pkl"
     path.write_bytes(b"\x80\x04" + cut)
     assert look_into(path).format == "pickle"
+
+
+@pytest.mark.parametrize("protocol", range(5))
+def test_a_version_that_is_searched_for_ends_where_its_text_ends(tmp_path, protocol, monkeypatch):
+    monkeypatch.setattr(sklearn.base, "__version__", "0.20.4")
+    path = tmp_path / "m.pkl"
+    # what comes first cannot be read, so that nothing but searching tells
+    content = pickle.dumps(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), protocol)
+    path.write_bytes(b"(" + b"\0" + content if protocol == 0 else b"\x80\3\0" + content)
+    contents = look_into(path)
+    assert contents.format == "pickle"
+    assert contents.saved_with == {"scikit-learn": "0.20.4"}
+    assert contents.told == (
+        "It could not be read to its end: UnpicklingError: it holds bytes that are no pickle’s.",
+    )
+
+
+def test_arrays_of_the_joblib_inside_old_scikit_learn_are_read(tmp_path):
+    path = tmp_path / "m.joblib"
+    joblib.dump({"weights": np.arange(50.0), "after": "them"}, path)
+    content, mark = path.read_bytes(), b"joblib.numpy_pickle"
+    place, frame = content.index(mark), content.index(b"\x95")
+    longer = b"sklearn.externals." + mark
+    size = int.from_bytes(content[frame + 1 : frame + 9], "little") + len(longer) - len(mark)
+    changed = bytearray(content)
+    changed[frame + 1 : frame + 9] = size.to_bytes(8, "little")
+    changed[place - 1] = len(longer)
+    changed[place : place + len(mark)] = longer
+    path.write_bytes(changed)
+    contents = look_into(path)
+    assert not contents.told
+    assert not named(contents, "unknown") | named(contents, "dangerous")
+    read = rebuild(path)
+    np.testing.assert_array_equal(read["weights"], np.arange(50.0))
+    assert read["after"] == "them"

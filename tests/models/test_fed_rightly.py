@@ -24,6 +24,7 @@ from fairdesk.models.checking import problems
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.mapping import match, propose
 from fairdesk.models.model import Hints, How, ModelCard, Step, Takes
+from fairdesk.models.preparation import Preparation
 from fairdesk.models.proof import attributes_for, check
 from tests.models.tables import names, number, table
 
@@ -231,6 +232,21 @@ def test_a_value_that_an_encoder_does_not_know_is_a_problem():
         "The input “Embarked” has no number for these values of “Embarked”: “Q”.",
         "The encoder of “Pclass” does not know these numbers of “Pclass”: “3”.",
     )
+
+
+@pytest.mark.parametrize("spelt", [str, int, float])
+def test_an_encoder_of_many_numbers_is_used_however_its_keys_are_spelt(spelt):
+    areas = np.unique(RNG.integers(1, 9_999, N))
+    hired = np.where(areas % 2, "yes", "no").tolist()
+    rows = table(number("area", areas.tolist()), names("hired", hired))
+    gathered = Preparation.of(NOTHING, 1, (0, 1))
+    assert not gathered.take([("area", {spelt(area): i for i, area in enumerate(areas.tolist())})])
+    encoded = np.arange(len(areas), dtype=float)[:, None]
+    model = Estimator(LogisticRegression().fit(encoded, areas % 2), hints=gathered.hints())
+    mapping = match(model.card, rows, "hired", "yes")
+    assert not problems(mapping, model.card, rows, "hired")
+    fed = FedModel(model, mapping, attributes_for(mapping, rows))
+    np.testing.assert_array_equal(fed.matrix(rows.codes[:, :1]), encoded)
 
 
 @pytest.mark.parametrize("drop", [None, "first", "if_binary"])

@@ -113,6 +113,43 @@ def test_a_keras_file_is_read_as_data_by_class_and_place(tmp_path, root):
     assert opened.card.format == "Keras 3 network"
 
 
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_keras_file_from_windows_is_read(tmp_path, plain):
+    if plain:
+        config, values = PLAIN, {"dense": [FIRST, BIAS], "dense_1": [LAST]}
+        expected = EXPECTED
+    else:  # computed by TensorFlow
+        keras = pytest.importorskip("keras")
+        network = keras.Sequential(
+            [
+                *(keras.Input((3,)), keras.layers.Reshape((3, 1)), keras.layers.Conv1D(2, 2)),
+                *(keras.layers.Flatten(), keras.layers.Dense(1, "sigmoid")),
+            ]
+        )
+        config = json.loads(network.to_json())
+        values = {
+            name: [weight.numpy() for weight in layer.weights]
+            for name, layer in (("conv1d", network.layers[1]), ("dense", network.layers[3]))
+        }
+        expected = np.array(network(MATRIX.astype(np.float32)))
+    raw = BytesIO()
+    with h5py.File(raw, "w") as file:
+        for place, arrays in values.items():
+            group = file.create_group(f"layers\\{place}").create_group("vars")
+            for i, value in enumerate(arrays):
+                group[str(i)] = np.asarray(value, dtype=np.float32)
+        if not plain:  # Keras asks for every layer
+            for place in ("input_layer", "reshape", "flatten"):
+                file.create_group(f"layers\\{place}").create_group("vars")
+    with zipfile.ZipFile(tmp_path / "m.keras", "w") as archive:
+        archive.writestr("metadata.json", json.dumps({"keras_version": "3.0.5"}))
+        archive.writestr("config.json", json.dumps(config))
+        archive.writestr("model.weights.h5", raw.getvalue())
+    opened = open_model(tmp_path / "m.keras")
+    assert opened.card.read_as_data == plain
+    np.testing.assert_allclose(opened.matrix_scores(MATRIX), expected, atol=1e-6)
+
+
 def test_content_not_suffix_decides(tmp_path):
     path = write_h5(tmp_path / "model.pkl", PLAIN, ARRAYS)
     assert open_model(path).card.read_as_data

@@ -10,7 +10,11 @@ import zipfile
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.ensemble import RandomForestClassifier, StackingClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+)
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics._scorer import _Scorer
@@ -110,6 +114,35 @@ def test_trees_ask_for_no_input_that_is_not_there():
     forest.n_features_in_ = 1
     with pytest.raises(ValueError, match="more inputs"):
         vet(forest)
+
+
+@pytest.mark.parametrize("kind", ["u4", "i8", "i1", "u1"])
+def test_boosted_trees_are_counted_whatever_type_their_version_gave_the_nodes(kind):
+    rows = np.column_stack([np.repeat([0.0, 1.0], 40), np.zeros(80)])
+    # the second leaves trees that are a single leaf
+    for truth in (rows[:, 0].astype(int), np.tile([0, 1], 40)):
+        model = HistGradientBoostingClassifier(max_iter=3).fit(rows, truth)
+        for (tree,) in model._predictors:
+            described = tree.nodes.dtype.descr
+            tree.nodes = tree.nodes.astype(
+                [(name, kind if name == "feature_idx" else own) for name, own in described]
+            )
+        vet(model)
+    model = HistGradientBoostingClassifier(max_iter=3).fit(rows, rows[:, 0].astype(int))
+    for place, words in ((2, "more inputs"), (-1, "do not lead")):
+        model._predictors[0][0].nodes["feature_idx"][0] = place
+        with pytest.raises(ValueError, match=words):
+            vet(model)
+
+
+def test_boosted_trees_name_no_set_of_categories_that_is_not_there():
+    rows = np.tile([[0.0], [1.0], [2.0], [3.0]], (40, 1))
+    model = HistGradientBoostingClassifier(max_iter=2, categorical_features=[0])
+    model.fit(rows, np.tile([0, 1, 0, 1], 40))
+    vet(model)
+    model._predictors[0][0].nodes["bitset_idx"][0] = 10**6
+    with pytest.raises(ValueError, match="sets of categories"):
+        vet(model)
 
 
 def test_sparse_numbers_lie_inside_their_matrix():
