@@ -619,36 +619,34 @@ class Store:
         return numbers, self._people([row[1:] for row in rows])
 
     def weigh(self, pair_ids: NDArray[np.int64], weighed: Plausibility) -> None:
-        """Keep how plausible findings are, in transactions of at most `CHUNK`; then log it."""
-        values = list(
-            zip(
-                weighed.distance.tolist(),
-                weighed.score.tolist(),
-                weighed.nearest.tolist(),
-                pair_ids.tolist(),
-                strict=True,
-            )
-        )
-        for start in range(0, len(values), CHUNK):
-            with self._writing():
-                self._connection.executemany(
-                    "UPDATE finding SET distance = ?, plausibility = ?, nearest = ? WHERE id = ?",
-                    values[start : start + CHUNK],
-                )
-                if start + CHUNK >= len(values):
-                    self._log_weighed(int(pair_ids.min()), int(pair_ids.max()))
+        """Keep how plausible findings are, and log it, in one transaction.
 
-    def _log_weighed(self, first: int, last: int) -> None:
-        """Log how plausible findings are, from where the log has left off."""
-        told = self._connection.execute(
-            "SELECT max(json_extract(told, '$.last')) FROM log"
-            " WHERE kind = 'learned' AND json_valid(told)"
-        ).fetchone()[0]
-        # what an earlier weighing had written when it was cut off belongs to this one
-        first = min(first, (told or 0) + 1)
-        digest = digests.weighed(self._connection, first, last)
-        said = f"Pairs {first:,} to {last:,} were compared with real people."
-        self._write_log(said, "learned", Weighed(first, last, digest))
+        Parameters
+        ----------
+        pair_ids : NDArray[np.int64]
+            ``(n,)``; the findings' numbers, ascending.
+        weighed : Plausibility
+            Of each.
+        """
+        values = zip(
+            weighed.distance.tolist(),
+            weighed.score.tolist(),
+            weighed.nearest.tolist(),
+            pair_ids.tolist(),
+            strict=True,
+        )
+        # the log tells of these findings only, not of those in between that somebody else weighed
+        gaps = np.flatnonzero(np.diff(pair_ids) > 1) + 1
+        with self._writing():
+            self._connection.executemany(
+                "UPDATE finding SET distance = ?, plausibility = ?, nearest = ? WHERE id = ?",
+                values,
+            )
+            for part in np.split(pair_ids, gaps) if len(pair_ids) else ():
+                first, last = int(part[0]), int(part[-1])
+                digest = digests.weighed(self._connection, first, last)
+                said = f"Pairs {first:,} to {last:,} were compared with real people."
+                self._write_log(said, "learned", Weighed(first, last, digest))
 
     def learn(self, pair_id: int, what: str, document: msgspec.Struct, said: str = "") -> None:
         """Keep what was learned about a pair, in place of what was known of that kind.
