@@ -52,14 +52,14 @@ _OUT_HELP = (
 _EPILOG = """\
 The label column is never an input of the model. Several protected columns are varied together.
 The exit code is 0 when the audit is done, 1 when it failed (one line on standard error says
-why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C: what was found until then is
-kept and written.
+why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C or SIGTERM: what was found
+until then is kept and written.
 """
 _REPAIR_EPILOG = """\
 The exit code is 0 also when nothing was shown to help: then that is said, also in the files, which
 are those of the portion that left least to repair. It is 1 when the repair failed (one line on
-standard error says why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C: what was
-measured until then is kept and written.
+standard error says why), 2 for a wrong command line, 130 when it was stopped with Ctrl-C or
+SIGTERM: what was measured until then is kept and written.
 """
 _REPORT_EPILOG = """\
 The exit code is 0 when the report is written, 1 when it is not (one line on standard error says
@@ -68,14 +68,14 @@ then it is said that nothing could be logged.
 """
 _VERIFY_EPILOG = """\
 The exit code is 0 when nothing differs, 1 when something does, or nothing could be checked; what
-could not be checked is told, and does not change the code. 130 when it was stopped with Ctrl-C. The
-audit is only read. The model’s file is trusted by its fingerprint, and its process for the model’s
-answers.
+could not be checked is told, and does not change the code. 130 when it was stopped with Ctrl-C or
+SIGTERM. The audit is only read. The model’s file is trusted by its fingerprint, and its process for
+the model’s answers.
 """
 _REPRODUCE_EPILOG = """\
 The exit code is 0 when everything came out alike, 1 when something did not, or it failed, 2 for a
-wrong command line, 130 when it was stopped with Ctrl-C. What differs is told with the versions that
-are others than then.
+wrong command line, 130 when it was stopped with Ctrl-C or SIGTERM. What differs is told with the
+versions that are others than then.
 """
 
 

@@ -69,12 +69,13 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
     Raises
     ------
     KeyboardInterrupt
-        On Ctrl-C, unless a search runs: that is then stopped, and what it found is written.
+        On Ctrl-C or SIGTERM, unless a search runs: that is then stopped, and what it found is
+        written.
     """
     arguments = parse(argv)
     if arguments.command in (None, "open"):
         return open_window(getattr(arguments, "file", None))
-    with _log_file() as log_file:
+    with _sigterm_as_ctrl_c(), _log_file() as log_file:
         try:
             return _COMMANDS.get(arguments.command, _audit)(arguments)
         except TrustRequiredError as error:
@@ -93,7 +94,7 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
 
 def _inspect(arguments: argparse.Namespace) -> int:
     """Open a table and a model and tell how they fit; gives the exit code."""
-    with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _spinner() as say:
+    with closing(Worker()) as worker, _stopped_by_signals(worker), _spinner() as say:
         found = inspect(worker, subject_of(arguments), say)
         held = worker.confinement()
     if arguments.json:
@@ -108,7 +109,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     if is_audit(arguments.file):
         return _verify_audit(arguments)
     doubt = doubt_of(arguments)
-    with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _spinner() as say:
+    with closing(Worker()) as worker, _stopped_by_signals(worker), _spinner() as say:
         found = check_certificate(worker, doubt, say)
     if arguments.json:
         _say(json.dumps(msgspec.to_builtins(_verified_figures(found))))
@@ -122,7 +123,7 @@ def _verify_audit(arguments: argparse.Namespace) -> int:
     asked, out = recheck_of(arguments), arguments.out
     if out is not None:
         verified.check_ending(out)
-    with closing(Worker()) as worker, _stopped_by_ctrl_c(worker) as stopped, _spinner() as say:
+    with closing(Worker()) as worker, _stopped_by_signals(worker) as stopped, _spinner() as say:
 
         def watch(sentence: str) -> None:
             stopped()
@@ -141,7 +142,7 @@ def _verify_audit(arguments: argparse.Namespace) -> int:
 
 def _reproduce(arguments: argparse.Namespace) -> int:
     """Run an audit again, and tell what came of it; gives the exit code."""
-    with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _progress_bar() as watch:
+    with closing(Worker()) as worker, _stopped_by_signals(worker), _progress_bar() as watch:
         told = verified.run_again(worker, again_of(arguments), watch)
     return _tell(told, arguments)
 
@@ -157,7 +158,7 @@ def _tell(told: verified.Account, arguments: argparse.Namespace, out: Path | Non
 def _audit(arguments: argparse.Namespace) -> int:
     """Make the audit, and say what came of it; gives the exit code."""
     question = question_of(arguments)
-    with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _progress_bar() as watch:
+    with closing(Worker()) as worker, _stopped_by_signals(worker), _progress_bar() as watch:
         outcome = audit(worker, question, arguments.out, watch)
     # in ASCII, so that it is JSON whatever the encoding of the output
     _say(
@@ -174,7 +175,7 @@ def _audit(arguments: argparse.Namespace) -> int:
 def _repair(arguments: argparse.Namespace) -> int:
     """Repair the model of an audit, and say what came of it; gives the exit code."""
     question = repair_of(arguments)
-    with closing(Worker()) as worker, _stopped_by_ctrl_c(worker), _progress_bar() as watch:
+    with closing(Worker()) as worker, _stopped_by_signals(worker), _progress_bar() as watch:
         outcome = repair(worker, question, watch)
     if arguments.json:
         _say(json.dumps(msgspec.to_builtins(_repair_figures(outcome))))
@@ -203,33 +204,47 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _stopped_by_ctrl_c(worker: Worker) -> Iterator[Callable[[], None]]:
-    """Let the first Ctrl-C stop what the worker does; a second one ends the command.
+def _stopped_by_signals(worker: Worker) -> Iterator[Callable[[], None]]:
+    """Let the first Ctrl-C or SIGTERM stop what the worker does; a second one ends the command.
 
-    Gives what raises `KeyboardInterrupt` once it was pressed, for whoever works between two calls.
+    Gives what raises `KeyboardInterrupt` once one came, for whoever works between two calls.
     """
-    pressed = False
+    stopped = False
 
     def look() -> None:
-        if pressed:
+        if stopped:
             raise KeyboardInterrupt
 
     def stop(_signal: int, _frame: object) -> None:
-        nonlocal pressed
-        pressed = True
-        signal.signal(signal.SIGINT, before)
+        nonlocal stopped
+        stopped = True
+        restore()
         # from a thread of its own: this one may hold the worker's lock
         threading.Thread(target=worker.stop).start()
 
-    before = signal.signal(signal.SIGINT, stop)
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield look
     except WorkerError as error:
-        if pressed:
+        if stopped:
             raise KeyboardInterrupt from error
         raise
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM, with which other programs end a command, do what Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

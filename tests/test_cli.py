@@ -530,8 +530,9 @@ def test_the_unexpected_is_one_line_and_a_traceback_in_the_log(
     assert "Traceback" in log.read_text(encoding="utf-8")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends a signal as a terminal does")
-def test_ctrl_c_keeps_and_writes_what_was_found(tmp_path):
+@pytest.mark.skipif(os.name != "posix", reason="sends signals as a terminal or a service does")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_keep_and_write_what_was_found(tmp_path, number):
     # a search that would take long
     process = fairdesk_command(
         *sample_arguments(tmp_path / "out"),
@@ -552,7 +553,7 @@ def test_ctrl_c_keeps_and_writes_what_was_found(tmp_path):
             break
         time.sleep(0.1)
     # to the whole group, as Ctrl-C in a terminal
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     figures = json.loads(out)

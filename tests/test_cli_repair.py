@@ -257,7 +257,8 @@ def test_a_budget_is_told(audit, repair):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-def test_ctrl_c_keeps_and_exports_what_is_known(audit, repair):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_keep_and_export_what_is_known(audit, repair, number):
     path = audit("time.sleep(0.05)")
 
     def press():
@@ -266,7 +267,7 @@ def test_ctrl_c_keeps_and_exports_what_is_known(audit, repair):
                 if len(store.runs()[-1].figures) > 3:
                     break
             threading.Event().wait(0.1)
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
 
     pressing = threading.Thread(target=press)
     pressing.start()

@@ -146,10 +146,11 @@ def test_what_is_no_audit_at_all(tmp_path, capsys):
     assert "cannot be read" in capsys.readouterr().err
 
 
-def test_ctrl_c_ends_it(copy, monkeypatch, capsys):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_end_it(copy, monkeypatch, capsys, number):
     def press(sentence):
         if sentence == "Comparing the data":
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
 
     monkeypatch.setattr(commands, "_spinner", lambda: nullcontext(press))
     audit = copy / "out" / "audit.fairdesk"
