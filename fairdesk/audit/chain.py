@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -44,6 +45,16 @@ def broken(entries: Sequence[LogEntry]) -> int | None:
             return place
         before = entry.link
     return None
+
+
+def set_back(entries: Sequence[LogEntry]) -> list[int]:
+    """Return the entries, from 0, that are earlier than the entry before them.
+
+    The clock was then set back in between: that is no sign of tampering, but times before and
+    after do not tell what came first.
+    """
+    times = [datetime.fromisoformat(entry.at).astimezone(UTC) for entry in entries]
+    return [place for place in range(1, len(times)) if times[place] < times[place - 1]]
 
 
 def head(entries: Sequence[LogEntry]) -> str:

@@ -112,6 +112,13 @@ def _chain(entries: Sequence[LogEntry], *, anchored: bool) -> Check:
     if place is None and entries:
         tally.agree(len(entries))
         tally.remark(f"It has {len(entries):,} entries; its head is {chain.head(entries)}.")
+        if earlier := chain.set_back(entries):
+            place = earlier[0]
+            tally.remark(
+                f"{len(earlier):,} of them have an earlier time than the entry before; first entry "
+                f"{place + 1:,}, with {entries[place].at} after {entries[place - 1].at}. The clock "
+                "was set back in between: the order of the entries is that of the chain."
+            )
     elif not entries:
         tally.differ("There is no log.")
     else:

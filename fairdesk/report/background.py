@@ -20,7 +20,7 @@ from fairdesk.report.blocks import (
     Section,
     Text,
 )
-from fairdesk.report.language import say
+from fairdesk.report.language import say, say_many
 from fairdesk.report.material import Material
 from fairdesk.report.question import method_blocks
 
@@ -569,10 +569,30 @@ def appendix(material: Material) -> Section:
                 caption="The log",
                 key="log",
             ),
+            *_set_back(log),
         ]
     else:
         blocks.append(Text("The log is empty."))
     return Section("Evidence", tuple(blocks), fresh=True)
+
+
+def _set_back(log: Sequence[LogEntry]) -> list[Block]:
+    """Mention entries that are earlier than the one before them."""
+    earlier = chain.set_back(log)
+    if not earlier:
+        return []
+    return [
+        Text(
+            say_many(
+                len(earlier),
+                "{n} entry has an earlier time than the entry before it ({time}): the clock was "
+                "set back in between. The order of the entries is that of the chain.",
+                "{n} entries have an earlier time than the entry before them (the first {time}): "
+                "the clock was set back in between. The order of the entries is that of the chain.",
+                time=evidence.clock(log[earlier[0]].at),
+            )
+        )
+    ]
 
 
 def lasting(log: Sequence[LogEntry]) -> list[LogEntry]:

@@ -13,6 +13,7 @@ from fairdesk.audit.details import Categories, Choice, Details, Signer
 from fairdesk.audit.records import Learned, LogEntry, Weighed
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import PairQuery, Store
+from fairdesk.audit.verifying_record import CHAIN, check_record
 from fairdesk.audit.weighing import weigh_findings
 from fairdesk.errors import StoreError
 from fairdesk.events import Progress
@@ -132,8 +133,6 @@ def test_distances_are_bound_batch_by_batch(store, run, findings, monkeypatch):
     people = np.zeros((5, 3))
     with pytest.raises(StoreError, match="Cut off"):
         weigh_findings(Ruler(2), store, people, lambda *_: None)
-    # a machine that went off in the middle of a batch
-    store._connection.execute("UPDATE finding SET distance = 0.5 WHERE id BETWEEN 241 AND 250")
     weigh_findings(Ruler(), store, people, lambda *_: None)
     store.add(run, findings(30, seed=8))
     weigh_findings(Ruler(), store, people, lambda *_: None)
@@ -294,3 +293,19 @@ def test_a_removed_changed_or_added_entry_shows(store, run, tmp_path):
             assert chain.broken(copy.log_entries()) is None
             copy._connection.execute(statement)
             assert chain.broken(copy.log_entries()) is not None
+
+
+def test_a_clock_that_was_set_back_is_mentioned_and_is_no_tampering(store, monkeypatch):
+    times = iter(
+        ("2031-05-05T10:00:00+00:00", "2031-05-05T09:30:00+00:00", "2031-05-05T09:31:00+00:00")
+    )
+    monkeypatch.setattr("fairdesk.audit.store.now", lambda: next(times))
+    assert chain.set_back(store.log_entries()) == []
+    for what in ("One.", "Two.", "Three."):
+        store.log(what, "decided")
+    log = store.log_entries()
+    assert [log[place].what for place in chain.set_back(log)] == ["Two."]
+    found = {each.name: each for each in check_record(store, None)}
+    assert not any(each.failed for each in found.values())
+    (said,) = (each for each in found[CHAIN].told if "clock was set back" in each)
+    assert "2031-05-05T09:30:00+00:00 after 2031-05-05T10:00:00+00:00" in said

@@ -139,6 +139,18 @@ def test_the_log_is_printed_with_its_chain_and_what_passes_is_not(tmp_path):
     assert facts_of(section)["FairDesk"] == "0.1.0"
 
 
+def test_a_clock_that_was_set_back_is_mentioned_beside_the_log(tmp_path, monkeypatch):
+    with people_store(tmp_path, ("sex",)) as store:
+        store.log("One.", "decided")
+        assert "clock was set back" not in text_of(store)
+        monkeypatch.setattr("fairdesk.audit.store.now", lambda: "2019-05-05T09:30:00+00:00")
+        store.log("Two.", "decided")
+        section = section_of(make_report(store), "evidence")
+    (said,) = (each.text for each in blocks_of(section, "Text") if "clock" in each.text)
+    assert said.startswith("1 entry has an earlier time")
+    assert "2019-05-05 09:30:00" in said
+
+
 def test_settings_and_formulas_stand_in_the_section_on_method(tmp_path):
     with people_store(tmp_path, ("sex",)) as store:
         run_into(store, options=FEW)
