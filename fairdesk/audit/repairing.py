@@ -149,7 +149,7 @@ def _check_pairs(run: RunSpec, store: Store) -> None:
     if run.flagged:
         raise SpecError(
             "There are no flagged discriminatory pairs to repair.",
-            remedy="Flag some on the Examples page, or repair all pairs.",
+            remedy="Flag some pairs first, or repair all pairs.",
         )
     raise SpecError(
         "There are no discriminatory pairs to repair.",

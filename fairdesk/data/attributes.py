@@ -270,7 +270,7 @@ def _check(column: Column, role: Role) -> None:
     if column.kind is Kind.IGNORED:
         raise SpecError(
             f"The column “{column.name}” is ignored.",
-            remedy="Give it another kind on the data page to audit it.",
+            remedy="Give it another type, or leave it out of the audit.",
         )
     if not column.kind.is_number and not column.values:
         raise SpecError(
@@ -281,8 +281,8 @@ def _check(column: Column, role: Role) -> None:
             f"The column “{column.name}” holds texts that people wrote, so it is always kept as "
             "it is in the data.",
             why="A search cannot invent such texts, and two of them are no values to compare.",
-            remedy="Protect another attribute, or give the column the kind of names on the data "
-            "page if its texts are a few names.",
+            remedy="Protect another attribute, or give the column the type “names” if its texts "
+            "are a few names.",
         )
 
 

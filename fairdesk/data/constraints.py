@@ -426,7 +426,7 @@ class _Reader:
             _token(place),
             f"the values of “{attribute.name}” are names without an order, so none is less "
             "than another.",
-            "Use =, != or “in {…}”, or make the column “names in an order” on the data page.",
+            "Use =, != or “in {…}”, or give the column the type “ordered names”.",
         )
 
     def _membership(self, tree: Tree[Token], values: Sequence[Tree[Token]]) -> Formula:

@@ -72,7 +72,7 @@ def complete(proposal: Proposal, card: ModelCard, table: Table, label: str) -> M
         raise ModelError(
             first,
             why=" ".join(others),
-            remedy="Correct it on the model page, or with --map, or choose other files.",
+            remedy="Correct it (on the command line with --map), or choose other files.",
         )
     return mapping
 

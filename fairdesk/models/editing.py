@@ -188,7 +188,7 @@ def _column(attribute: str, table: Table) -> Column:
     if column.kind is Kind.IGNORED:
         raise ModelError(
             f"The column “{attribute}” is ignored.",
-            remedy="Give it another kind on the data page, or choose another column.",
+            remedy="Give it another type, or choose another column.",
         )
     return column
 

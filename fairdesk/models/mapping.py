@@ -90,7 +90,7 @@ class Proposal(msgspec.Struct, frozen=True):
             first,
             why=" ".join(others),
             remedy="Choose the data and the files that belong to this model, or say how each "
-            "input is made (on the model page, or with --map).",
+            "input is made (on the command line with --map).",
         )
 
 
@@ -372,7 +372,7 @@ class _Proposer:
         if ignored:
             self.problems.append(
                 f"The model takes columns that are ignored: {listing([*ignored])}. Give them "
-                "another kind on the data page."
+                "another type."
             )
 
     def _by_position(self) -> tuple[Made, str]:

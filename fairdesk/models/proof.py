@@ -306,7 +306,7 @@ def attributes_for(mapping: Mapping, table: Table) -> tuple[Attribute, ...]:
         if column.kind is Kind.IGNORED:
             raise ModelError(
                 f"The model takes the column “{name}”, which is ignored.",
-                remedy="Give it another kind on the data page.",
+                remedy="Give that column another type, or make the input from another column.",
             )
         attributes.append(
             Attribute(

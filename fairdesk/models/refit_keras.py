@@ -294,7 +294,7 @@ class _Network:
         if any(tensor.dtype.kind == "f" and np.isnan(tensor).any() for tensor in tensors):
             raise ModelError(
                 "The network cannot learn from rows in which a number is missing.",
-                remedy="Leave out rows with missing cells on the data page.",
+                remedy="Leave out the rows with missing cells.",
             )
         weights = np.ones(rows) if lesson.weights is None else lesson.weights
         padding = -rows % _grain(rows)

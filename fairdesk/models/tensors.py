@@ -109,7 +109,7 @@ def _texts(tensor: Tensor, values: NDArray[Any]) -> NDArray[np.object_]:
     if values.dtype != object:
         raise ModelError(
             f"The model's input “{tensor.name}” takes text, but is made from numbers.",
-            remedy="Choose another column for it, or read that column as text on the data page.",
+            remedy="Choose another column for it, or give that column a type that is text.",
         )
     missing = np.array([not isinstance(value, str) for value in values], dtype=bool)
     return np.where(missing, "", values)

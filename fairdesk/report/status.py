@@ -169,7 +169,7 @@ def check_final(template: TemplateKey, details: Details, store: Store | None = N
         raise ReportError(
             "The report cannot be marked as final yet.",
             why=f"Still missing: {'; '.join(left)}.".replace("..", "."),
-            remedy="Fill it in on the Report page, or with “fairdesk report --details FILE”.",
+            remedy="Fill it in (on the command line with “fairdesk report --details FILE”).",
         )
 
 

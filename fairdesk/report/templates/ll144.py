@@ -43,8 +43,8 @@ from fairdesk.report.templates.published import (
 
 _NOT_MEASURED = (
     "Group figures. The run would have told the numbers of people, the rates and the impact ratios "
-    "by sex, by race or ethnicity, and by both together. Start it on the Run page, or with "
-    "“fairdesk audit --method groups”, with both attributes marked as protected."
+    "by sex, by race or ethnicity, and by both together. Run “Group figures” with both "
+    "attributes protected (on the command line “fairdesk audit --method groups”)."
 )
 _TITLES = fixed({"sex": "Sex", "race": "Race/Ethnicity", "both": "Intersectional"})
 _CATEGORIES = fixed(
