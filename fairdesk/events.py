@@ -424,7 +424,7 @@ class RuleSet(msgspec.Struct, frozen=True, tag=True):
     phi_in, phi_out : float
         The share of samples with that decision inside the group and outside it; or mean scores.
     margin : float
-        The paper's: the half widths of both shares' intervals together.
+        The paper's: the half widths of both shares' intervals together, given these rows.
     confidence : float
         The paper's, that the score is within the margin: the product of both intervals'.
     support : float
@@ -434,10 +434,11 @@ class RuleSet(msgspec.Struct, frozen=True, tag=True):
     n_in, n_out : int
         Samples asked about, inside and outside.
     low, high : float
-        Between what ``phi_in - phi_out`` lies: Newcombe's interval, of all rule sets examined
-        together (95 %).
+        Between what ``phi_in - phi_out`` lies for individuals like those in the data: Newcombe's
+        interval, of all rule sets examined together (95 %). It counts data rows, not samples.
     p : float
-        That a difference so great is chance: corrected by Holm for all rule sets examined.
+        That a difference so great is chance, likewise by rows: corrected by Holm for all rule sets
+        examined.
     data_in, data_out : float, optional
         The same shares among the data's own rows, nothing perturbed; ``None`` where nobody is.
     holds_on_data : bool, optional

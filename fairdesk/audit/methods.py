@@ -408,7 +408,8 @@ METHODS: dict[str, Method] = {
             "everybody else: rules to read, with an error bound, and corrected for how many were "
             "tried.",
             cannot="Why a group fares so: the people in it differ from others in more than what is "
-            "protected. Groups smaller than the least support are not looked at.",
+            "protected. Groups with less than the least support, or fewer than the least rows, are "
+            "not looked at.",
             options=testsgd.TestSgdOptions,
             search=testsgd.search,
             unfit=testsgd.unfit,

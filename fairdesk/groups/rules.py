@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import Literal
 
 import numpy as np
@@ -48,6 +49,9 @@ class Rules:
         ``r`` of them: each rule in words.
     notes : tuple[str, ...]
         What the auditor must know about how they were chosen and who is in none; mostly empty.
+    ways : NDArray[np.float64], optional
+        ``(r,)``; from among how many sets the rows' own rates chose each: 1 where they did not.
+        By default 1 of all.
     """
 
     attribute: Attribute
@@ -55,6 +59,7 @@ class Rules:
     sets: NDArray[np.bool_]
     conditions: tuple[Condition, ...]
     notes: tuple[str, ...] = ()
+    ways: NDArray[np.float64] | None = None
 
 
 def rules_about(
@@ -155,7 +160,7 @@ def _subsets(
     count = len(attribute.values)
     there = np.unique(cells[cells >= 0])
     k = len(there)
-    note = ""
+    note, ways = "", None
     if subsets == "all" and k <= MOST_NAMES:
         picked = (np.arange(1, 2**k - 1)[:, None] >> np.arange(k)) & 1 > 0
     else:
@@ -168,16 +173,20 @@ def _subsets(
             parts += [rank < np.arange(1, k)[:, None], rank >= np.arange(1, k)[:, None]]
         picked = np.unique(np.concatenate(parts), axis=0)
         size = picked.sum(axis=1)
-        picked = picked[(size > 0) & (size < k)]
+        picked, size = (each[(size > 0) & (size < k)] for each in (picked, size))
+        # any other names as many could have had the highest rates
+        chosen = ("ordered" in wanted) & (("single" not in wanted) | ((size > 1) & (size < k - 1)))
+        ways = np.where(chosen, [float(comb(k, each)) for each in size.tolist()], 1.0)
         if subsets == "all":
             note = (
                 f"“{attribute.name}” has {k:,} names, and all sets of more than {MOST_NAMES} are "
                 "too many to try. Tried were each name, all but it, and those with the highest and "
-                "the lowest rates in the data, one after the other."
+                "the lowest rates in the data, one after the other; intervals and p-values of "
+                "these allow for all sets of as many names from which the rates chose them."
             )
     sets = np.zeros((len(picked), count), dtype=np.bool_)
     sets[:, there] = picked
-    return Rules(attribute, cells, sets, _listed(attribute, sets), _all(note))
+    return Rules(attribute, cells, sets, _listed(attribute, sets), _all(note), ways)
 
 
 def _rates(

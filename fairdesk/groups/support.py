@@ -74,6 +74,15 @@ class Members:
             members &= self._bits[attribute][chosen[:, attribute]]
         return members
 
+    def ways(self, chosen: RuleSets) -> NDArray[np.float64]:
+        """Give from among how many rule sets the rows' own rates chose each: ``(R,)``."""
+        ways = np.ones(len(chosen))
+        for attribute, rules in enumerate(self.rules):
+            if rules.ways is not None:
+                # the rule -1 asks for nothing
+                ways *= np.append(rules.ways, 1.0)[chosen[:, attribute]]
+        return ways
+
     def totals(self, chosen: RuleSets, vectors: Counts) -> Counts:
         """Add up vectors over the members of rule sets: ``(v, R)``.
 

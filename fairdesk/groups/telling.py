@@ -58,7 +58,7 @@ class Told:
         How many tests there are in all: rule sets examined, times outcomes.
     spent : NDArray[np.float64]
         ``(R,)``; which share of its error each test may make now: less than all of it where
-        somebody looked before.
+        somebody looked before, or where the rows themselves chose the rule set from others.
     least : int
         The least support, in rows.
     """
@@ -84,6 +84,12 @@ class Told:
     def margin(self) -> NDArray[np.float64]:
         """The paper's margins: ``(R,)``."""
         return self.inside.half + self.outside.half
+
+    @cached_property
+    def by_rows(self) -> tuple[Side, Side]:
+        """Both sides as what they tell of individuals like those in the data: ``(R,)`` each."""
+        others = self.members.weight.sum() - self.rows
+        return self.inside.by_rows(self.rows), self.outside.by_rows(others)
 
     def conditions(self, place: int) -> Conditions:
         """Write a rule set in words."""
@@ -136,9 +142,10 @@ class Told:
         position = np.full(len(order), -1)
         position[told] = np.arange(len(told))
         shown = order[told]
-        sides = self.inside.of(shown), self.outside.of(shown)
+        inside, outside = self.by_rows
+        sides = inside.of(shown), outside.of(shown)
         ends = np.stack(interval(*sides, ALPHA * self.spent[shown] / self.tests), axis=1)
-        p = holm(np.minimum(p_values(self.inside, self.outside) / self.spent, 1.0), self.tests)
+        p = holm(np.minimum(p_values(inside, outside) / self.spent, 1.0), self.tests)
         figures, around = [], 0
         for place, each, (low, high) in zip(
             told.tolist(), shown.tolist(), ends.tolist(), strict=True

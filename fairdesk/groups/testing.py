@@ -39,16 +39,39 @@ class Side:
         ``(R,)``; how many of them had the decision, or the sum of their scores.
     squares : NDArray[np.float64], optional
         ``(R,)``; of scores, the sum of their squares.
+    effective : bool
+        Whether ``n`` is an effective size, which need not be whole (see `by_rows`).
     """
 
     n: Numbers
     total: Numbers
     squares: Numbers | None = None
+    effective: bool = False
 
     def of(self, places: NDArray[np.intp]) -> Side:
         """Give that of some of the rule sets."""
         squares = None if self.squares is None else self.squares[places]
-        return Side(self.n[places], self.total[places], squares)
+        return Side(self.n[places], self.total[places], squares, self.effective)
+
+    def by_rows(self, rows: NDArray[np.int64]) -> Side:
+        """Give the side as that many independent individuals as its samples are worth.
+
+        ``n`` samples are drawn with replacement from ``m`` data rows, which are themselves a
+        sample. If a row's samples have the decision with probability ``q``, the mean of all has
+        the variance ``Var(q) / m * (1 - 1/n) + p (1 - p) / n``, and ``Var(q)`` is at most
+        ``p (1 - p)``: so it is at most that of ``n m / (n + m - 1)`` independent individuals,
+        never more than ``m`` however many samples are drawn from them (L. Kish, "Survey
+        Sampling", 1965). Of scores likewise, with the samples' variance.
+
+        Parameters
+        ----------
+        rows : NDArray[np.int64]
+            ``(R,)``; the data rows from which samples are drawn; at least 1.
+        """
+        n = self.n * rows / (self.n + rows - 1)
+        squares = None if self.squares is None else self.squares / self.n * n
+        # in this order shares stay within 0 and 1
+        return Side(n, self.mean * n, squares, effective=True)
 
     @cached_property
     def mean(self) -> Numbers:
@@ -90,7 +113,10 @@ def interval(inside: Side, outside: Side, alpha: Numbers | float) -> tuple[Numbe
     Of rates it is Newcombe's hybrid score interval (R. G. Newcombe, "Interval Estimation for the
     Difference between Independent Proportions", Statistics in Medicine 17, 1998, method 10). Where
     hits or misses are rare and the error is small, Wilson's ends in it miss too often: then those
-    of Clopper and Pearson are taken where they are farther out. Of mean scores it is Welch's.
+    of Clopper and Pearson are taken where they are farther out; with an effective sample size
+    whatever the error is (E. L. Korn and B. I. Graubard, "Confidence Intervals for Proportions
+    with Small Expected Number of Positive Counts Estimated from Survey Data", Survey Methodology
+    24, 1998). Of mean scores it is Welch's.
 
     Parameters
     ----------
@@ -113,7 +139,7 @@ def interval(inside: Side, outside: Side, alpha: Numbers | float) -> tuple[Numbe
     low_out, high_out = _ends(outside, z, alpha)
     below = np.hypot(inside.mean - low_in, high_out - outside.mean)
     above = np.hypot(high_in - inside.mean, outside.mean - low_out)
-    return gap - below, gap + above
+    return np.maximum(gap - below, -1.0), np.minimum(gap + above, 1.0)
 
 
 def _ends(side: Side, z: Numbers, alpha: Numbers) -> tuple[Numbers, Numbers]:
@@ -122,14 +148,19 @@ def _ends(side: Side, z: Numbers, alpha: Numbers) -> tuple[Numbers, Numbers]:
 
     low, high = wilson(side.total, side.n, z)
     hits, misses = side.total, side.n - side.total
-    far = (np.minimum(hits, misses) < _RARE) & (alpha < _SMALL)
+    far = (np.minimum(hits, misses) < _RARE) & ((alpha < _SMALL) | side.effective)
     if far.any():
         hits, misses, half = hits[far], misses[far], alpha[far] / 2
         # at no hit, or no miss, the end is the range's own
-        least = np.where(hits > 0, betaincinv(np.maximum(hits, 1), misses + 1, half), 0.0)
-        most = np.where(misses > 0, betaincinv(hits + 1, np.maximum(misses, 1), 1 - half), 1.0)
+        least = np.where(hits > 0, betaincinv(_some(hits), misses + 1, half), 0.0)
+        most = 1 - np.where(misses > 0, betaincinv(_some(misses), hits + 1, half), 0.0)
         low[far], high[far] = np.minimum(low[far], least), np.maximum(high[far], most)
     return low, high
+
+
+def _some(hits: Numbers) -> Numbers:
+    """Give hits where there are any; 1 elsewhere, for functions that must not be given 0."""
+    return np.where(hits > 0, hits, 1.0)
 
 
 def p_values(inside: Side, outside: Side) -> Numbers:
@@ -155,8 +186,8 @@ def p_values(inside: Side, outside: Side) -> Numbers:
     hits_out = np.where(misses, outside.n - outside.total, outside.total)[rare]
     share = (inside.n / everybody)[rare]
     # at least so many of the hits inside; at least so many of them outside
-    many_in = np.where(hits_in > 0, betainc(np.maximum(hits_in, 1), hits_out + 1, share), 1.0)
-    many_out = np.where(hits_out > 0, betainc(np.maximum(hits_out, 1), hits_in + 1, 1 - share), 1.0)
+    many_in = np.where(hits_in > 0, betainc(_some(hits_in), hits_out + 1, share), 1.0)
+    many_out = np.where(hits_out > 0, betainc(_some(hits_out), hits_in + 1, 1 - share), 1.0)
     p[rare] = np.minimum(2 * np.minimum(many_in, many_out), 1.0)
     return np.asarray(p)
 

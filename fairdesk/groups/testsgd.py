@@ -2,13 +2,16 @@
 
 Zhang et al., "TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
 Discrimination", ACM TOSEM 2023, Algorithms 1 and 2. What is ours: one pool of samples for all rule
-sets (`fairdesk.groups.tallies`), an interval and p-values that are corrected for how many rule sets
-were tried and how often they were looked at, and the same shares among the untouched rows.
+sets (`fairdesk.groups.tallies`), the same shares among the untouched rows, and an interval and
+p-values: of individuals like those in the data, however many samples are made of each of them
+(`fairdesk.groups.testing.Side.by_rows`), and corrected for how many rule sets were tried and how
+often they were looked at. The paper's margin speaks of these rows alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from time import perf_counter
 from typing import Annotated, Literal
 
@@ -59,6 +62,17 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
             "it, from 0 to 1.",
         ),
     ] = 0.05
+    least_rows: Annotated[
+        int,
+        msgspec.Meta(
+            ge=2,
+            le=10_000,
+            title="Least rows",
+            description="A group is looked at when at least so many of the data’s rows are in it, "
+            "and as many outside: however many samples are made of fewer individuals, they show "
+            "little of others.",
+        ),
+    ] = 10
     bins: Annotated[
         int,
         msgspec.Meta(
@@ -280,26 +294,57 @@ class _Mining:
             )
         self.members, self.place = gathered(rules)
         total = len(self.people)
-        self.least = max(int(np.ceil(options.theta * total - 1e-9)), 1)
+        self.least = max(int(np.ceil(options.theta * total - 1e-9)), options.least_rows)
         for event in grow(self.members, self.least, options.together):
             if isinstance(event, Frequent):
                 self.frequent = event
             else:
                 yield self._progress("rules", event.kept, event.candidates)
-        if not len(self.frequent.chosen):
-            most = self.frequent.most
-            raise SpecError(
-                f"No group has {100 * options.theta:g} % of the rows or more.",
-                why=f"The largest that a rule describes has {most:,} of {total:,} rows, "
-                f"{100 * most / total:.3g} %.",
-                remedy="Ask for less support, or use wider bins.",
-            )
+        self._leave_enough(total)
         if self.frequent.stopped:
             self.notes.append(
                 f"Rules about {self.frequent.stopped} attributes together are more than {MOST:,}: "
                 f"only those about fewer were examined, {len(self.frequent.chosen):,}. Ask for "
                 "more support, for fewer bins, or for fewer protected attributes."
             )
+
+    def _leave_enough(self, total: int) -> None:
+        """Keep the rule sets with enough rows outside, too.
+
+        Raises
+        ------
+        SpecError
+            When no rule set has enough rows inside and outside.
+        """
+        options, found, fewest = self.options, self.frequent, self.options.least_rows
+        kept = total - found.rows >= fewest
+        if not kept.any():
+            most = found.most
+            if most >= self.least or total < 2 * fewest:
+                raise SpecError(
+                    f"No group has {self.least:,} rows or more with {fewest:,} or more outside.",
+                    why=f"{total:,} rows can be used; what so few individuals show says little of "
+                    "others.",
+                    remedy="Use a table with more rows, or ask for fewer least rows (least_rows).",
+                )
+            raise SpecError(
+                f"No group has {100 * options.theta:g} % of the rows or more, and {fewest:,} rows.",
+                why=f"The largest that a rule describes has {most:,} of {total:,} rows, "
+                f"{100 * most / total:.3g} %.",
+                remedy="Ask for less support, or use wider bins.",
+            )
+        if self.least > np.ceil(options.theta * total - 1e-9):
+            self.notes.append(
+                f"{100 * options.theta:g} % of the rows are fewer than {fewest:,}: only groups of "
+                f"{fewest:,} rows or more were examined."
+            )
+        if dropped := int((~kept).sum()):
+            self.notes.append(
+                f"{dropped:,} of {len(kept):,} rule sets with the least support "
+                f"{'leaves' if dropped == 1 else 'leave'} fewer than {fewest:,} rows outside, and "
+                f"{'was' if dropped == 1 else 'were'} not examined: too few to compare with."
+            )
+            self.frequent = replace(found, chosen=found.chosen[kept], rows=found.rows[kept])
 
     def _sample(self) -> Iterator[Event]:
         """Draw samples until every score is known as well as was asked for.
@@ -429,9 +474,14 @@ class _Mining:
             data_in=data_in,
             data_out=data_out,
             tests=len(self.frequent.chosen) * len(self.outcomes.names),
-            spent=np.where(self.certain, 1.0, 0.5**self.looks)[known],
+            spent=self._spent()[known],
             least=self.least,
         )
+
+    def _spent(self) -> NDArray[np.float64]:
+        """Give which share of its error each rule set's tests may make at this look: ``(R,)``."""
+        looks = np.where(self.certain, 1.0, 0.5**self.looks)
+        return np.asarray(looks / self.members.ways(self.frequent.chosen))
 
     def _surprises(self) -> Iterator[str]:
         """Say what is strange about the answers, and about how samples came about."""

@@ -328,10 +328,16 @@ class _Told:
         for table in known.tables:
             if not table.examined:
                 share = known.texts.support(len(table.holders))
+                few, fewest = len(table.seeds), known.options.least_rows
                 yield (
                     f"The category “{categories[table.categories[0]]}” is in "
-                    f"{100 * share:.3g} % of the texts that name anybody, less than the "
-                    "least support: no rule speaks of it."
+                    f"{100 * share:.3g} % of the texts that name anybody"
+                    + (
+                        f", in {few:,} different sentences, fewer than {fewest:,}"
+                        if few < fewest
+                        else ", less than the least support"
+                    )
+                    + ": no rule speaks of it."
                 )
         named = {c for table in known.tables for c in table.categories}
         for i, category in enumerate(categories):

@@ -183,7 +183,17 @@ class _Search:
             )
         for chosen, own in holders.items():
             if own and (chosen in frequent or len(chosen) == 1):
-                self._known.tables.append(self._table(chosen, own, examined=chosen in frequent))
+                table = self._table(chosen, own, examined=chosen in frequent)
+                if table.examined or len(chosen) == 1:
+                    self._known.tables.append(table)
+        if not self._known.rule_sets:
+            most = max(len(table.seeds) for table in self._known.tables)
+            raise SpecError(
+                f"No category is named in {self._options.least_rows:,} different sentences or "
+                "more.",
+                why=f"The most common one is in {most:,}; what so few show says little of others.",
+                remedy="Use a table with more texts, or ask for fewer least rows (least_rows).",
+            )
 
     def _choices(self, categories: Sequence[int]) -> int:
         return prod(len(self._lexicon.terms[c]) for c in categories)
@@ -200,6 +210,7 @@ class _Search:
         order = self._rng.permutation(np.array(list(seeds.values()))).tolist()
         # whoever looks once, at all there are, need not share the error between several looks
         spent = 1.0 if len(order) <= self._options.sample_thr else 0.5
+        examined &= len(order) >= self._options.least_rows
         return Table(categories, choices, holders, order, examined, spent)
 
     # the answers

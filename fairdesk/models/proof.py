@@ -429,7 +429,7 @@ def _of_label(table: Table, label: str, favourable: str) -> Iterator[str]:
 def _of_order(proof: Proof, mapping: Mapping) -> Iterator[str]:
     """Say that an order that only was assumed may be wrong, where the model shows no skill."""
     found = skill(proof.auc, proof.confusion)
-    hardly = found is Skill.NONE and 0 <= proof.accuracy - proof.majority < _HARDLY
+    hardly = found in (Skill.NONE, Skill.UNKNOWN) and 0 <= proof.accuracy - proof.majority < _HARDLY
     if mapping.matched == BY_POSITION and hardly:
         yield (
             f"The model agrees with the label in {proof.accuracy:.1%} of the rows, hardly more "

@@ -28,6 +28,8 @@ class Skill(Enum):
 
     SHOWN = "shown"
     NONE = "none"
+    #: There are too few rows to tell.
+    UNKNOWN = "unknown"
     #: The wrong way round, as if the other outcome were the favourable one.
     INVERTED = "inverted"
 
@@ -38,6 +40,8 @@ _ASKED = {
     "with class weights, or for another decision threshold, do so: check the threshold.",
     Skill.INVERTED: ", and it ranks the rows the wrong way round ({ranked}). Is the favourable "
     "class the other one?",
+    Skill.UNKNOWN: ", and there are too few rows to see whether it separates favourable ones from "
+    "the others ({ranked}): check the order of its inputs, and which class is the favourable one.",
     Skill.NONE: ", and it hardly separates favourable rows from the others ({ranked}). Are the "
     "inputs in the wrong order, do they need scaling that is not in the file, or is the favourable "
     "class the other one?",
@@ -105,10 +109,9 @@ def skill(ranking: float | None, confusion: Confusion) -> Skill:
     ours, theirs = (sum(line) for line in confusion)
     # of the Mann-Whitney statistic where scores do not hang on labels
     deviation = float(np.sqrt((ours + theirs + 1) / (12 * ours * theirs)))
-    clear = max(UNCLEAR, _DEVIATIONS * deviation)
-    if ranking >= 0.5 + clear:
-        return Skill.SHOWN
-    return Skill.INVERTED if ranking <= 0.5 - clear else Skill.NONE
+    if abs(ranking - 0.5) < max(UNCLEAR, _DEVIATIONS * deviation):
+        return Skill.NONE if _DEVIATIONS * deviation <= UNCLEAR else Skill.UNKNOWN
+    return Skill.SHOWN if ranking > 0.5 else Skill.INVERTED
 
 
 def doubts(confusion: Confusion, ranking: float | None) -> Iterator[str]:

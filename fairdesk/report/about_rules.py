@@ -94,7 +94,11 @@ def margin_sentence(rule_set: RuleSet) -> str:
     """Say the paper's own margin and confidence, and what they do not cover."""
     return say(
         "The paper’s own margin is {margin} with {confidence} confidence (the product of that of "
-        "both rates): of this rule set alone, as if it had been the only one looked at.",
+        "both rates): for this rule set alone, as if it were the only one examined."
+        if _about_texts(rule_set)
+        else "The paper’s own margin is {margin} with {confidence} confidence (the product of that "
+        "of both rates): for this rule set alone, as if it were the only one examined, and for the "
+        "rows of the data alone, however few they are.",
         margin=_points(rule_set, rule_set.margin),
         confidence=_confidence(rule_set.confidence),
     )

@@ -95,8 +95,9 @@ def _limits_of_rules() -> tuple[Text, ...]:
             lead="Samples near the data.",
             text="Rates of rule sets are those of samples: rows of the data, moved a little. Where "
             "the untouched rows do not show a difference, the moving may have made it. Intervals "
-            "tell what chance does to the samples, not whether the data stand for the people whom "
-            "the system will decide on.",
+            "and p-values count rows, not samples: they cover individuals drawn as those in the "
+            "data were, and do not say whether the data represent those on whom the system will "
+            "decide.",
         ),
         Text(
             lead="Which, not why.",
@@ -397,8 +398,9 @@ def _of_rules() -> tuple[Formula, ...]:
             "margin",
             "The paper’s margin",
             "the margin is z times the standard error of both shares, added",
-            "With the product of both confidences, for one rule set by itself. It says nothing of "
-            "the many that were examined, of which the widest is shown.",
+            "With the product of both confidences, for one rule set by itself and for the rows at "
+            "hand. It does not cover the many that were examined, of which the widest is shown, "
+            "nor other individuals than these.",
         ),
         Formula(
             "newcombe",
@@ -408,7 +410,10 @@ def _of_rules() -> tuple[Formula, ...]:
             "Of the difference of both shares, with 0.05 divided among all rule sets examined "
             "(Bonferroni): with 95 % confidence all of these intervals hold at once. Newcombe: "
             "Interval estimation for the difference between independent proportions, Statistics "
-            "in Medicine 17 (1998). p-values are corrected by Holm for the same number.",
+            "in Medicine 17 (1998). n samples of m rows count as n m / (n + m − 1) individuals, "
+            "never more than m; the ends are the wider of Wilson’s and those of Korn and Graubard "
+            "(Survey Methodology 24, 1998). p-values are corrected by Holm for the same number. In "
+            "texts each sentence counts once.",
         ),
     )
 

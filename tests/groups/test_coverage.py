@@ -18,6 +18,7 @@ from fairdesk.events import Measured, RuleSet
 from fairdesk.groups import testsgd
 from fairdesk.groups.membership import members
 from fairdesk.groups.study import Study
+from fairdesk.groups.testing import Side, interval
 from fairdesk.groups.testsgd import TestSgdOptions
 from tests.individual.conftest import integer
 
@@ -87,15 +88,15 @@ def true_rates(rows):
     return np.mean([Table().predict(each)[:, 0] for each in made], axis=0)
 
 
-def study_of(rows):
+def study_of(rows, domain=DOMAIN, model=None):
     return Study(
-        domain=DOMAIN,
+        domain=domain,
         rows=rows,
         groups=rows[:, :2],
         inside=np.ones(len(rows), dtype=bool),
         label=np.full(len(rows), np.nan),
         decided=np.full(len(rows), np.nan),
-        model=Table(),
+        model=model or Table(),
         favourable=1,
         decisions=("no", "yes"),
     )
@@ -120,6 +121,89 @@ def simulated(stopping):
     inside = [members(DOMAIN.grouping, rows[:, :2], conditions) for conditions in order]
     truth = np.array([rates[each].mean() - rates[~each].mean() for each in inside])
     return np.moveaxis(np.array(told), 2, 0), truth
+
+
+# Further individuals: the rows are the sample, however many samples are made of each
+
+
+FIRMS = 40
+POPULATION = Domain(
+    (
+        listed("sex", 2, Role.PROTECTED),
+        listed("race", 2, Role.PROTECTED),
+        integer("years", 0, 4),
+        listed("firm", FIRMS, Role.FIXED),
+    )
+)
+#: So many rows does the auditor have; many samples of each, once and until a margin is reached.
+FEW_ROWS = {
+    "many": (40, TestSgdOptions(sample_thr=1_000, error_thr=0.5, together=1)),
+    "sequential": (60, TestSgdOptions(sample_thr=30, error_thr=0.12, together=1)),
+    "together": (150, TestSgdOptions(sample_thr=200, error_thr=0.5)),
+}
+
+
+class Firms:
+    """A model that decides by sex and firm: all that is made of one row is decided alike."""
+
+    has_gradients = False
+
+    def __init__(self):
+        lots = np.random.default_rng(9).random((2, FIRMS))
+        self.favours = lots < np.array([0.2, 0.45])[:, None]
+
+    def predict(self, rows):
+        sex, firm = rows[:, [0, 3]].astype(int).T
+        return self.favours[sex, firm].astype(np.float32)[:, None]
+
+
+def true_gap(conditions):
+    """The difference in the population, in which all combinations are equally likely."""
+    sex, race, firm = (each.ravel() for each in np.meshgrid(*map(np.arange, (2, 2, FIRMS))))
+    inside = members(POPULATION.grouping, np.column_stack([sex, race]).astype(float), conditions)
+    rates = Firms().favours[sex, firm]
+    return rates[inside].mean() - rates[~inside].mean()
+
+
+@cache
+def surveyed(case):
+    """Draw a table from the population and search it, again and again.
+
+    Of each: whether all its intervals hold the truth, whether they would at half their width, and
+    whether those of so many independent samples would.
+    """
+    n, options = FEW_ROWS[case]
+    held = []
+    for seed in range(REPETITIONS):
+        rng = np.random.default_rng(seed)
+        rows = np.column_stack([rng.integers(0, each, n) for each in (2, 2, 5, FIRMS)])
+        asked = study_of(rows.astype(float), POPULATION, Firms())
+        events = testsgd.search(asked, asked.rows, options, rng)
+        figures = [event for event in events if isinstance(event, Measured)][-1].figures
+        sets = [each for each in figures if isinstance(each, RuleSet)]
+        truth = np.array([true_gap(each.conditions) for each in sets])
+        gap = np.array([each.phi_in - each.phi_out for each in sets])
+        low, high = np.array([(each.low, each.high) for each in sets]).T
+        samples = [
+            Side(np.array([getattr(each, n) for each in sets], dtype=float), np.array(totals))
+            for n, totals in (
+                ("n_in", [each.phi_in * each.n_in for each in sets]),
+                ("n_out", [each.phi_out * each.n_out for each in sets]),
+            )
+        ]
+        naive = interval(*samples, 0.05 / len(sets))
+        half = (gap + low) / 2, (gap + high) / 2
+        held.append([((a <= truth) & (truth <= b)).all() for a, b in ((low, high), half, naive)])
+    return np.array(held)
+
+
+@pytest.mark.parametrize("case", FEW_ROWS)
+def test_the_intervals_hold_the_differences_in_the_population_together(case):
+    held, half, naive = surveyed(case).sum(axis=0)
+    assert surely(held) >= TOGETHER
+    # the simulation would see it otherwise
+    assert surely(half) < TOGETHER
+    assert naive < 0.8 * REPETITIONS
 
 
 def surely(hits):

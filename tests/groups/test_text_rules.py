@@ -46,7 +46,7 @@ def sentences(rng=None, n=60):
 
 
 def run(study, seed=0, **options):
-    given = TestSgdOptions(**{"theta": 0.05, "sample_thr": 1_000, **options})
+    given = TestSgdOptions(**{"theta": 0.05, "sample_thr": 1_000, "least_rows": 2, **options})
     people = study.rows[study.inside]
     return list(testsgd.search(study, people, given, np.random.default_rng(seed)))
 
@@ -517,3 +517,14 @@ def test_pairing_makes_intervals_narrower_and_never_empty():
     assert (alike.p == 1).all()
     single = compare(np.array([[1.0, 0.0]]), shares=False, alpha=0.01)
     assert (single.low.tolist(), single.high.tolist()) == ([-1, -1], [1, 1])
+
+
+def test_terms_in_few_sentences_are_not_examined():
+    asked = study_of(sentences(), Reader(score), terms=TERMS)
+    with pytest.raises(SpecError, match="1,000 different sentences or more"):
+        run(asked, least_rows=1_000)
+    events = run(asked, least_rows=3, theta=0.01)
+    (mined,) = figures_of(events, Mined)
+    assert any("in 2 different sentences, fewer than 3" in note for note in mined.notes)
+    told = {each.attribute for found in figures_of(events, RuleSet) for each in found.conditions}
+    assert told == {"who", "where"}

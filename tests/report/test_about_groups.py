@@ -178,6 +178,7 @@ def test_a_rule_set_is_told_with_its_evidence(spec):
     assert plain(about_groups.margin_sentence(RULE)).startswith(
         "The paper’s own margin is 4.7 percentage points with 90.25 % confidence"
     )
+    assert "for the rows of the data alone" in about_groups.margin_sentence(RULE)
 
 
 @pytest.mark.parametrize(
