@@ -115,7 +115,7 @@ def divide(attribute: Attribute, codes: Rows, edges: Sequence[float] = ()) -> Di
     elif edges or not _compares_every_value(attribute):
         bounds = _edges(attribute, edges)
         place = np.searchsorted(bounds, codes, side="right").astype(np.float64)
-        texts = _bins(attribute, bounds)
+        texts = _bins(attribute, codes, bounds)
         chosen = _within(attribute, bounds) if edges else attribute.compared
         lost = attribute.text(np.nan)
     else:
@@ -150,19 +150,24 @@ def _edges(attribute: Attribute, edges: Sequence[float]) -> Rows:
     return given if edges else np.round(given * attribute.grid) / attribute.grid
 
 
-def _bins(attribute: Attribute, edges: Rows) -> tuple[str, ...]:
-    """Write bins: ``"up to 24"``, ``"25 to 39"``, ``"40 and over"``."""
+def _bins(attribute: Attribute, codes: Rows, edges: Rows) -> tuple[str, ...]:
+    """Write bins: ``"up to 24"``, ``"25 to 39"``, ``"40 and over"``; one of a value as that."""
     text = attribute.text
+    above = f"{text(edges[-1])} and over"
     if attribute.integral:
         below = f"up to {text(edges[0] - 1)}"
+        if edges[0] - 1 == np.nanmin(codes, initial=attribute.low):
+            below = text(edges[0] - 1)
+        if edges[-1] == np.nanmax(codes, initial=attribute.high):
+            above = text(edges[-1])
         between = [
-            text(low) if low == above - 1 else f"{text(low)} to {text(above - 1)}"
-            for low, above in pairwise(edges.tolist())
+            text(low) if low == high - 1 else f"{text(low)} to {text(high - 1)}"
+            for low, high in pairwise(edges.tolist())
         ]
     else:
         below = f"under {text(edges[0])}"
         between = [f"{text(low)} to under {text(high)}" for low, high in pairwise(edges.tolist())]
-    return (below, *between, f"{text(edges[-1])} and over")
+    return (below, *between, above)
 
 
 def _within(attribute: Attribute, edges: Rows) -> tuple[float, ...]:

@@ -84,8 +84,8 @@ def rules_about(
     codes : NDArray[np.float64]
         ``(n,)``; those of the rows.
     bins : int
-        Into how many of equal width the range of the rows' numbers is divided; whole numbers
-        with no more different values than that have a cell for each.
+        Into how many of equal width the range of the rows' numbers is divided; numbers with no
+        more different values than that have a cell for each.
     edges : sequence of float
         Instead of these, the inner edges of a number's bins, ascending.
     subsets : str
@@ -232,6 +232,7 @@ def _runs_of_numbers(
 ) -> Rules:
     known = ~np.isnan(codes)
     starts, ends = _bins(attribute, codes[known], bins, edges)
+    single = starts == ends
     cells = np.full(len(codes), -1, dtype=np.intp)
     # whoever is below the first edge is in the first bin: it is open
     cells[known] = np.searchsorted(starts[1:], codes[known], side="right")
@@ -241,13 +242,17 @@ def _runs_of_numbers(
     conditions = []
     for rule, (first, last) in enumerate(spans):
         sets[rule, first : last + 1] = True
+        if first == last and single[first]:
+            value = float(starts[first])
+            conditions.append(Condition(attribute.name, low=value, high=value))
+            continue
         high = None if last == there[-1] else float(ends[last])
         conditions.append(
             Condition(
                 attribute.name,
                 low=None if first == there[0] else float(starts[first]),
                 high=high,
-                below=high is not None and attribute.kind is Kind.REAL,
+                below=high is not None and attribute.kind is Kind.REAL and not single[last],
             )
         )
     return Rules(attribute, cells, sets, tuple(conditions))
@@ -256,12 +261,15 @@ def _runs_of_numbers(
 def _bins(
     attribute: Attribute, codes: NDArray[np.float64], bins: int, edges: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give where each bin starts and ends, ``(c,)``: whole numbers end inclusively."""
+    """Give where each bin starts and ends, ``(c,)``: whole numbers end inclusively.
+
+    One of a single value starts and ends with it.
+    """
     whole = attribute.kind is Kind.INTEGER
     low, high = (codes.min(), codes.max()) if codes.size else (0.0, 0.0)
     if edges:
         inner = np.array(edges, dtype=np.float64)
-    elif whole and len(values := np.unique(codes)) <= bins:
+    elif len(values := np.unique(codes)) <= bins:
         return values, values
     else:
         # whole numbers fill their range to the next one; all of a bin's width must count

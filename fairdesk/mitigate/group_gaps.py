@@ -221,7 +221,10 @@ def _pairs(hits: Numbers, people: Numbers) -> tuple[Side, Side]:
 def _difference_ends(families: Sequence[tuple[Side, Side]]) -> tuple[float, float]:
     """Give between what the greatest difference of all pairs lies."""
     one, other = (
-        Side(*(np.concatenate([getattr(each, name) for each in sides]) for name in ("n", "total")))
+        Side(
+            np.concatenate([each.n for each in sides]),
+            np.concatenate([each.total for each in sides]),
+        )
         for sides in zip(*families, strict=True)
     )
     low, high = interval(one, other, ALPHA / max(1, len(one.n)))

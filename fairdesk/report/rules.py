@@ -67,8 +67,10 @@ def _condition(attribute: Attribute, condition: Condition, *, signs: bool) -> st
         return f"{name} {_names(attribute, condition.codes)}"
     if low is None and high is None:
         return say("{name} is anything", name=name)
-    if low == high and low is not None:
-        return f"{name} = {name_of(attribute, low)}"
+    # an end that is left open is the attribute's own
+    only = attribute.low if low is None else low
+    if only == (attribute.high if high is None else high) and not condition.below:
+        return f"{name} = {name_of(attribute, only)}"
     least = "" if low is None else name_of(attribute, low)
     most = "" if high is None else name_of(attribute, high)
     if signs:

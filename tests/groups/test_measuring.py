@@ -413,6 +413,18 @@ def test_bins_are_those_that_were_asked_for():
     assert [line.people for line in lines] == [3, 4, 1, 1]
 
 
+def test_a_bin_of_one_value_is_that_value():
+    sex = Attribute(
+        "sex", Kind.INTEGER, low=0, high=3, role=Role.PROTECTED, compared=(0.0, 1.0, 2.0, 3.0)
+    )
+    codes = np.array([0.0, 1, 2, 3])
+    study = study_of(codes, np.ones(4), attributes=(sex,), edges={"sex": (1.0, 3.0)})
+    assert [line.values[0] for line in only(study).lines] == ["0", "1 to 2", "3"]
+    # not where somebody is below the lowest value that is allowed
+    study = study_of(codes - 1, np.ones(4), attributes=(sex,), edges={"sex": (1.0, 3.0)})
+    assert [line.values[0] for line in only(study).lines] == ["up to 0", "1 to 2", "3"]
+
+
 def test_bins_of_fractions_hold_their_lower_edge():
     share = Attribute(
         "share", Kind.REAL, low=0.0, high=1.0, role=Role.PROTECTED, compared=(0.25, 0.75)

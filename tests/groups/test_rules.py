@@ -142,12 +142,32 @@ def test_whole_numbers_are_binned_and_ends_are_open():
 def test_few_whole_numbers_have_a_bin_each():
     rules = rules_about(AGE, np.array([20.0, 30, 30, 60]), bins=10)
     assert {(each.low, each.high) for each in rules.conditions} == {
-        (None, 20.0),
+        (20.0, 20.0),
         (None, 30.0),
         (30.0, 30.0),
         (30.0, None),
-        (60.0, None),
+        (60.0, 60.0),
     }
+
+
+@pytest.mark.parametrize("attribute", [SIZES, PERCENT], ids=["whole", "fractions"])
+def test_a_rule_about_one_value_says_that_value(attribute):
+    codes = np.array([0.0, 1, 1, np.nan, 0])
+    rules = rules_about(attribute, codes, bins=10)
+    assert [(each.low, each.high) for each in rules.conditions] == [(0, 0), (1, 1)]
+    assert not any(each.below for each in rules.conditions)
+    assert [members([attribute], codes[:, None], [each]).tolist() for each in rules.conditions] == [
+        [True, False, False, False, True],
+        [False, True, True, False, False],
+    ]
+    halves = rules_about(attribute, np.array([0.0, 0.5, 1.0]) * 2, bins=10)
+    assert {(each.low, each.high, each.below) for each in halves.conditions} == {
+        *((0, 0, False), (1, 1, False), (2, 2, False)),
+        *((None, 1, False), (1, None, False)),
+    }
+    # so do the auditor's own bins, where one holds one value
+    rules = rules_about(SIZES, np.array([0.0, 1, 1, 0]), bins=10, edges=(1.0,))
+    assert [(each.low, each.high) for each in rules.conditions] == [(0, 0), (1, 1)]
 
 
 def test_fractions_share_an_edge():
