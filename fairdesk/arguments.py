@@ -31,7 +31,7 @@ from fairdesk.headless import (
 )
 from fairdesk.mitigate.options import RepairOptions
 from fairdesk.report.document import Format
-from fairdesk.report.templates import TEMPLATES
+from fairdesk.report.kinds import TEMPLATES
 from fairdesk.samples import samples
 
 #: The exit code of a wrong command line.

@@ -19,9 +19,9 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 
 from fairdesk.audit.methods import METHODS
-from fairdesk.report import blocks, language, legal
+from fairdesk.report import blocks, legal, translation
 from fairdesk.report.fields import FIELDS
-from fairdesk.report.templates import TEMPLATES
+from fairdesk.report.kinds import TEMPLATES
 
 SOURCE = Path(__file__).resolve().parents[1] / "fairdesk"
 #: Without a date: the same source gives the same file.
@@ -72,7 +72,7 @@ def messages() -> Iterator[Told]:
         for text in _of_module(ast.parse(path.read_text("utf-8"))):
             yield Told(text, place)
     for name, texts in (
-        ("fairdesk/report/templates/__init__.py", _of_templates()),
+        ("fairdesk/report/kinds.py", _of_templates()),
         ("fairdesk/report/fields.py", _of_fields()),
         ("fairdesk/audit/methods.py", _of_methods()),
         ("fairdesk/report/legal", _of_rules()),
@@ -159,7 +159,7 @@ _BLOCKS = {
 def _texts_of(name: str) -> tuple[str, ...]:
     extra = {"Fact": ("name",), "Section": ("title",), "Report": ("kind", "promise", "redacted")}
     tag = getattr(blocks, name).__struct_config__.tag
-    return extra.get(name) or language.TEXTS.get(str(tag), ())
+    return extra.get(name) or translation.TEXTS.get(str(tag), ())
 
 
 def _of_templates() -> Iterator[str]:

@@ -13,9 +13,6 @@ import signal
 import sys
 from typing import BinaryIO
 
-#: Tells it not to confine itself, where that was tried and it could not begin.
-UNCONFINED = "--unconfined"
-
 
 def main() -> None:
     """Serve until the app closes the pipe."""
@@ -27,7 +24,7 @@ def main() -> None:
     from fairdesk.audit.confining import confine  # noqa: PLC0415
 
     # before numeric libraries: they start threads, which would keep their rights
-    layers = () if UNCONFINED in sys.argv else confine(room.here())
+    layers = () if room.UNCONFINED in sys.argv else confine(room.here())
     from fairdesk.audit import wire  # noqa: PLC0415
     from fairdesk.audit.serving import serve  # noqa: PLC0415
     from fairdesk.audit.trying import try_out  # noqa: PLC0415

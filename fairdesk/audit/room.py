@@ -24,6 +24,8 @@ PASSED = frozenset(
     }
 )
 PASSED_PREFIX = "LC_"
+#: Tells a guest not to confine itself, where that was tried and it could not begin.
+UNCONFINED = "--unconfined"
 #: Variables that name a folder; a guest's are in its own.
 FOLDERS = {
     **dict.fromkeys(("HOME", "USERPROFILE"), "."),

@@ -27,8 +27,15 @@ from time import time
 import platformdirs
 
 from fairdesk.audit import compiled
-from fairdesk.audit.guest import UNCONFINED
-from fairdesk.audit.room import FOLDERS, PASSED, PASSED_PREFIX, Room, package_folder, readable_paths
+from fairdesk.audit.room import (
+    FOLDERS,
+    PASSED,
+    PASSED_PREFIX,
+    UNCONFINED,
+    Room,
+    package_folder,
+    readable_paths,
+)
 from fairdesk.errors import WorkerError
 from fairdesk.files import sha256
 

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 
 from fairdesk.certify.certificate import share_down
-from fairdesk.certify.everyone import Everyone, everyone_for
-from fairdesk.certify.layout import Layout, lay_out
+from fairdesk.certify.everyone import Everyone
+from fairdesk.certify.layout import Layout, everyone_for, lay_out
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.space import Space
 from fairdesk.certify.telling import Course, proven

@@ -24,7 +24,7 @@ from numba import njit, types
 from numpy.typing import NDArray
 
 from fairdesk.certify.count_kernels import population_shares, shares
-from fairdesk.models.dense import ACTIVATIONS
+from fairdesk.models.dense_layers import ACTIVATIONS
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]

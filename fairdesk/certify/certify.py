@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from fairdesk.certify.aside import look_aside, pairs_counted
 from fairdesk.certify.boxes import KEPT, Tree, Verdict
 from fairdesk.certify.certificate import CertificateError, decoded, pack
-from fairdesk.certify.everyone import everyone_for
-from fairdesk.certify.layout import Layout, lay_out
+from fairdesk.certify.layout import Layout, everyone_for, lay_out
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.remainder import remainder, rows_asked
 from fairdesk.certify.telling import Course, Sums, proven, refinement, regions

@@ -21,7 +21,7 @@ from fairdesk.models.feeding import FedModel
 from fairdesk.models.model import labels
 
 if TYPE_CHECKING:
-    from fairdesk.certify.layout import Layout
+    pass
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -251,12 +251,6 @@ def decisions(space: Space, fed: FedModel, places: Places, may_be: NDArray[np.bo
     return Decisions(decided, len(rows))
 
 
-def everyone_for(layout: Layout) -> Everyone:
-    """Give who counts the people of a domain that was laid out."""
-    encoded = layout.encoded
-    return Everyone(layout.space, layout.fed, None if encoded is None else encoded.columns)
-
-
 def _places(low: Places, high: Places, number: Numbers) -> Places:
     """Write numbers of points, ``(n,)``, as places in their boxes, ``(n, a)``."""
     places = low.copy()
@@ -469,4 +463,4 @@ def _masses(space: Space, i: int) -> Float64:
     return masses
 
 
-__all__ = ["Decisions", "Everyone", "decisions", "everyone_for"]
+__all__ = ["Decisions", "Everyone", "decisions"]

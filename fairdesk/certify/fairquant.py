@@ -30,7 +30,7 @@ from fairdesk.certify.space import Places, sizes
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, Measured, Progress, Proven, Rows, timed
 from fairdesk.individual.similar import Ledger
-from fairdesk.models.dense import Activation
+from fairdesk.models.dense_layers import Activation
 
 Float64 = NDArray[np.float64]
 #: The loops are left and entered again about so often, and figures are told so often, in seconds.

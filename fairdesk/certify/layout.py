@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairdesk.certify.encoded import Encoded, encode
+from fairdesk.certify.everyone import Everyone
 from fairdesk.certify.forest import ForestExaminer, arranged
 from fairdesk.certify.linear import LinearExaminer, is_linear
 from fairdesk.certify.network import NetworkExaminer
@@ -124,3 +125,9 @@ def _of_layers(encoded: Encoded, fed: FedModel) -> Examiner:
 
 
 __all__ = ["Layout", "lay_out", "network_over"]
+
+
+def everyone_for(layout: Layout) -> Everyone:
+    """Give who counts the people of a domain that was laid out."""
+    encoded = layout.encoded
+    return Everyone(layout.space, layout.fed, None if encoded is None else encoded.columns)

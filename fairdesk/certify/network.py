@@ -14,7 +14,7 @@ from fairdesk.certify.encoded import Encoded
 from fairdesk.certify.everyone import Everyone
 from fairdesk.certify.refine import Examined
 from fairdesk.certify.space import Places, Space
-from fairdesk.models.dense import ACTIVATIONS
+from fairdesk.models.dense_layers import ACTIVATIONS
 from fairdesk.models.feeding import FedModel
 
 if TYPE_CHECKING:

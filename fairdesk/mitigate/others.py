@@ -21,7 +21,7 @@ from fairdesk.mitigate.trying import Repairing, Trainer
 from fairdesk.mitigate.workshop import Workshop
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.model import How, Inputs, Takes, labels
-from fairdesk.models.refitting import Lesson
+from fairdesk.models.refit_types import Lesson
 
 if TYPE_CHECKING:
     from fairlearn.preprocessing import CorrelationRemover

@@ -22,7 +22,8 @@ from fairdesk.mitigate.pool import Pool, widened
 from fairdesk.mitigate.splitting import Split, split
 from fairdesk.mitigate.workshop import Workshop
 from fairdesk.models.feeding import FedModel
-from fairdesk.models.refitting import Lesson, Training, refit, why_not
+from fairdesk.models.refit_types import Lesson, Training, why_not
+from fairdesk.models.refitting import refit
 from fairdesk.models.saving import save
 from fairdesk.trials import Augmented, Change, Repair, Retrained, Trial
 

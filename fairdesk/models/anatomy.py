@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.models.dense import Activation, DenseNetwork, as_matrix
+from fairdesk.models.dense import DenseNetwork, as_matrix
+from fairdesk.models.dense_layers import Activation
 from fairdesk.models.model import Inputs, OpenedModel
 from fairdesk.models.prepared import PreparedModel
 

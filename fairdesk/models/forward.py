@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from fairdesk.models.dense import ACTIVATIONS, DenseLayer, Float32
+from fairdesk.models.dense_layers import ACTIVATIONS, DenseLayer, Float32
 from fairdesk.models.lanes import (
     LANES,
     MOST_UNITS,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairdesk.models.chain import Chain, Float64, Learnt, NotPlainError, Plain
-from fairdesk.models.dense import Activation
+from fairdesk.models.dense_layers import Activation
 
 #: Layers that do nothing when a trained network answers.
 SILENT = frozenset(

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from fairdesk.models.dense import DenseNetwork
 from fairdesk.models.keras_chain import KerasLayer, plain, side_by_side
 from fairdesk.models.keras_config import look_through
 from fairdesk.models.keras_parts import DAMAGE, KerasParts, opened
+from fairdesk.models.keras_tensorflow import has_tensorflow
 from fairdesk.models.model import Capability, ModelCard, OpenedModel, Takes
 
 #: No network that anybody trained on a table has more.
@@ -124,15 +124,6 @@ def _dense(
         output=output,
     )
     return DenseNetwork(card, network.layers, network.centre)
-
-
-def has_tensorflow() -> bool:
-    """Tell whether TensorFlow is installed, without loading it."""
-    try:
-        return find_spec("tensorflow") is not None
-    except ValueError:
-        # loaded in part, or kept from loading
-        return False
 
 
 def format_of(version: str) -> str:

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from fairdesk.events import Scores
 from fairdesk.files import sha256
 from fairdesk.models.answers import first_line, from_margins, from_probabilities, from_values
 from fairdesk.models.chain import EACH_FOR_ITSELF, ESTIMATE, LOGIT, LOGITS, TANH, Learnt
-from fairdesk.models.dense import Float32
+from fairdesk.models.dense_layers import Float32
 from fairdesk.models.keras_config import STEPPED, Named
 from fairdesk.models.keras_parts import KerasParts, with_slashes
 from fairdesk.models.model import Capability, Inputs, ModelCard
@@ -500,3 +501,12 @@ def _as_in_keras_2(keras: Any, model: Any) -> None:  # noqa: ANN401 - as above
         for name in ("activation", "recurrent_activation"):
             if vars(layer).get(name) is new:
                 setattr(layer, name, old)
+
+
+def has_tensorflow() -> bool:
+    """Tell whether TensorFlow is installed, without loading it."""
+    try:
+        return find_spec("tensorflow") is not None
+    except ValueError:
+        # loaded in part, or kept from loading
+        return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairdesk.models.chain import SIGMOID, SOFTMAX, Chain, Float64, Learnt, NotPlainError, Plain
-from fairdesk.models.dense import Activation
+from fairdesk.models.dense_layers import Activation
 from fairdesk.models.onnx_graph import Graph, Node, Setting
 
 #: Tensors of numbers with a comma, by their numbers in onnx.proto.

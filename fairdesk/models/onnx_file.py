@@ -25,7 +25,8 @@ from fairdesk.models.answers import (
     from_values,
 )
 from fairdesk.models.chain import ESTIMATE, Learnt, NotPlainError, Plain, network_sentence
-from fairdesk.models.dense import DenseLayer, DenseNetwork, Float32
+from fairdesk.models.dense import DenseNetwork
+from fairdesk.models.dense_layers import DenseLayer, Float32
 from fairdesk.models.locales import lend
 from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes
 from fairdesk.models.onnx_dense import dense_part

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 from fairdesk.events import Scores
 from fairdesk.models.answers import first_line, from_classes, from_probabilities
-from fairdesk.models.dense import Activation, DenseNetwork
+from fairdesk.models.dense import DenseNetwork
+from fairdesk.models.dense_layers import Activation
 from fairdesk.models.model import Inputs, ModelCard, Takes
 from fairdesk.models.onnx_file import session_of
 from fairdesk.models.tensors import Tensor, fill

@@ -48,7 +48,7 @@ from fairdesk.models.model import MatrixModel, ModelCard, OpenedModel, Takes
 from fairdesk.models.tensors import fill, fill_matrix, taken
 
 if TYPE_CHECKING:
-    from fairdesk.models.refitting import Taught, Training
+    from fairdesk.models.refit_types import Taught, Training
 
 #: Layers that learn nothing from labels.
 _PREPARING = frozenset(

@@ -35,7 +35,7 @@ from fairdesk.models.answers import first_line
 from fairdesk.models.sklearn_file import ScikitModel, alone, other_versions
 
 if TYPE_CHECKING:
-    from fairdesk.models.refitting import Taught
+    from fairdesk.models.refit_types import Taught
 
 _ENCODERS = frozenset({"OneHotEncoder", "OrdinalEncoder", "TargetEncoder"})
 #: They hand weights on to all that they are made of, without taking them by name.

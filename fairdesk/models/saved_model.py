@@ -9,10 +9,10 @@ from typing import Any
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.files import sha256
 from fairdesk.models.answers import first_line
-from fairdesk.models.keras_file import has_tensorflow
 from fairdesk.models.keras_tensorflow import (
     TensorFlowModel,
     answered,
+    has_tensorflow,
     is_smooth,
     made_up,
     read_answer,

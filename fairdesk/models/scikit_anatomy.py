@@ -25,7 +25,7 @@ from fairdesk.models.anatomy import (
     OpaqueError,
 )
 from fairdesk.models.answers import first_line
-from fairdesk.models.dense import Activation
+from fairdesk.models.dense_layers import Activation
 from fairdesk.models.estimators import innermost, rows_for
 from fairdesk.models.forest_anatomy import Read, read_trees, sums
 from fairdesk.models.model import Inputs, ModelCard, Takes

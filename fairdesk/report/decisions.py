@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 from fairdesk.audit.labels import class_labels
 from fairdesk.audit.spec import AuditSpec
+from fairdesk.data.attributes import Attribute
 from fairdesk.data.table import Table
 from fairdesk.models.decision import VALUES
 from fairdesk.models.favourable import Answer, sign_of
@@ -45,3 +50,21 @@ def class_texts(spec: AuditSpec, table: Table) -> tuple[str, ...]:
     if spec.model.scores != VALUES:
         named[spec.mapping.favourable_class] = spec.favourable
     return tuple(named)
+
+
+_NAMES: ContextVar[Callable[[Attribute, float], str]] = ContextVar("names", default=Attribute.text)
+
+
+@contextmanager
+def naming(names: Callable[[Attribute, float], str]) -> Iterator[None]:
+    """Write values, wherever that is done inside, by another function than `Attribute.text`."""
+    before = _NAMES.set(names)
+    try:
+        yield
+    finally:
+        _NAMES.reset(before)
+
+
+def name_of(attribute: Attribute, code: float) -> str:
+    """Write a value of an attribute in a rule, a list, a combination: as `naming` says."""
+    return _NAMES.get()(attribute, code)

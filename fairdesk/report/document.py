@@ -21,8 +21,10 @@ from fairdesk.files import sha256
 from fairdesk.report import about_repairs, evidence, html, pages, redaction, words
 from fairdesk.report.blocks import Callout, Fact, Report
 from fairdesk.report.choosing import chosen, settled
+from fairdesk.report.decisions import naming
 from fairdesk.report.gathering import gather
-from fairdesk.report.language import frame, say, translated, using
+from fairdesk.report.kinds import TEMPLATES
+from fairdesk.report.language import frame, say, using
 from fairdesk.report.logo import check_logo
 from fairdesk.report.manifest import manifest, sidecar
 from fairdesk.report.material import Made, Material, about_groups
@@ -31,7 +33,7 @@ from fairdesk.report.signing import SUFFIX, Key
 from fairdesk.report.status import Status, obstacles, standing
 from fairdesk.report.structured import structured
 from fairdesk.report.system import cover_facts
-from fairdesk.report.templates import TEMPLATES
+from fairdesk.report.translation import translated
 from fairdesk.report.writing import replacing
 
 Format = Literal["pdf", "html", "json"]
@@ -214,7 +216,7 @@ def make_report(store: Store, choice: Choice | None = None) -> Report:
     choice = settled(choice, final=stands.word == "Final")
     with using(choice.language):
         material = _material(store, choice, stands)
-        with redaction.telling(material.shown):
+        with naming(material.shown.name):
             report = _whole(store, material)
             kept = chosen(report, choice, _dropped(material))
         return _saying_so(kept)
@@ -230,7 +232,7 @@ def whole_report(store: Store, choice: Choice | None = None) -> Report:
     everything = msgspec.structs.replace(choice, left_out=())
     with using(choice.language):
         material = _material(store, everything, stands)
-        with redaction.telling(material.shown):
+        with naming(material.shown.name):
             return _whole(store, material)
 
 

@@ -1,7 +1,7 @@
 """The kinds of report: which sections each has, in which order, and which notes on rules.
 
-This module is data alone. What a section says is made by the modules beside it, and by those of
-`fairdesk.report` for sections that several kinds share; `fairdesk.report.sections` has them all.
+This module is data alone. What a section says is made by `fairdesk.report.templates`, and for
+sections that several kinds share by `fairdesk.report`; `fairdesk.report.sections` has them all.
 """
 
 from __future__ import annotations

@@ -19,10 +19,10 @@ from fairdesk.report import words
 from fairdesk.report.blocks import Fact, Text
 from fairdesk.report.fields import facts, fields_of, told
 from fairdesk.report.gathering import Gathered
+from fairdesk.report.kinds import TEMPLATES
 from fairdesk.report.language import say
 from fairdesk.report.redaction import Shown
 from fairdesk.report.status import Status
-from fairdesk.report.templates import TEMPLATES
 
 #: In which section a part stands that has none of its own.
 _WITHIN = {

@@ -28,10 +28,10 @@ from fairdesk.report.blocks import (
     Section,
     Text,
 )
-from fairdesk.report.decisions import class_texts
+from fairdesk.report.decisions import class_texts, name_of
 from fairdesk.report.language import say
 from fairdesk.report.material import Material
-from fairdesk.report.redaction import Shown, name_of
+from fairdesk.report.redaction import Shown
 from fairdesk.report.rules import rule_phrase
 
 #: Values of a column that are written out before “and n more”.

@@ -15,8 +15,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cached_property
 from typing import Any
 
@@ -477,25 +475,6 @@ class Shown:
 
 
 #: What may be told while a report is made.
-_SHOWN: ContextVar[Shown | None] = ContextVar("shown", default=None)
-
-
-@contextmanager
-def telling(shown: Shown) -> Iterator[None]:
-    """Write values, wherever that is done inside, as they may be told; see `name_of`."""
-    before = _SHOWN.set(shown)
-    try:
-        yield
-    finally:
-        _SHOWN.reset(before)
-
-
-def name_of(attribute: Attribute, code: float) -> str:
-    """Write a value of an attribute in a rule, a list, a combination: as far as it may be told."""
-    shown = _SHOWN.get()
-    return attribute.text(code) if shown is None else shown.name(attribute, code)
-
-
 def _telling(name: str) -> bool:
     """Whether a name is long enough not to be met by chance."""
     return len(name) >= _SHORTEST and any(sign.isalpha() for sign in name)

@@ -8,8 +8,8 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.attributes import Attribute
 from fairdesk.events import Condition
 from fairdesk.report import words
+from fairdesk.report.decisions import name_of
 from fairdesk.report.language import say
-from fairdesk.report.redaction import name_of
 
 #: Names that a rule lists, before it only counts the others.
 _LISTED = 8

@@ -18,7 +18,7 @@ from fairdesk.events import GroupTable
 from fairdesk.groups.outcomes import LEAST_SHARE
 from fairdesk.report.choosing import settled
 from fairdesk.report.fields import FIELDS, fault, fields_of, missing, told, unsigned
-from fairdesk.report.templates import TEMPLATES
+from fairdesk.report.kinds import TEMPLATES
 from fairdesk.report.templates.published import propose_categories, tables
 
 MARKED = "Reports were marked as final with everything filled in that they need"

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from threadpoolctl import threadpool_limits
 
-from fairdesk.models.dense import Activation, DenseLayer, DenseNetwork, Float32
+from fairdesk.models.dense import DenseNetwork
+from fairdesk.models.dense_layers import Activation, DenseLayer, Float32
 from fairdesk.models.model import ModelCard, Takes
 from fairdesk.models.open import open_model
 

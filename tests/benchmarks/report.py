@@ -23,8 +23,8 @@ from fairdesk.audit.store import Store
 from fairdesk.report import html, pages
 from fairdesk.report.blocks import Report, Section, Text
 from fairdesk.report.document import make_report
+from fairdesk.report.kinds import TEMPLATES
 from fairdesk.report.structured import structured
-from fairdesk.report.templates import TEMPLATES
 
 #: Paragraphs of words alone that fill about forty pages.
 _PARAGRAPHS, _WORDS = 500, 60

@@ -15,7 +15,8 @@ from fairdesk.data.table import Kind
 from fairdesk.events import Rows
 from fairdesk.individual.similar import Ledger
 from fairdesk.models.anatomy import anatomy_of
-from fairdesk.models.dense import Activation, DenseLayer, DenseNetwork
+from fairdesk.models.dense import DenseNetwork
+from fairdesk.models.dense_layers import Activation, DenseLayer
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes, labels
 

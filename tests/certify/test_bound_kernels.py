@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fairdesk.certify import bound_kernels as kernels
 from fairdesk.certify.network import NetworkExaminer
-from fairdesk.models.dense import ACTIVATIONS, Activation
+from fairdesk.models.dense_layers import ACTIVATIONS, Activation
 from fairdesk.models.forward import forward, packed
 from tests.certify.networks import drawn, everywhere, layer
 

@@ -17,7 +17,7 @@ from fairdesk.certify.everyone import Everyone
 from fairdesk.certify.space import sizes
 from fairdesk.data.attributes import Role
 from fairdesk.errors import ModelError
-from fairdesk.models.dense import ACTIVATIONS, Activation
+from fairdesk.models.dense_layers import ACTIVATIONS, Activation
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.model import labels
 from tests.certify.networks import RELU, drawn, everywhere, fed_with, layer, names, number, small

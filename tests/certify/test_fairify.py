@@ -14,7 +14,7 @@ from fairdesk.certify.space import space_of
 from fairdesk.data.attributes import Role
 from fairdesk.errors import SpecError
 from fairdesk.events import Found, Measured, Progress
-from fairdesk.models.dense import Activation
+from fairdesk.models.dense_layers import Activation
 from fairdesk.models.model import labels
 from tests.certify.networks import everywhere, names, number, small, truth
 

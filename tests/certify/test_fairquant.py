@@ -16,7 +16,7 @@ from fairdesk.certify.space import space_of
 from fairdesk.data.attributes import Role
 from fairdesk.errors import ModelError, SpecError
 from fairdesk.events import Found, Measured, Progress
-from fairdesk.models.dense import LINEAR, Activation
+from fairdesk.models.dense_layers import LINEAR, Activation
 from fairdesk.models.model import labels
 from tests.certify.networks import (
     RELU,

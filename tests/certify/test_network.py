@@ -16,7 +16,7 @@ from fairdesk.certify.refine import Refinery
 from fairdesk.data.attributes import Role
 from fairdesk.data.domain import Domain
 from fairdesk.errors import ModelError
-from fairdesk.models.dense import ACTIVATIONS, Activation
+from fairdesk.models.dense_layers import ACTIVATIONS, Activation
 from fairdesk.models.feeding import FedModel
 from tests.certify.networks import (
     RELU,

@@ -10,7 +10,7 @@ from fairdesk.certify.encoded import encode
 from fairdesk.certify.space import space_of
 from fairdesk.errors import SpecError
 from fairdesk.models.anatomy import anatomy_of
-from fairdesk.models.dense import Activation
+from fairdesk.models.dense_layers import Activation
 from tests.certify import networks
 from tests.certify.proofs import (
     LESS,

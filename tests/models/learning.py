@@ -13,7 +13,8 @@ from fairdesk.models.feeding import FedModel
 from fairdesk.models.mapping import match
 from fairdesk.models.model import labels
 from fairdesk.models.open import open_model
-from fairdesk.models.refitting import Lesson, Training, innermost, refit
+from fairdesk.models.refit_types import Lesson, Training
+from fairdesk.models.refitting import innermost, refit
 from tests.models.tables import names, number, table
 
 RNG = np.random.default_rng(7)

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdesk.errors import ModelError
-from fairdesk.models.dense import ACTIVATIONS, LINEAR, Activation, DenseLayer, DenseNetwork
+from fairdesk.models.dense import DenseNetwork
+from fairdesk.models.dense_layers import ACTIVATIONS, LINEAR, Activation, DenseLayer
 from fairdesk.models.model import ModelCard, Takes
 
 REFERENCES = {

@@ -13,7 +13,8 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError
 from fairdesk.models.companions import DescribedModel
 from fairdesk.models.decision import names_around
-from fairdesk.models.dense import Activation, DenseLayer, DenseNetwork
+from fairdesk.models.dense import DenseNetwork
+from fairdesk.models.dense_layers import Activation, DenseLayer
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Step, Takes
 from tests.models.test_dense import REFERENCES

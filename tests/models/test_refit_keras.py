@@ -14,7 +14,8 @@ from fairdesk.models.keras_tensorflow import TensorFlowModel
 from fairdesk.models.mapping import match
 from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
-from fairdesk.models.refitting import Lesson, Training, refit, why_not
+from fairdesk.models.refit_types import Lesson, Training, why_not
+from fairdesk.models.refitting import refit
 from tests.models import tables
 from tests.models.learning import (
     HIRED,

@@ -34,13 +34,8 @@ from fairdesk.models.model import Capability, Companion
 from fairdesk.models.open import open_model
 from fairdesk.models.predictions import card_of
 from fairdesk.models.prepared import PreparedModel
-from fairdesk.models.refitting import (
-    Lesson,
-    Training,
-    refit,
-    why_card_not,
-    why_not,
-)
+from fairdesk.models.refit_types import Lesson, Training, why_card_not, why_not
+from fairdesk.models.refitting import refit
 from tests.models import tables
 from tests.models.learning import (
     HIRED,

@@ -25,7 +25,8 @@ from sklearn.tree import DecisionTreeClassifier
 from fairdesk.data.domain import Domain, Role, attribute_of
 from fairdesk.data.reading import read_table
 from fairdesk.models import saving
-from fairdesk.models.dense import ACTIVATIONS, Activation, DenseLayer, DenseNetwork
+from fairdesk.models.dense import DenseNetwork
+from fairdesk.models.dense_layers import ACTIVATIONS, Activation, DenseLayer
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.mapping import match
 from fairdesk.models.model import Companion, How, Input, Mapping, Takes, labels

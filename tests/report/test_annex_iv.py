@@ -12,8 +12,8 @@ from fairdesk.data.reading import read_table
 from fairdesk.report.document import make_report
 from fairdesk.report.fields import example_details, fields_of
 from fairdesk.report.form import BOTH
+from fairdesk.report.kinds import TEMPLATES
 from fairdesk.report.status import mark_final
-from fairdesk.report.templates import TEMPLATES
 from tests.report import repairs
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of, words_of

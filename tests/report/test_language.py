@@ -11,7 +11,8 @@ import pytest
 from fairdesk.audit.details import LanguageKey
 from fairdesk.report import catalogue, language, words
 from fairdesk.report.blocks import Fact, Facts, Grid, Heading, Report, Section, Text
-from fairdesk.report.language import moment_text, say, say_many, translated, using
+from fairdesk.report.language import moment_text, say, say_many, using
+from fairdesk.report.translation import translated
 
 NARROW, NBSP = "\u202f", "\u00a0"
 WHEN = datetime(2026, 11, 21, 1, 32, tzinfo=UTC)

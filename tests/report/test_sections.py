@@ -11,7 +11,7 @@ from fairdesk.audit.store import PairQuery, Store
 from fairdesk.data.reading import read_table
 from fairdesk.report.document import make_report
 from fairdesk.report.fields import FIELDS
-from fairdesk.report.templates import TEMPLATES
+from fairdesk.report.kinds import TEMPLATES
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of, words_of
 from tests.report.test_about_groups import BLACK, TABLE, WHITE

@@ -15,7 +15,7 @@ from fairdesk.audit.details import Choice, Details
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import Store
 from fairdesk.events import Region
-from fairdesk.report import catalogue, figures, language
+from fairdesk.report import catalogue, figures, language, translation
 from fairdesk.report.blocks import Chart, Facts, Formula, Grid, Note, PairCard, Report
 from fairdesk.report.document import make_report
 from fairdesk.report.pages import pdf
@@ -97,7 +97,7 @@ def texts_of(report: Report) -> Iterator[tuple[str, str]]:
         yield section.key, section.title
         for block in section.blocks:
             tag = str(block.__struct_config__.tag)
-            for name in language.TEXTS.get(tag, ()):
+            for name in translation.TEXTS.get(tag, ()):
                 held = getattr(block, name)
                 for text in (held,) if isinstance(held, str) else held:
                     yield f"{section.key}, {tag}, {name}", text
@@ -199,7 +199,7 @@ def _numbers(block: object) -> Iterator[str]:
         yield from (text for row in block.outcome for text in (row.first, row.second))
     else:
         tag = str(block.__struct_config__.tag)
-        for name in language.TEXTS.get(tag, ()):
+        for name in translation.TEXTS.get(tag, ()):
             held = getattr(block, name)
             yield from (held,) if isinstance(held, str) else held
 

@@ -15,8 +15,8 @@ from fairdesk.audit.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report.fields import LABELS
+from fairdesk.report.kinds import TEMPLATES
 from fairdesk.report.status import Status, mark_draft, mark_final, obstacles, standing
-from fairdesk.report.templates import TEMPLATES
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from fairdesk.gui.workspace.report_fields import FieldEditor
 from fairdesk.gui.workspace.report_logo import LogoEditor
 from fairdesk.gui.workspace.report_signers import SignersEditor
 from fairdesk.report.fields import FIELDS, asked, fault, fields_of, missing, seen, unsigned
-from fairdesk.report.templates import TEMPLATES
+from fairdesk.report.kinds import TEMPLATES
 
 #: Milliseconds without a key after which what is being typed is kept although its field was not
 #: left: each time is an entry of the log.

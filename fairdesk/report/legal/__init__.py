@@ -16,9 +16,9 @@ import msgspec
 
 from fairdesk.audit.details import TemplateKey
 from fairdesk.report.blocks import Note, Section, Text
+from fairdesk.report.kinds import TEMPLATES
 from fairdesk.report.language import date_text, fixed, say
 from fairdesk.report.material import Material
-from fairdesk.report.templates import TEMPLATES
 
 _HERE = Path(__file__).parent
 #: What a note rests on: a copy of the rule's own text, or what others write about it.

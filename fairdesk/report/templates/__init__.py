@@ -1,0 +1,1 @@
+"""The sections that only one kind of report has; `fairdesk.report.kinds` tells the kinds."""
