@@ -140,7 +140,7 @@ class GroupGap(msgspec.Struct, frozen=True, tag=True):
     attributes : tuple[str, ...]
         The protected attributes whose values make the groups.
     people : int
-        How many were asked about, all groups together.
+        How many were drawn; each asked about as a member of their own group or of all of them.
     gap, low, high : float
         The greatest difference of two groups' rates, and its interval.
     confidence : float
@@ -149,6 +149,10 @@ class GroupGap(msgspec.Struct, frozen=True, tag=True):
         The codes of the two groups: one per attribute.
     best_rate, worst_rate : float
         Their rates of the favourable decision.
+    sets : int
+        Of how many sets of attributes the intervals hold together.
+    unmet : int
+        Groups of which nobody was met: the difference does not speak of them.
     """
 
     attributes: tuple[str, ...]
@@ -161,6 +165,8 @@ class GroupGap(msgspec.Struct, frozen=True, tag=True):
     worst: tuple[float, ...]
     best_rate: float
     worst_rate: float
+    sets: int = 1
+    unmet: int = 0
 
 
 class Likeness(msgspec.Struct, frozen=True, tag=True):

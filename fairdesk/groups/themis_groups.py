@@ -62,7 +62,8 @@ def search(
     People are drawn independently from the domain, everybody as likely as anybody else, their
     protected values among those compared. A set's score is the greatest difference between the
     rates of the favourable decision in the groups that its values make. The intervals hold at
-    every moment of the sampling together, since what was counted decides when it ends.
+    every moment of the sampling together, since what was counted decides when it ends; and those
+    of all sets together.
 
     Attributes that the model is not given are left out: invented people have no value of them,
     and no decision can hang on one.
@@ -191,7 +192,14 @@ def _run(
 
 def _gaps(counts: list[_Groups], options: ThemisGroupsOptions) -> Iterator[GroupGap | None]:
     for each in counts:
-        yield greatest_gap(each.names, each.values, each.people, each.good, options.confidence)
+        yield greatest_gap(
+            each.names,
+            each.values,
+            each.people,
+            each.good,
+            options.confidence,
+            sets=len(counts),
+        )
 
 
 def _settled(counts: list[_Groups], options: ThemisGroupsOptions) -> bool:

@@ -4,6 +4,7 @@ Galhotra, Brun and Meliou, "Fairness Testing: Testing Software for Discriminatio
 Random people, none of them twice, are asked about until every score is known as well as was asked
 for. One sample serves all sets of attributes and both scores. Each interval holds at every moment
 of the sampling together, since what was counted decides when it ends; none has no width by chance.
+Those of group scores hold for all sets of attributes together: the widest is what is told first.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ _TELL_SECONDS = 0.5
 _GROWTH = 1.1
 #: Similar sets that are made to count how many people the constraints allow.
 _MOST_COUNTED = 1_000_000
+#: Of so many groups each two are compared by the same people; of more by their rates.
+_MOST_PAIRED = 20
 #: Once there were so many times as many draws as people, hardly anybody was never drawn.
 _MOST_REPEATED = 20
 
@@ -115,10 +118,12 @@ class Groups:
         Of the interval.
     total : int, optional
         Of how many people in all the sample is drawn.
+    sets : int
+        As of `greatest_gap`.
     """
 
     def __init__(
-        self, ledger: Ledger, subset: Subset, confidence: float, total: int | None
+        self, ledger: Ledger, subset: Subset, confidence: float, total: int | None, sets: int
     ) -> None:
         domain = ledger.domain
         self._favourable = ledger.favourable
@@ -128,9 +133,12 @@ class Groups:
         # where not every member of a similar set may be asked about, a person's similar set is no
         # fair sample of the other groups: everybody then counts for their own
         self._own_only = domain.ruled or ledger.fits is not None
-        self._total = None if self._own_only else total
-        self._people = np.zeros(len(self._values), dtype=np.int64)
-        self._good = np.zeros(len(self._values), dtype=np.int64)
+        self._total, self._sets = None if self._own_only else total, sets
+        groups = len(self._values)
+        self._people = np.zeros(groups, dtype=np.int64)
+        self._good = np.zeros(groups, dtype=np.int64)
+        paired = not self._own_only and groups <= _MOST_PAIRED
+        self._only = np.zeros((groups, groups), dtype=np.int64) if paired else None
 
     def add(self, block: Block, answers: Answers) -> None:
         """Count people, each as a member of every group they can be in."""
@@ -145,6 +153,8 @@ class Groups:
             good = np.take_along_axis(answers.labels, members, axis=1) == self._favourable
             self._people += len(good)
             self._good += good.sum(axis=0)
+            if self._only is not None:
+                self._only += (good.T.astype(np.float64) @ ~good).astype(np.int64)
 
     def ends(self) -> tuple[float, float]:
         """Give between what the gap is, surely enough."""
@@ -153,9 +163,20 @@ class Groups:
 
     def gap(self) -> GroupGap | None:
         """Give the greatest difference of two groups' rates; ``None`` before two were met."""
-        return greatest_gap(
-            self._names, self._values, self._people, self._good, self._confidence, self._total
+        gap = greatest_gap(
+            self._names,
+            self._values,
+            self._people,
+            self._good,
+            self._confidence,
+            self._total,
+            sets=self._sets,
+            only=self._only,
         )
+        if gap is None or self._own_only:
+            return gap
+        # each was asked about as a member of every group, and is one of the people all the same
+        return msgspec.structs.replace(gap, people=int(self._people[0]))
 
 
 def greatest_gap(
@@ -165,12 +186,17 @@ def greatest_gap(
     good: NDArray[np.int64],
     confidence: float,
     total: int | None = None,
+    *,
+    sets: int = 1,
+    only: NDArray[np.int64] | None = None,
 ) -> GroupGap | None:
     """Give the greatest difference of two groups' rates; ``None`` before two were met.
 
     Each group's interval is so wide that all of them hold together (Bonferroni); the gap is
-    then between the least and the greatest that these allow. Groups of which nobody was met
-    are left out.
+    then between the least and the greatest that these allow. Where the same people were asked
+    about as members of each group, two rates differ by those who get the favourable decision in
+    one of them only: the intervals of these shares, of all pairs together, are far narrower.
+    Groups of which nobody was met are left out, and counted.
 
     Parameters
     ----------
@@ -185,14 +211,23 @@ def greatest_gap(
     total : int, optional
         Of how many people in all the sample is drawn, none of them twice; by default they are
         drawn independently.
+    sets : int
+        Of how many sets of attributes the intervals hold together.
+    only : NDArray[np.int64], optional
+        ``(g, g)``; of people asked about as members of every group, those who get the favourable
+        decision in the first and not in the second.
     """
     met = np.flatnonzero(people)
     if len(met) < 2:
         return None
     met_people, met_good = people[met], good[met]
     rates = met_good / met_people
-    each = 1.0 - (1.0 - confidence) / len(values)
-    low, high = anytime(met_good, met_people, each, total)
+    error = (1.0 - confidence) / sets
+    if only is None:
+        low, high = anytime(met_good, met_people, 1.0 - error / len(values), total)
+        ends = float(low.max() - high.min()), _farthest(low, high)
+    else:
+        ends = _paired_ends(only, int(people[0]), error, total)
     best, worst = int(rates.argmax()), int(rates.argmin())
     if best == worst:  # all rates are equal: any other group is as well off
         worst = (best + 1) % len(met)
@@ -200,14 +235,30 @@ def greatest_gap(
         attributes=names,
         people=int(met_people.sum()),
         gap=float(rates[best] - rates[worst]),
-        low=max(0.0, float(low.max() - high.min())),
-        high=_farthest(low, high),
+        low=max(0.0, ends[0]),
+        high=ends[1],
         confidence=confidence,
         best=tuple(values[met[best]].tolist()),
         worst=tuple(values[met[worst]].tolist()),
         best_rate=float(rates[best]),
         worst_rate=float(rates[worst]),
+        sets=sets,
+        unmet=len(values) - len(met),
     )
+
+
+def _paired_ends(
+    only: NDArray[np.int64], people: int, error: float, total: int | None
+) -> tuple[float, float]:
+    """Give between what the greatest difference is, by who is favoured in one group only."""
+    one, other = np.nonzero(~np.eye(len(only), dtype=np.bool_))
+    low, high = np.zeros(only.shape), np.zeros(only.shape)
+    asked = np.full(len(one), people)
+    low[one, other], high[one, other] = anytime(
+        only[one, other], asked, 1.0 - error / len(one), total
+    )
+    least, most = low - high.T, high - low.T
+    return float(least.max()), float(most[one, other].max())
 
 
 def _farthest(low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
@@ -282,7 +333,9 @@ class _Search:
             )
             for subset in every
         }
-        self.groups = {subset: Groups(ledger, subset, confidence, total) for subset in every}
+        self.groups = {
+            subset: Groups(ledger, subset, confidence, total, len(every)) for subset in every
+        }
 
     def run(self) -> Iterator[Event]:
         ledger, most = self.ledger, self.most

@@ -13,7 +13,7 @@ from fairdesk.groups.telling import MOST_TOLD, MOST_VARIANTS
 from fairdesk.report import words
 from fairdesk.report.language import fixed, say, say_many
 from fairdesk.report.rules import combination_text, rule_phrase
-from fairdesk.report.words import UNDEFINED, digits_of, p_text, plural, signed
+from fairdesk.report.words import UNDEFINED, digits_of, p_text, signed
 
 #: A difference that chance makes more often than this is told as one that it may have made.
 CHANCE = 0.05
@@ -480,9 +480,14 @@ def gap_sentence(spec: AuditSpec, gap: GroupGap) -> str:
     """Say how far two groups of invented people are apart."""
     digits = digits_of(gap.low, gap.high)
     best, worst = (combination_text(spec, gap.attributes, each) for each in (gap.best, gap.worst))
-    return say(
+    told = say(
         "{points} ({ends}, {confidence}) lie between the favourable rates of {best} ({best_rate}) "
-        "and {worst} ({worst_rate}), among {people} invented at random.",
+        "and {worst} ({worst_rate}), among {people} invented at random."
+        if gap.sets == 1
+        else "{points} ({ends} for all {sets} sets of attributes together, {confidence}) lie "
+        "between the favourable rates of {best} ({best_rate}) and {worst} ({worst_rate}), among "
+        "{people} invented at random.",
+        sets=words.number(gap.sets),
         points=_percentage_points(gap.gap, digits),
         ends=words.ends(words.number(100 * gap.low, digits), words.number(100 * gap.high, digits)),
         confidence=words.percent(gap.confidence, 1.0, 0),
@@ -490,5 +495,14 @@ def gap_sentence(spec: AuditSpec, gap: GroupGap) -> str:
         best_rate=words.shown_percent(gap.best_rate, 1),
         worst=worst,
         worst_rate=words.shown_percent(gap.worst_rate, 1),
-        people=plural(spec.person),
+        people=words.counted(gap.people, spec.person),
     )
+    if gap.low <= 0:
+        told += " " + say("That the two differ at all is not shown: it may be sampling error.")
+    if gap.unmet:
+        told += " " + say_many(
+            gap.unmet,
+            "{n} group is not compared: nobody in it was drawn, or constraints exclude it.",
+            "{n} groups are not compared: nobody in them was drawn, or constraints exclude them.",
+        )
+    return told

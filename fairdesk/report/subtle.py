@@ -157,7 +157,9 @@ def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
             right=(1, 3, 4, 5),
             caption=say(
                 "By each set of attributes the groups with the highest and the lowest "
-                "favourable rate, among {people} invented at random",
+                "favourable rate, among {people} invented at random. The sampling ends when the "
+                "widest interval is as narrow as was asked for (the error bound): intervals are no "
+                "wider than that unless the most people, or a budget, ended it before",
                 people=words.plural(spec.person),
             ),
             key=f"gaps-{run}",

@@ -169,3 +169,14 @@ def test_without_a_protected_attribute_that_the_model_is_given_nobody_can_be_inv
     assert not obstacle(DOMAIN)
     with pytest.raises(SpecError, match="not given any protected attribute"):
         run(study_of(domain, Network(domain, np.random.default_rng(4))), ThemisGroupsOptions())
+
+
+def test_groups_that_nobody_was_drawn_from_are_counted():
+    model = Network(RULED, np.random.default_rng(4))
+    told = gaps(run(study_of(RULED, model), ThemisGroupsOptions(most=20_000)))
+    # constraints leave nobody of 18 or 47 there
+    assert told["sex", "age"].unmet == 2
+    assert told["sex",].unmet == told["age",].unmet == 0
+    told = gaps(run(study_of(DOMAIN, model), ThemisGroupsOptions(most=3)))
+    assert told["sex", "age"].unmet >= 5
+    assert told["sex", "age"].sets == 3

@@ -1,5 +1,7 @@
 """THEMIS measures both scores of every set of attributes, and stops when they are known."""
 
+from itertools import pairwise
+
 import msgspec
 import numpy as np
 import pytest
@@ -199,3 +201,58 @@ def test_every_option_says_what_it_does(field):
     meta = field.type.__metadata__[0]
     assert meta.title
     assert meta.description.endswith(".")
+
+
+#: Whole searches, each with figures at its end.
+SEARCHES, CONFIDENCE = 300, 0.8
+
+
+@pytest.mark.parametrize("ruled", [False, True], ids=["paired", "by rates"])
+def test_the_gaps_of_all_sets_are_held_together_as_often_as_is_said(ruled):
+    from scipy.stats import beta
+
+    domain = Domain(ATTRIBUTES, TEXTS[:5]) if ruled else LARGE
+    model = Network(domain, np.random.default_rng(4))
+    everyone = everybody_of(domain)
+    truth = np.array([gap_of(domain, everyone, model, names, 1) for names in SETS])
+    options = ThemisOptions(threshold=1.0, margin=0.0005, most=150, confidence=CONFIDENCE)
+    ends = []
+    for seed in range(SEARCHES):
+        told = scores(run(domain, model, options, seed)[0])
+        gaps = [told[GroupGap, names] for names in SETS]
+        assert {each.sets for each in gaps} == {3}
+        ends.append([(each.low, each.high) for each in gaps])
+    low, high = np.moveaxis(np.array(ends), 2, 0)
+    held = ((low <= truth) & (truth <= high)).all(axis=1).sum()
+    assert beta.ppf(0.01, held, SEARCHES - held + 1) >= CONFIDENCE
+    # the simulation would see intervals of a quarter of their width
+    middle, part = (low + high) / 2, (high - low) / 8
+    assert (np.abs(middle - truth) <= part).all(axis=1).sum() < CONFIDENCE * SEARCHES
+
+
+def test_gaps_are_known_the_better_the_more_people_are_asked_about():
+    domain = LARGE
+    model = Network(domain, np.random.default_rng(4))
+    widths = []
+    for most in (100, 400, 1_600):
+        options = ThemisOptions(threshold=1.0, margin=0.0005, most=most)
+        told = scores(run(domain, model, options)[0])
+        # the lower end cannot be below nought
+        widths.append([told[GroupGap, names].high - told[GroupGap, names].gap for names in SETS])
+        assert {told[kind, names].people for names in SETS for kind in (Share, GroupGap)} == {most}
+    for wide, narrow in pairwise(widths):
+        assert all(each < 0.65 * before for before, each in zip(wide, narrow, strict=True))
+    # the same people in each group: two rates are compared by those who are decided otherwise
+    sex = told[GroupGap, ("sex",)]
+    apart = told[Share, ("sex",)].estimate
+    assert widths[-1][0] < 5 * np.sqrt(apart / 1_600)
+    assert sex.unmet == 0
+
+
+def test_one_person_shows_no_difference(small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    told = scores(run(small_domain, model, ThemisOptions(threshold=1.0, most=1))[0])
+    for names in SETS:
+        gap = told[GroupGap, names]
+        assert gap.low == 0
+        assert gap.high > 0.9

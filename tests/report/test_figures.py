@@ -136,6 +136,12 @@ def test_gaps_and_likenesses_are_told(spec):
     said = plain(figures.gap_sentence(spec, gap))
     assert said.startswith("20.0 percentage points (17.0 to 23.0, 99 %) lie between")
     assert "sex = " in said
+    assert said.endswith("among 4,000 applicants invented at random.")
+    few = msgspec.structs.replace(gap, people=2, low=0.0, high=1.0, sets=3, unmet=2)
+    said = plain(figures.gap_sentence(spec, few))
+    assert "(0.0 to 100.0 for all 3 sets of attributes together, 99 %)" in said
+    assert "That the two differ at all is not shown" in said
+    assert "2 groups are not compared" in said
     like = Likeness(0.5, 100, 0.97, 0.9, 0.8, 400, 30)
     assert "gradients 0.97, directions 0.90 and odds 0.80" in figures.likeness_sentence(like)
     blind = msgspec.structs.replace(like, gradients=None, directions=None, probabilities=None)
