@@ -19,6 +19,9 @@ from fairdesk.audit.spec import Budget, OptionValue, RunSpec
 from fairdesk.audit.verification import Doubt
 from fairdesk.audit.verifying import Recheck
 from fairdesk.certify.certificate import SUFFIX
+from fairdesk.data.kinds import as_numbers
+from fairdesk.data.number_formats import format_of
+from fairdesk.data.table import ColumnReading
 from fairdesk.errors import SpecError
 from fairdesk.headless import (
     AUDIT_FILE,
@@ -574,7 +577,51 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
         type=float,
         help="where the decision changes: of a score, when not at 0.5; of an estimated number",
     )
+    _add_reading(parser)
     _add_opening(parser)
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add what decides how the cells of single columns are read."""
+    add = parser.add_argument
+    add(
+        "--numeric",
+        metavar="COL[=EXAMPLE]",
+        action="append",
+        default=[],
+        help="a column that holds numbers, however many of its cells are none; with a number as an "
+        "example of how they are written: “income=1.234,5”, “income=1,234.5”; may be repeated",
+    )
+    add(
+        "--categorical",
+        metavar="COL",
+        action="append",
+        default=[],
+        help="a column that holds names, though its cells are numbers but for a few; may be "
+        "repeated",
+    )
+    add(
+        "--odd-cells",
+        metavar="COL=missing|mended",
+        action="append",
+        default=[],
+        help="what is done with the cells of a column of numbers that are none: they are missing, "
+        "or those that are numbers in another format (“$45”, “1 200”) are mended and the others "
+        "missing; may be repeated. “inspect” lists them",
+    )
+    add(
+        "--mend",
+        metavar="COL:CELL=VALUE",
+        action="append",
+        default=[],
+        help="what one such cell is: a number, or “missing”, like “age:90+=90”; may be repeated",
+    )
+    add(
+        "--mend-encoding",
+        action="store_true",
+        help="read texts that were written in another encoding than the rest of the file as what "
+        "they were meant to be",
+    )
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -798,7 +845,61 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
         trusted=arguments.trust_model,
         make_environment=arguments.make_environment,
         text=arguments.text_column,
+        columns=_readings(arguments),
+        encoding_mended=arguments.mend_encoding,
     )
+
+
+def _readings(arguments: argparse.Namespace) -> dict[str, ColumnReading]:
+    """Gather what is decided of single columns."""
+    readings: dict[str, ColumnReading] = {}
+
+    def decide(name: str, **decided: Any) -> None:  # noqa: ANN401 - members of the struct
+        before = readings.get(name, ColumnReading())
+        readings[name] = msgspec.structs.replace(before, **decided)
+
+    for text in arguments.numeric:
+        name, _, example = text.partition("=")
+        form = format_of(example) if example else None
+        if example and form is None:
+            raise SpecError(
+                f"“{example}” does not show how numbers are written.",
+                remedy="Give a number with grouped digits and a fraction, like 1,234.5 or 1.234,5.",
+            )
+        decide(name, numeric=True, format=form)
+    for name in arguments.categorical:
+        if name in readings:
+            raise SpecError(
+                f"The column “{name}” cannot be numeric and categorical.",
+                remedy="Leave out one of the two.",
+            )
+        decide(name, numeric=False)
+    for text in arguments.odd_cells:
+        name, _, odd = text.rpartition("=")
+        if odd not in ("missing", "mended") or not name:
+            raise SpecError(
+                f"“{text}” does not say what is done with odd cells.",
+                remedy="Write a column and what is done, like age=missing or age=mended.",
+            )
+        decide(name, odd=odd)
+    for text in arguments.mend:
+        name, cell, value = _mending(text)
+        before = readings.get(name, ColumnReading())
+        decide(name, cells={**before.cells, cell: value})
+    return readings
+
+
+def _mending(text: str) -> tuple[str, str, float | None]:
+    """Read what one cell is: its column, its text, its number or nothing for missing."""
+    where, _, value = text.rpartition("=")
+    name, sign, cell = where.partition(":")
+    numbers = as_numbers([value], ".")
+    if not sign or not name or not cell.strip() or (numbers is None and value != "missing"):
+        raise SpecError(
+            f"“{text}” does not say what a cell is.",
+            remedy="Write a column, a cell and its number, like age:90+=90, or age:O=missing.",
+        )
+    return name, cell.strip(), None if numbers is None else float(numbers[0])
 
 
 def _runs(arguments: argparse.Namespace) -> tuple[RunSpec, ...]:

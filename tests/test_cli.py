@@ -234,7 +234,9 @@ def test_columns_that_nobody_would_audit_but_the_model_takes(quick, people, tmp_
     )
     people.write_text("\n".join([header, *rows, "Total,female,3,no"]) + "\n")
     assert cli.main(quick()) == 0
-    assert "Warning: “age” would hold numbers but for “Total”." in capsys.readouterr().out
+    assert "“age” holds numbers, and 1 cell that is not: “Total” (line 62)" in (
+        capsys.readouterr().out
+    )
 
 
 def test_the_models_class_can_be_named(quick, tmp_path, capsys):

@@ -12,7 +12,8 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.data.attributes import BINS, Attribute, attribute_of
 from fairdesk.data.domain import Aside, Role
 from fairdesk.data.kinds import as_numbers, identifies, in_order, is_prose
-from fairdesk.data.table import Column, Kind, Table
+from fairdesk.data.rereading import format_words, number_text
+from fairdesk.data.table import Column, Dialect, Kind, Table
 from fairdesk.errors import FairDeskError
 from fairdesk.events import Rows
 from fairdesk.models.decision import VALUES
@@ -72,6 +73,15 @@ def _about_the_columns(spec: AuditSpec, table: Table) -> Iterator[Decision]:
         yield Decision(
             f"These cells mean that there is no value: {_listed(tokens)}.", {"missing": tokens}
         )
+    if spec.data.dialect.encoding_mended:
+        garbled = {each.text: each.meant for column in spec.columns for each in column.garbled}
+        yield Decision(
+            "Texts in another encoding than the rest of the file were mended"
+            + (f", for example {_listed(tuple(garbled))}." if garbled else "."),
+            {"encoding_mended": garbled},
+        )
+    for column in spec.columns:
+        yield from _about_reading(column, spec.data.dialect)
     for column, codes in zip(table.columns, table.codes.T, strict=True):
         inferred = _inferred(column, codes, spec.data.dialect.decimal)
         if column.kind is inferred:
@@ -85,6 +95,34 @@ def _about_the_columns(spec: AuditSpec, table: Table) -> Iterator[Decision]:
                 + ("left out." if inferred is Kind.IGNORED else f"taken for {_KINDS[inferred]}."),
                 told,
             )
+
+
+def _about_reading(column: Column, dialect: Dialect) -> Iterator[Decision]:
+    """Tell how the auditor decided that a column's cells are read."""
+    name, reading = f"“{column.name}”", dialect.reading(column.name)
+    told = {"column": column.name, "reading": reading}
+    if reading.numeric is not None:
+        held = "numbers" if reading.numeric else "names"
+        yield Decision(f"The column {name} is read as {held}.", told)
+    if reading.format is not None:
+        how = format_words(reading.format)
+        yield Decision(f"The numbers of {name} are read as they are written, {how}.", told)
+    if not column.odd or not (reading.odd or reading.cells):
+        return
+    mended = tuple(each for each in column.odd if each.value is not None)
+    if mended:
+        cells = ", ".join(
+            f"“{each.text}” to {number_text(each.value)}"
+            for each in mended[:_MOST]
+            if each.value is not None
+        )
+        more = f" and {len(mended) - _MOST:,} more" if len(mended) > _MOST else ""
+        yield Decision(f"Cells of {name} were mended: {cells}{more}.", told)
+    if missing := tuple(each.text for each in column.odd if each.value is None):
+        yield Decision(
+            f"These cells of {name}, which holds numbers, count as missing: {_listed(missing)}.",
+            told,
+        )
 
 
 def _inferred(column: Column, codes: Rows, decimal: str) -> Kind:

@@ -15,7 +15,8 @@ from fairdesk.audit.question import favourable_text
 from fairdesk.audit.worker import Worker
 from fairdesk.data.outcomes import comparison
 from fairdesk.data.reading import retype
-from fairdesk.data.table import Dialect, Kind, Table
+from fairdesk.data.rereading import check_reading
+from fairdesk.data.table import ColumnReading, Dialect, Kind, Table
 from fairdesk.errors import DataError, ModelError, SpecError
 from fairdesk.files import sha256
 from fairdesk.models import mapping_file, predictions
@@ -62,6 +63,10 @@ class Subject(msgspec.Struct, frozen=True):
         Whether an environment with the versions that the model was saved with may be made.
     text : str
         The column with the texts that the model reads, where it need not be found.
+    columns : dict[str, ColumnReading]
+        How columns are read, where that is not found by looking.
+    encoding_mended : bool
+        Whether texts in another encoding than the rest of the file are mended.
     """
 
     data: Path
@@ -78,6 +83,8 @@ class Subject(msgspec.Struct, frozen=True):
     trusted: bool = False
     make_environment: bool = False
     text: str = ""
+    columns: dict[str, ColumnReading] = msgspec.field(default_factory=dict)
+    encoding_mended: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,6 +172,21 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
 
 
 def _table(worker: Worker, subject: Subject) -> Table:
+    table = _found_table(worker, subject)
+    if not subject.columns and not subject.encoding_mended:
+        return table
+    for name in subject.columns:
+        table.index(name)
+    dialect = msgspec.structs.replace(
+        table.source.dialect, columns=subject.columns, encoding_mended=subject.encoding_mended
+    )
+    table = worker.read_table(subject.data, dialect)
+    for name, reading in subject.columns.items():
+        check_reading(table.column(name), reading)
+    return table
+
+
+def _found_table(worker: Worker, subject: Subject) -> Table:
     if subject.table:
         return worker.read_table(subject.data, Dialect(table=subject.table))
     table = worker.read_table(subject.data)

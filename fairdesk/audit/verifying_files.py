@@ -159,6 +159,12 @@ def check_table(kept: Table, read: Table) -> Check:
         return tally.check()
     for place, column in enumerate(kept.columns):
         codes = kept.codes[:, place]
+        now_read = read.columns[place]
+        if (column.odd, column.garbled) != (now_read.odd, now_read.garbled):
+            tally.differ(
+                f"“{column.name}” has other cells in the file that are not as the rest of it than "
+                "the audit lists."
+            )
         try:
             now = _coded_as(column, read)
         except DataError as error:

@@ -52,12 +52,15 @@ class Cells:
         As `fairdesk.data.table.Column.note`, one per column.
     sha256 : str
         The fingerprint of the file, where it was taken on the way; else empty.
+    row_numbers : NDArray[np.int32], optional
+        ``(n,)``; what the file's own program numbers the rows, of a sheet.
     """
 
     names: tuple[str, ...]
     columns: tuple[AnyTexts | Numbers, ...]
     notes: tuple[str, ...]
     sha256: str = ""
+    row_numbers: NDArray[np.int32] | None = None
 
     @property
     def rows(self) -> int:
@@ -221,6 +224,29 @@ def read_first(path: Path, dialect: Dialect) -> list[str]:
     with readable(path), opened(path, dialect) as stream:
         reader = csv.reader(lines(stream), delimiter=delimiter_of(dialect), strict=True)
         return first_row(filter(None, reader), path)
+
+
+def line_numbers(path: Path, dialect: Dialect, rows: set[int]) -> dict[int, int]:
+    """Find the lines of a text file on which some rows of data, counted from 0, begin.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, or has fewer rows.
+    """
+    found: dict[int, int] = {}
+    last, row, line = max(rows), -int(dialect.header), 1
+    with readable(path), opened(path, dialect) as stream:
+        reader = csv.reader(lines(stream), delimiter=delimiter_of(dialect), strict=True)
+        for cells in reader:
+            if cells:
+                if row in rows:
+                    found[row] = line
+                if row == last:
+                    return found
+                row += 1
+            line = reader.line_num + 1
+    raise DataError(f"The file “{path.name}” changed while it was read.", remedy="Read it again.")
 
 
 def delimiter_of(dialect: Dialect) -> str:

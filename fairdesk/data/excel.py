@@ -10,13 +10,15 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice, product
 from pathlib import Path
 from typing import Any, BinaryIO
 from xml.parsers import expat
 
 import msgspec
-from python_calamine import CalamineError, CalamineWorkbook, PasswordError
+import numpy as np
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, PasswordError
 
 from fairdesk.data.cells import (
     Cells,
@@ -84,16 +86,24 @@ def read_excel(
             )
         check_width(path, sheet.width)
         check_size(path, sheet.height * sheet.width)
-        rows = (row for row in map(_row, sheet.iter_rows()) if any(c is not None for c in row))
-        cells, header = _cells(rows, sheet.height, dialect, watch)
+        numbers: list[int] = []
+        cells, header = _cells(_filled_rows(sheet, numbers), sheet.height, dialect, watch)
+        cells = replace(cells, row_numbers=np.array(numbers[int(header) :], np.int32))
     how = Dialect(format="excel", table=name)
     how = with_content(how, dialect, cells)
     return cells, msgspec.structs.replace(how, header=header), tables
 
 
-def _row(cells: list[Any]) -> list[Any]:
-    """Take a row's values; calamine gives empty texts for empty cells."""
-    return [None if cell == "" else cell for cell in cells]
+def _filled_rows(sheet: CalamineSheet, numbers: list[int]) -> Iterator[list[Any]]:
+    """Give the rows that are not empty, and append to ``numbers`` which of the sheet they are.
+
+    Calamine gives empty texts for empty cells.
+    """
+    for number, cells in enumerate(sheet.iter_rows(), start=1):
+        row = [None if cell == "" else cell for cell in cells]
+        if any(cell is not None for cell in row):
+            numbers.append(number)
+            yield row
 
 
 def _cells(

@@ -27,6 +27,10 @@ _NUMBER = {
     )
     for mark in ".,"
 }
+_THOUSANDS = {
+    mark: re.compile(rf"\s*[+-]?[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+\s*", re.ASCII)
+    for mark in ".,"
+}
 _SPELT_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ID_NAMES = frozenset({"id", "ids", "index", "idx", "unnamed", "rownames", "row", "rownum", "uid"})
@@ -86,6 +90,11 @@ def as_numbers(texts: Sequence[str], decimal: str) -> NDArray[np.float64] | None
     return numbers
 
 
+def may_be_thousands(text: str, mark: str) -> bool:
+    """Tell whether a mark in a number may group its digits as well as begin a fraction: “1.234”."""
+    return bool(_THOUSANDS[mark].fullmatch(text))
+
+
 def in_order(values: Collection[str]) -> tuple[str, ...] | None:
     """Give values in their order, where they have an obvious one.
 
@@ -118,6 +127,11 @@ def _ranges_in_order(plain: dict[str, str]) -> tuple[str, ...] | None:
         if ranges[before][1] > ranges[after][0]:
             return None
     return tuple(ordered)
+
+
+def is_range(text: str) -> bool:
+    """Tell whether a text is a range of numbers: “10 - 19”, “90+”, “under 5”."""
+    return _range(" ".join(text.lower().replace("_", " ").split())) is not None
 
 
 def _range(text: str) -> tuple[float, float] | None:

@@ -12,7 +12,22 @@ from numpy.typing import NDArray
 
 from fairdesk.data import vocabulary
 from fairdesk.data.kinds import as_numbers, counts_rows, identifies, is_prose, name_parts
-from fairdesk.data.table import Column, Kind, Table
+from fairdesk.data.number_formats import mostly_numbers
+from fairdesk.data.rereading import (
+    Change,
+    ambiguous_changes,
+    counted_cells,
+    encoding_changes,
+    format_changes,
+    format_words,
+    garbled_words,
+    is_undecided,
+    number_text,
+    numeric_changes,
+    odd_changes,
+    odd_words,
+)
+from fairdesk.data.table import Column, Dialect, Kind, Table
 
 #: From this share of missing cells a column is worth a word; from the second it is best left out.
 SOME_MISSING = 0.05
@@ -21,8 +36,6 @@ MOSTLY_MISSING = 0.5
 MANY_VALUES = 100
 #: Of so many values at most the spelling is compared.
 _COMPARED = 100_000
-#: Values are numbers but for a few when there are so many, and so many for each that is none.
-_FEWEST_NUMBERS, _NUMBERS_PER_STRANGER = 5, 20
 #: So many rows are looked at first, to see whether all of them must be.
 _FIRST = 1_000
 #: An outcome has at most so many values.
@@ -45,12 +58,15 @@ class Problem(msgspec.Struct, frozen=True):
         What can be done, one sentence.
     suggested : Kind, optional
         The kind that mends it, where one does.
+    changes : tuple[Change, ...]
+        Other ways to read the table that mend it, or take a mending back.
     """
 
     column: str
     what: str
     remedy: str
     suggested: Kind | None = None
+    changes: tuple[Change, ...] = ()
 
 
 def histogram(table: Table, name: str, bins: int = 12) -> tuple[tuple[str, int], ...]:
@@ -134,22 +150,99 @@ def problems(table: Table) -> tuple[Problem, ...]:
 
     What tells the outcome alone is found by `fairdesk.data.leaks`.
     """
-    decimal = table.source.dialect.decimal
+    dialect = table.source.dialect
     return tuple(
         problem
         for position, column in enumerate(table.columns)
-        for problem in _problems_of(column, np.ascontiguousarray(table.codes[:, position]), decimal)
+        for problem in (
+            *_of_reading(column, dialect),
+            *_problems_of(column, np.ascontiguousarray(table.codes[:, position]), dialect),
+        )
     )
 
 
-def _problems_of(column: Column, codes: NDArray[np.float64], decimal: str) -> Iterator[Problem]:
+def _of_reading(column: Column, dialect: Dialect) -> Iterator[Problem]:
+    """Tell of cells that are not what the rest of their column is."""
+    name = f"“{column.name}”"
+    if column.odd:
+        yield _odd(column, dialect)
+    decided = dialect.reading(column.name).format
+    if (form := decided or column.format) is not None and not column.values:
+        yield Problem(
+            column.name,
+            f"The numbers of {name} are read as written {format_words(form)}.",
+            "You decided so." if decided else "Most numbers of the file are written otherwise.",
+            changes=tuple(format_changes(column, dialect)),
+        )
+    if column.ambiguous:
+        mark = "point" if dialect.decimal == "." else "comma"
+        yield Problem(
+            column.name,
+            f"In {name} a {mark} may begin a fraction or group digits: “{column.ambiguous[:40]}” "
+            f"is read as {number_text(_plain_number(column.ambiguous, dialect.decimal))}.",
+            "It is read as a fraction until you decide.",
+            changes=tuple(ambiguous_changes(column, dialect)),
+        )
+    if column.garbled:
+        yield _garbled(column, dialect)
+
+
+def _plain_number(text: str, decimal: str) -> float:
+    numbers = as_numbers([text], decimal)
+    return np.nan if numbers is None else float(numbers[0])
+
+
+def _odd(column: Column, dialect: Dialect) -> Problem:
+    mendable = [each for each in column.odd if each.proposed is not None]
+    read = sum(each.rows for each in column.odd if each.value is not None)
+    are = "is not" if column.odd_rows == 1 else "are not"
+    what = (
+        f"“{column.name}” holds numbers, and {counted_cells(column.odd_rows)} that {are}: "
+        f"{odd_words(column, dialect)}."
+    )
+    if not is_undecided(column, dialect):
+        mended = f"{counted_cells(read)} mended, " if read else ""
+        decided = f"You decided: {mended}{counted_cells(column.odd_rows - read)} missing."
+        return Problem(column.name, what, decided, changes=tuple(odd_changes(column, dialect)))
+    remedy = "It counts" if column.odd_rows == 1 else "They count"
+    remedy += " as missing until you decide."
+    if mendable:
+        shown = ", ".join(
+            f"“{each.text[:40]}” is {number_text(each.proposed)}"
+            for each in mendable[:3]
+            if each.proposed is not None
+        )
+        more = f" and {len(mendable) - 3:,} more" if len(mendable) > 3 else ""
+        remedy += f" Numbers in another format can be mended: {shown}{more}."
+    return Problem(column.name, what, remedy, changes=tuple(odd_changes(column, dialect)))
+
+
+def _garbled(column: Column, dialect: Dialect) -> Problem:
+    rows = sum(each.rows for each in column.garbled)
+    split = any(each.twin for each in column.garbled)
+    if dialect.encoding_mended:
+        remedy = "You decided to mend the encoding."
+    elif split:
+        remedy = "Until it is mended, each counts as a category of its own and splits its group."
+    else:
+        remedy = "Mend it if that is what was meant."
+    return Problem(
+        column.name,
+        f"“{column.name}” has {counted_cells(rows)} written in another encoding than the rest: "
+        f"{garbled_words(column, dialect)}.",
+        remedy,
+        changes=tuple(encoding_changes(dialect)),
+    )
+
+
+def _problems_of(column: Column, codes: NDArray[np.float64], dialect: Dialect) -> Iterator[Problem]:
     name, missing = f"“{column.name}”", column.missing / codes.size
     if column.missing == codes.size:
         yield Problem(column.name, column.note or f"{name} is empty.", "It is left out.")
         return
     if column.note:
         yield Problem(column.name, column.note, "It is enough to know; or rename it in the file.")
-    nearly_numbers = None if column.kind.is_number else _nearly_numbers(column, decimal)
+    nearly_numbers = None if column.kind.is_number else _nearly_numbers(column, dialect)
     if nearly_numbers:
         yield nearly_numbers
     elif useless := _nothing_to_audit(column, codes):
@@ -162,7 +255,7 @@ def _problems_of(column: Column, codes: NDArray[np.float64], decimal: str) -> It
         yield _problem(column, f"{name} has the same value {where}, so it tells nobody apart.")
     elif column.kind is Kind.NOMINAL and len(column.values) > MANY_VALUES and not nearly_numbers:
         yield _problem(column, f"{name} has {len(column.values):,} different values.")
-    if missing >= SOME_MISSING:
+    if missing >= SOME_MISSING and column.missing > column.odd_rows:
         mostly = missing >= MOSTLY_MISSING
         yield Problem(
             column.name,
@@ -212,27 +305,21 @@ def _twins(column: Column) -> Iterator[Problem]:
         )
 
 
-def _nearly_numbers(column: Column, decimal: str) -> Problem | None:
-    """Find names that would be numbers but for a few, or but for how they are written."""
-    most = max(3, len(column.values) // _NUMBERS_PER_STRANGER)
-    every = (value for value in column.values if as_numbers([value], decimal) is None)
-    strangers = list(islice(every, most + 1))
-    if not strangers:
+def _nearly_numbers(column: Column, dialect: Dialect) -> Problem | None:
+    """Find names that would be numbers but for some."""
+    decimal = dialect.decimal
+    if not mostly_numbers(column.values, decimal):
         return None
-    other = "," if decimal == "." else "."
-    if as_numbers(column.values, other) is not None:
-        return Problem(
-            column.name,
-            f"“{column.name}” holds numbers with another decimal mark or with thousands marked.",
-            "Choose the other decimal mark, or write the numbers plainly in the file.",
-        )
-    if len(strangers) > most or len(column.values) - len(strangers) < _FEWEST_NUMBERS:
+    every = (value for value in column.values if as_numbers([value], decimal) is None)
+    strangers = list(islice(every, _COMPARED))
+    if not strangers:
         return None
     more = f" and {len(strangers) - 3:,} more" if len(strangers) > 3 else ""
     return Problem(
         column.name,
         f"“{column.name}” would hold numbers but for {_quoted(strangers)}{more}.",
-        "If that means that nothing is known, add it to the missing values.",
+        "Read it as numbers if it holds amounts; what is not a number then counts as missing.",
+        changes=tuple(numeric_changes(column, dialect)),
     )
 
 

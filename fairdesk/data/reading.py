@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.cells import SMALL, Cells, Watch, read_cells, readable
-from fairdesk.data.columns import typed
+from fairdesk.data.cells import SMALL, Cells, Watch, line_numbers, read_cells, readable
+from fairdesk.data.columns import numbered, typed
 from fairdesk.data.kinds import EXACT, as_numbers
 from fairdesk.data.sniffing import guess_content, guess_layout
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
@@ -52,6 +52,8 @@ def read_table(
     watch : callable, optional
         Told a few times a second which share of the work is done, 0 to 1.
 
+    What is decided of columns that the file does not have is left aside.
+
     Returns
     -------
     Table
@@ -86,8 +88,18 @@ def read_table(
         with readable(path):
             fingerprint = sha256(path)
     names, notes, waiting = cells.names, cells.notes, list(cells.columns[::-1])
+    row_numbers = cells.row_numbers
     del cells
     columns, codes = _typed(names, notes, waiting, dialect, watching.part(_SPLITTING, 1.0))
+
+    def lines(wanted: set[int]) -> dict[int, int]:
+        if row_numbers is not None:
+            return {row: int(row_numbers[row]) for row in wanted}
+        if dialect.format == "csv":
+            return line_numbers(path, dialect, wanted)
+        return {row: row + 1 for row in wanted}
+
+    columns = tuple(numbered(columns, lines))
     source = Source(str(path.absolute()), fingerprint, rows, dialect, tables)
     return Table(source, columns, codes)
 
@@ -154,7 +166,7 @@ def _typed(
     codes = np.empty((len(waiting[0].codes), len(names)), order="F")
     columns = []
     for place, (name, note) in enumerate(zip(names, notes, strict=True)):
-        column, codes[:, place] = typed(name, waiting.pop(), missing, dialect.decimal)
+        column, codes[:, place] = typed(name, waiting.pop(), missing, dialect)
         columns.append(msgspec.structs.replace(column, note=column.note or note))
         watch((place + 1) / len(names))
     return tuple(columns), codes

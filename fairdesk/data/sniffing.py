@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
@@ -15,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from fairdesk.data.cells import Cells, check_width, excel_delimiter, lines, readable
-from fairdesk.data.kinds import FEW, PROSE, as_numbers
+from fairdesk.data.kinds import FEW, PROSE, as_numbers, may_be_thousands
 from fairdesk.data.table import Dialect
 from fairdesk.data.texts import AnyTexts
 from fairdesk.errors import DataError
@@ -38,7 +37,6 @@ _MARKS = (  # UTF-32 first: its mark begins with that of UTF-16
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _UNDEFINED_IN_CP1252 = b"\x81\x8d\x8f\x90\x9d"
-_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*")
 
 
 def guess_layout(path: Path) -> Dialect:
@@ -90,7 +88,13 @@ def with_content(how: Dialect, asked: Dialect | None, cells: Cells) -> Dialect:
     """
     if asked is None or (asked.table and asked.format != how.format):
         return guess_content(how, cells)
-    return msgspec.structs.replace(how, decimal=asked.decimal, missing=asked.missing)
+    return msgspec.structs.replace(
+        how,
+        decimal=asked.decimal,
+        missing=asked.missing,
+        columns=asked.columns,
+        encoding_mended=asked.encoding_mended,
+    )
 
 
 def guess_encoding(path: Path) -> str:
@@ -245,7 +249,7 @@ def guess_decimal(cells: Cells, delimiter: str, missing: tuple[str, ...]) -> str
     """Tell whether fractions are written with a point or a comma, by what more columns use.
 
     Where a comma is the delimiter, "1,234" (in quotes) is no sign of a decimal comma: it may
-    well be a thousand.
+    well be a thousand. So may "1.234" where other columns have a decimal comma.
     """
     texts = [column for column in cells.columns if isinstance(column, AnyTexts)]
     commas = sum(_votes(column, ",", delimiter, missing) for column in texts)
@@ -264,5 +268,6 @@ def _votes(column: AnyTexts, mark: str, delimiter: str, missing: tuple[str, ...]
     fractions &= present
     if not fractions.any() or column.numbers(present, mark) is None:
         return False
-    thousands = mark == "," == delimiter
-    return not (thousands and all(map(_THOUSANDS.fullmatch, column.pick(fractions))))
+    if mark == "," != delimiter:
+        return True
+    return not all(may_be_thousands(text, mark) for text in column.pick(fractions))

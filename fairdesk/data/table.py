@@ -12,6 +12,9 @@ import numpy as np
 from fairdesk.errors import DataError
 from fairdesk.events import Rows
 
+#: So many odd or garbled texts of a column are listed, and so many line numbers of each.
+MOST_LISTED, MOST_LINES = 100, 20
+
 
 class Kind(StrEnum):
     """What the values of a column are."""
@@ -35,6 +38,47 @@ class Kind(StrEnum):
         return self in (Kind.INTEGER, Kind.REAL)
 
 
+class NumberFormat(msgspec.Struct, frozen=True):
+    """How the numbers of a column are written.
+
+    Attributes
+    ----------
+    decimal : str
+        ``"."`` or ``","``.
+    grouping : str
+        What groups the digits before it: ``","``, ``"."``, ``" "`` (of any width), ``"'"``;
+        empty for nothing.
+    unit : str
+        A currency or percent sign before or after them; empty for none.
+    """
+
+    decimal: str = "."
+    grouping: str = ""
+    unit: str = ""
+
+
+class ColumnReading(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How the auditor decided that a column is read; what is left out is found by looking.
+
+    Attributes
+    ----------
+    numeric : bool, optional
+        Whether it holds numbers, however many of its cells are none; else names.
+    format : NumberFormat, optional
+        How its numbers are written.
+    odd : str
+        What is done with its odd cells: they are missing, or those that are numbers in another
+        format are mended. Empty where the auditor did not decide: then they are missing too.
+    cells : dict[str, float or None]
+        What single odd cells are, by their text without spaces around it: a number, or missing.
+    """
+
+    numeric: bool | None = None
+    format: NumberFormat | None = None
+    odd: Literal["", "missing", "mended"] = ""
+    cells: dict[str, float | None] = msgspec.field(default_factory=dict)
+
+
 class Dialect(msgspec.Struct, frozen=True):
     """How a table's file is written.
 
@@ -46,6 +90,11 @@ class Dialect(msgspec.Struct, frozen=True):
         meaning, and ``header`` for Excel.
     table : str
         The sheet or table that was read, of a file with several; else empty.
+    columns : dict[str, ColumnReading]
+        What the auditor decided of single columns, by name.
+    encoding_mended : bool
+        Whether texts that were written in another encoding than the rest of the file (“KÃ¶ln”
+        for “Köln”) are read as what they were meant to be.
     delimiter : str
         One character.
     encoding : str
@@ -65,6 +114,58 @@ class Dialect(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
     format: Literal["csv", "parquet", "excel", "sqlite"] = "csv"
     table: str = ""
+    columns: dict[str, ColumnReading] = msgspec.field(default_factory=dict)
+    encoding_mended: bool = False
+
+    def reading(self, name: str) -> ColumnReading:
+        """Return what was decided of a column; nothing where it is not named."""
+        return self.columns.get(name, ColumnReading())
+
+
+class OddCell(msgspec.Struct, frozen=True):
+    """A text in a column of numbers that is none.
+
+    Attributes
+    ----------
+    text : str
+        The text, without spaces around it.
+    rows : int
+        How many cells hold it.
+    lines : tuple[int, ...]
+        Where: the first few line numbers of the file, or row numbers where it has no lines.
+    value : float, optional
+        The number that it was mended to; None where it counts as missing.
+    proposed : float, optional
+        The number that it would be if only its format were another.
+    """
+
+    text: str
+    rows: int
+    lines: tuple[int, ...] = ()
+    value: float | None = None
+    proposed: float | None = None
+
+
+class Garbled(msgspec.Struct, frozen=True):
+    """A text that was written in another encoding than the rest of its file.
+
+    Attributes
+    ----------
+    text, meant : str
+        How it reads, and what it was meant to be.
+    rows : int
+        How many cells hold it.
+    twin : bool
+        Whether other cells hold what was meant, so that one group is two.
+    lines : tuple[int, ...]
+        As of `OddCell`.
+    """
+
+    text: str
+    meant: str
+    rows: int
+    twin: bool
+    lines: tuple[int, ...] = ()
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -89,6 +190,17 @@ class Column(msgspec.Struct, frozen=True):
         How a missing cell is written in this file (the most frequent way), for exports.
     note : str
         What reading had to change, one sentence for the auditor; else empty.
+    format : NumberFormat, optional
+        How its numbers are written, where that is not the file's plain way.
+    ambiguous : str
+        One of its numbers, where all fractions could as well be thousands: “1.234”.
+    odd : tuple[OddCell, ...]
+        The texts of a column of numbers that are none, the most frequent first, at most
+        `MOST_LISTED`.
+    odd_rows : int
+        How many cells are odd, mended ones among them.
+    garbled : tuple[Garbled, ...]
+        Texts in another encoding, the most frequent first, at most `MOST_LISTED`.
     """
 
     name: str
@@ -99,6 +211,11 @@ class Column(msgspec.Struct, frozen=True):
     missing: int = 0
     missing_token: str = ""
     note: str = ""
+    format: NumberFormat | None = None
+    ambiguous: str = ""
+    odd: tuple[OddCell, ...] = ()
+    odd_rows: int = 0
+    garbled: tuple[Garbled, ...] = ()
 
     def text(self, code: float) -> str:
         """Write a code as the file would (with a decimal point); missing as its token."""

@@ -9,6 +9,8 @@ from typing import TypeVar
 
 import msgspec
 
+from fairdesk.data.kinds import as_numbers
+from fairdesk.data.number_formats import mostly_numbers
 from fairdesk.data.outcomes import meaning
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
@@ -232,6 +234,7 @@ class _Proposer:
         self.label = label
         self.problems: list[str] = []
         self.notes: list[str] = []
+        self._refused: set[str] = set()
         self._others = [column for column in table.columns if column.name != label]
         self._offered = [column for column in self._others if column.kind is not Kind.IGNORED]
 
@@ -489,11 +492,33 @@ class _Proposer:
             and item == _numbered(item.name, self.table.column(item.attribute))
             and not hinted(self.card.hints.codes, item.name, item.attribute)
         ]
+        for name in dict.fromkeys(guessed):
+            self._refuse_ranks(name, inputs)
+        guessed = [name for name in guessed if name not in self._refused]
         if guessed:
             self.notes.append(
                 f"Each value of {listing(list(dict.fromkeys(guessed)))} is given as its place in "
                 "the alphabet, as most encoders number them: check the numbers."
             )
+
+    def _refuse_ranks(self, name: str, inputs: Made) -> None:
+        """Leave open what a column that is mostly numbers is to be: no places in an alphabet."""
+        values = self.table.column(name).values
+        decimal = self.table.source.dialect.decimal
+        strange = [value for value in values if as_numbers([value], decimal) is None]
+        scaled = hinted(self.card.hints.steps, name, name) and len(strange) < len(values)
+        if not strange or not (scaled or mostly_numbers(values, decimal)):
+            return
+        self._refused.add(name)
+        inputs[:] = [
+            None if item is not None and item.attribute == name else item for item in inputs
+        ]
+        self.problems.append(
+            f"The model takes “{name}” as a number, and the column holds numbers and "
+            f"{listing(strange, 3)}. Its places in the alphabet (10 before 2) would mean nothing. "
+            "Read the column as numbers (on the command line with --numeric), or say which number "
+            "each value has."
+        )
 
     def _scaled(self, inputs: Made, names: Sequence[str]) -> Made:
         """Add the arithmetic of scalers, by name or in order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -15,7 +15,9 @@ from fairdesk.audit.records import PASSING, LogEntry
 from fairdesk.audit.spec import AuditSpec, RunSpec
 from fairdesk.audit.store import RunRecord
 from fairdesk.data.domain import Attribute, Limit, Role, attribute_of
-from fairdesk.data.table import Column, Kind, Table
+from fairdesk.data.number_formats import written_like
+from fairdesk.data.rereading import number_text
+from fairdesk.data.table import Column, Dialect, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.events import RuleSet
 from fairdesk.models import mapping_file
@@ -163,6 +165,7 @@ def command(spec: AuditSpec, run: RunSpec | None, *, mapped: bool = False) -> st
         _flag("data", spec.data.path),
         *([_flag("table", spec.data.dialect.table)] if spec.data.dialect.table else []),
         _flag("predictions", spec.predictions) if spec.predictions else _flag("model", model.path),
+        *_reading(spec.data.dialect),
         *(_flag("companion", beside.path) for beside in model.companions),
         *([_flag("output", model.output)] if model.outputs else []),
         _flag("label", spec.label),
@@ -179,6 +182,24 @@ def command(spec: AuditSpec, run: RunSpec | None, *, mapped: bool = False) -> st
         *(["--make-environment"] if model.environment else []),
     ]
     return " \\\n  ".join(parts)
+
+
+def _reading(dialect: Dialect) -> Iterator[str]:
+    """Write what was decided of how columns are read."""
+    for name, reading in dialect.columns.items():
+        if reading.numeric is False:
+            yield _flag("categorical", name)
+        elif reading.format is not None:
+            yield _flag("numeric", f"{name}={written_like(reading.format)}")
+        elif reading.numeric:
+            yield _flag("numeric", name)
+        if reading.odd:
+            yield _flag("odd-cells", f"{name}={reading.odd}")
+        for text, value in reading.cells.items():
+            told = "missing" if value is None else number_text(value)
+            yield _flag("mend", f"{name}:{text}={told}")
+    if dialect.encoding_mended:
+        yield "--mend-encoding"
 
 
 def _searching(run: RunSpec) -> list[str]:

@@ -7,6 +7,8 @@ import msgspec
 from fairdesk.audit.confinement import Confinement
 from fairdesk.audit.inspection import Inspection
 from fairdesk.data.profile import problems
+from fairdesk.data.rereading import is_undecided
+from fairdesk.data.table import Table
 from fairdesk.models.mapping_file import written
 from fairdesk.report import words
 
@@ -23,6 +25,15 @@ def figures(found: Inspection, confinement: Confinement | None) -> dict[str, obj
             "rows": source.rows,
             "columns": len(found.table.columns),
             "problems": [problem.what for problem in problems(found.table)],
+            "odd_cells": {each.name: each.odd for each in found.table.columns if each.odd},
+            "garbled": {each.name: each.garbled for each in found.table.columns if each.garbled},
+            "number_formats": {
+                each.name: each.format for each in found.table.columns if each.format is not None
+            },
+            "decided": {
+                "columns": source.dialect.columns,
+                "encoding_mended": source.dialect.encoding_mended,
+            },
         },
         "favourable": found.favourable,
         "format": card.format,
@@ -66,6 +77,22 @@ def warnings(found: Inspection) -> tuple[str, ...]:
     return (*found.card.warnings, *found.notes, *proved)
 
 
+def cells(table: Table) -> list[str]:
+    """List the cells that are not what the rest of their column is, and how to decide of them."""
+    told = [problem for problem in problems(table) if problem.changes]
+    lines = [f"  {problem.what} {problem.remedy}" for problem in told]
+    dialect = table.source.dialect
+    undecided = [column.name for column in table.columns if is_undecided(column, dialect)]
+    if undecided:
+        lines.append(
+            f"  Decide with --odd-cells “{undecided[0]}=missing” or “{undecided[0]}=mended”, with "
+            f"--mend “{undecided[0]}:CELL=NUMBER”, or with --categorical “{undecided[0]}”."
+        )
+    if not dialect.encoding_mended and any(column.garbled for column in table.columns):
+        lines.append("  Mend the encoding with --mend-encoding.")
+    return lines
+
+
 def agreement(found: Inspection) -> str:
     """Say how far the model agrees with the label, by which a wrong set-up shows."""
     proof = found.proof
@@ -86,6 +113,7 @@ def summary(found: Inspection, confinement: Confinement | None) -> str:
         f"Data: {source.path}: {size}.",
         f"Model: {card.format}. {card.summary.rstrip('.')}.",
     ]
+    lines[1:1] = cells(found.table)
     if card.saved_with:
         lines.append(f"Saved with {card.saved_with}.")
     if card.environment:

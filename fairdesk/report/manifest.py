@@ -307,7 +307,8 @@ def _without_texts(spec: AuditSpec) -> AuditSpec:
 def _without_its_texts(each: T) -> T:
     if each.kind not in (Kind.TEXT, Kind.IGNORED):
         return each
-    return msgspec.structs.replace(each, values=())
+    bare = msgspec.structs.replace(each, values=())
+    return msgspec.structs.replace(bare, garbled=()) if isinstance(bare, Column) else bare
 
 
 def _written(made: Manifest) -> str:

@@ -18,6 +18,7 @@ from fairdesk.data.ruling import checked
 from fairdesk.data.table import Column, Dialect, Kind
 from fairdesk.models.decision import VALUES
 from fairdesk.report import about_repairs, words
+from fairdesk.report.about_cells import garbled, odd_cells
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -115,7 +116,14 @@ def data(material: Material) -> Section:
         for column in spec.columns
         if column.note
     ]
-    blocks = (*notes, *_unknown_groups(material), *_categories(material), *_steps(material))
+    blocks = (
+        *odd_cells(material),
+        *garbled(material),
+        *notes,
+        *_unknown_groups(material),
+        *_categories(material),
+        *_steps(material),
+    )
     return Section("Data", (facts, columns, *blocks), fresh=True)
 
 

@@ -342,6 +342,11 @@ class Shown:
                 node["examples"] = []
             case "GroupTable":
                 node = _told_table(node)
+        if {"delimiter", "columns"} <= node.keys():
+            node["columns"] = {
+                name: {member: each for member, each in reading.items() if member != "cells"}
+                for name, reading in node["columns"].items()
+            }
         if {"name", "kind", "values"} <= node.keys() and node["name"] in self._table.names:
             node = self._column(node)
         return node
@@ -377,6 +382,8 @@ class Shown:
     def _column(self, node: dict[str, Any]) -> dict[str, Any]:
         """Empty what a column's values tell of single rows."""
         column = Column(str(node["name"]), Kind(node["kind"]), tuple(map(str, node["values"])))
+        # how single cells are written is told by how many there are
+        node = {name: [] if name in ("odd", "garbled") else each for name, each in node.items()}
         if column.kind in (Kind.TEXT, Kind.IGNORED):
             return {**node, "values": [], "low": 0.0, "high": 0.0}
         # the last value of some attributes stands for a missing cell, and is no name
@@ -437,7 +444,15 @@ class Shown:
             value
             for column in self._table.columns
             for value in {*column.values}.difference(self.values(column))
-        )
+        ) | {
+            text
+            for column in self._table.columns
+            for text, rows in (
+                *((odd.text, odd.rows) for odd in column.odd),
+                *((one.text, one.rows) for one in column.garbled),
+            )
+            if rows < FEWEST and text not in self.values(column)
+        }
 
     @cached_property
     def _rare_codes(self) -> tuple[list[int], ...]:

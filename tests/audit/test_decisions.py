@@ -10,7 +10,8 @@ from fairdesk.audit.question import Limits, domain_of
 from fairdesk.audit.store import Store
 from fairdesk.data.attributes import Limit
 from fairdesk.data.reading import read_table, retype
-from fairdesk.data.table import Dialect, Kind
+from fairdesk.data.rereading import with_reading
+from fairdesk.data.table import ColumnReading, Dialect, Kind
 from fairdesk.models.mapping import match
 from fairdesk.models.model import Companion, Mapping
 from tests.audit import making
@@ -190,3 +191,27 @@ def test_many_names_are_cut_short(tmp_path, trusting, table):
         if "only these" in what
     )
     assert told.endswith("“v11” and 18 more.")
+
+
+def test_how_cells_were_read_is_told_where_it_was_decided(tmp_path, card):
+    path = making.write_people(tmp_path / "people.csv")
+    head, *lines = path.read_text().splitlines()
+    lines[5] = lines[5].replace(lines[5].split(",")[0], "$45", 1)
+    lines[9] = lines[9].replace(lines[9].split(",")[0], "O", 1)
+    path.write_text("\n".join([head, *lines]) + "\n")
+    found = read_table(path)
+    model = msgspec.structs.replace(card, needed_trust=False)
+    plain = msgspec.structs.replace(making.spec_of(found, model), trusted=False)
+    assert not any("mended" in what or "count as missing" in what for what in said(plain, found))
+    dialect = with_reading(found.source.dialect, "age", ColumnReading(odd="mended"))
+    mended = read_table(path, msgspec.structs.replace(dialect, encoding_mended=True))
+    spec = msgspec.structs.replace(making.spec_of(mended, model), trusted=False)
+    told = said(spec, mended)
+    assert "Cells of “age” were mended: “$45” to 45." in told
+    assert "These cells of “age”, which holds numbers, count as missing: “O”." in told
+    assert "Texts in another encoding than the rest of the file were mended." in told
+    with Store.create(tmp_path / "new.fairdesk", spec, mended) as store:
+        facts = [json.loads(entry.told) for entry in store.log_entries()]
+        assert {"column": "age", "reading": {"odd": "mended"}} in facts
+        assert store.spec.data.dialect == mended.source.dialect
+        assert store.spec.columns == mended.columns

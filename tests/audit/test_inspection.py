@@ -10,10 +10,12 @@ from sklearn.linear_model import LogisticRegression
 
 from fairdesk.audit.inspection import Subject, inspect
 from fairdesk.data.reading import read_table
+from fairdesk.data.table import ColumnReading
 from fairdesk.errors import DataError, ModelError, SpecError
 from fairdesk.models.contents import look_into
 from fairdesk.models.open import open_model
 from fairdesk.models.proof import check
+from fairdesk.report import inspected
 from tests.data import making
 
 
@@ -130,3 +132,61 @@ def test_it_is_told_which_of_several_outputs_was_taken(tmp_path):
     told = seen(**subject, model=model).notes[0]
     assert told == "The model has several outputs: “pay”, “leave”. “pay” was taken: check it."
     assert "several outputs" not in " ".join(seen(**subject, model=model, output="leave").notes)
+
+
+ODD = {"unknown": None, "$45": 45.0, "O": None, "1 200": 1200.0, "1.234,5": 1234.5}
+
+
+def ages_in_order(tmp_path):
+    """Write a table and a model of ages; and the same table with five odd cells."""
+    rng = np.random.default_rng(16)
+    age, score = rng.integers(1, 90, 400), rng.normal(50, 10, 400)
+    good = (age + score / 5 > 55) ^ (rng.random(400) < 0.1)
+    model = LogisticRegression(max_iter=2000).fit(np.column_stack((age, score)), good)
+    joblib.dump(model, tmp_path / "model.pkl")
+    cells = [*map(str, age)]
+    for name in ("clean.csv", "odd.csv"):
+        lines = ["age;score;paid"]
+        lines += [
+            f"{cell};{s:.3f};{'yes' if g else 'no'}"
+            for cell, s, g in zip(cells, score, good, strict=True)
+        ]
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        for place, text in enumerate(ODD):
+            cells[60 * place + 7] = text
+    return {"label": "paid", "favourable": "yes", "model": tmp_path / "model.pkl"}
+
+
+def test_odd_cells_do_not_change_what_the_model_is_fed(tmp_path):
+    asked = ages_in_order(tmp_path)
+    clean = seen(data=tmp_path / "clean.csv", **asked)
+    odd = seen(data=tmp_path / "odd.csv", **asked)
+    assert clean.mapping == odd.mapping
+    assert clean.proof.accuracy > 0.85
+    assert odd.proof.left_out == len(ODD)
+    assert odd.proof.rows == clean.proof.rows - len(ODD)
+    assert abs(odd.proof.accuracy - clean.proof.accuracy) < 0.01
+    told = inspected.figures(odd, None)["data"]["odd_cells"]["age"]
+    assert {each["text"]: each["proposed"] for each in told} == ODD
+    assert [each["lines"] for each in told] == [[60 * place + 9] for place in range(len(ODD))]
+    text = inspected.summary(odd, None)
+    assert "“unknown” (line 9), “$45” (line 69)" in text
+    assert "--odd-cells “age=missing”" in text
+
+
+def test_the_auditor_decides_how_columns_are_read(tmp_path):
+    asked = ages_in_order(tmp_path)
+    asked["data"] = tmp_path / "odd.csv"
+    mended = seen(columns={"age": ColumnReading(odd="mended", cells={"O": 0.0})}, **asked)
+    values = {each.text: each.value for each in mended.table.column("age").odd}
+    assert values == {**ODD, "O": 0.0}
+    assert mended.proof.left_out == 1
+    # what was decided of the first column says nothing of the plain ones
+    assert mended.table.column("score").odd == ()
+    with pytest.raises(DataError, match="No odd cell"):
+        seen(columns={"age": ColumnReading(cells={"Q": 0.0})}, **asked)
+    with pytest.raises(DataError, match="no column “agE”"):
+        seen(columns={"agE": ColumnReading(odd="mended")}, **asked)
+    # names whose places in the alphabet would be fed are not fed in silence
+    with pytest.raises(ModelError, match="“age” as a number"):
+        seen(columns={"age": ColumnReading(numeric=False)}, **asked)

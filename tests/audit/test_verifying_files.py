@@ -11,7 +11,8 @@ from fairdesk.audit.verifying_files import (
     open_again,
 )
 from fairdesk.data.reading import read_table, retype
-from fairdesk.data.table import Kind, Table
+from fairdesk.data.rereading import with_reading
+from fairdesk.data.table import ColumnReading, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.models.model import Companion
@@ -46,6 +47,21 @@ def test_a_column_may_have_been_given_another_kind_and_names_another_order(file)
     columns = (*kept.columns[:place], column, *kept.columns[place + 1 :])
     found = check_table(Table(kept.source, columns, codes), table)
     assert (found.tried, found.failed) == (16, 0)
+
+
+def test_odd_cells_are_read_as_the_audit_decided_and_compared(tmp_path):
+    rows = [f"S,low,{i},a" for i in range(40)]
+    rows[7] = "S,low,$45,a"
+    file = write(tmp_path / "odd.csv", *rows)
+    found = read_table(file)
+    mended = with_reading(found.source.dialect, "code", ColumnReading(odd="mended"))
+    kept = read_table(file, mended)
+    assert kept.codes[7, 2] == 45
+    again = read_table(file, kept.source.dialect)
+    assert (check_table(kept, again).failed, check_table(kept, again).tried) == (0, 160)
+    told = check_table(kept, found).told
+    assert "“code” has other cells in the file" in told[0]
+    assert "In row 8 “code” is “45” in the audit, and “” in the file." in told
 
 
 def test_each_cell_that_differs_is_counted_and_the_first_are_told(file, tmp_path):

@@ -153,8 +153,8 @@ def test_packed_values_are_what_their_texts_are(values, size, missing):
     texts = [as_text(value) for value in values]
     distinct = list(dict.fromkeys(texts))
     plain = Texts(distinct, np.array([distinct.index(text) for text in texts], np.int32))
-    column, codes = typed("a", packed, missing, ".")
-    expected, expected_codes = typed("a", plain, missing, ".")
+    column, codes = typed("a", packed, missing, Dialect())
+    expected, expected_codes = typed("a", plain, missing, Dialect())
     assert column == expected
     np.testing.assert_array_equal(codes, expected_codes)
 

@@ -77,7 +77,7 @@ def test_every_name_is_in_one_bar(codes, bins):
 def only_problem(table, column="a"):
     (problem,) = (problem for problem in problems(table) if problem.column == column)
     for sentence in (problem.what, problem.remedy):
-        assert sentence[0] in "“ILMCWIOS"
+        assert sentence[0] in "“ILMCWIOSTRYNU"
         assert sentence.endswith(".")
     return problem
 
@@ -154,11 +154,27 @@ def test_values_that_are_nearly_alike(table):
     assert problem.suggested is None
 
 
-def test_numbers_that_are_nearly_numbers(table):
-    problem = only_problem(table(lines(*"1234567", "unknown", "45")))
-    assert "but for “unknown”" in problem.what
+def test_cells_that_are_no_numbers_are_listed_with_what_can_be_done(table):
+    text = lines(*map(str, range(18, 60)), "$45", "O")
+    read = table(text)
+    problem = only_problem(read)
+    assert "2 cells that are not: “$45” (line 44), “O” (line 45)" in problem.what
+    assert "count as missing until you decide" in problem.remedy
+    assert "“$45” is 45." in problem.remedy
+    words = [change.words for change in problem.changes]
+    assert words == ["Treat as missing", "Mend 1 cell", "Read as categorical"]
+    # each change is the whole reading, and can be taken back
+    for change in problem.changes:
+        again = only_problem(table(text, change.dialect))
+        (back,) = again.changes
+        assert back.words == "Change back"
+        assert back.dialect == read.source.dialect
+
+
+def test_a_column_with_numbers_in_another_format_says_so(table):
     problem = only_problem(table(lines("1,5", "2,5", "3,5"), Dialect(delimiter=";")))
-    assert "another decimal mark" in problem.what
+    assert "written like “1234,5”" in problem.what
+    assert [change.words for change in problem.changes] == ["Read as categorical"]
 
 
 def test_numbers_that_the_auditor_made_names_are_no_problem(table):
@@ -240,12 +256,12 @@ def test_made_names_are_pointed_out(table):
     ]
 
 
-def test_numbers_with_a_few_names_are_no_identifiers(table):
+def test_codes_that_are_mostly_numbers_are_no_identifiers(table):
     rows = [str(i / 7) for i in range(200)]
-    problem = only_problem(table(lines(*rows, "unknown", "refused")))
-    assert "but for “refused”, “unknown”" in problem.what
     strangers = [f"s{i}" for i in range(8)]
-    assert "and 5 more" in only_problem(table(lines(*rows, *strangers))).what
+    problem = only_problem(table(lines(*rows, *strangers)))
+    assert "but for “s0”, “s1”, “s2” and 5 more" in problem.what
+    assert [change.words for change in problem.changes] == ["Read as numbers"]
 
 
 def test_text_is_no_name_and_no_outcome(table):

@@ -89,7 +89,7 @@ def read_by(reader, path, dialect):
     whole += [guess_decimal(read, mark, ()) for mark in ",;"]
     for name, column in zip(read.names, read.columns, strict=True):
         if read.rows:
-            found, codes = typed(name, column, dialect.missing, dialect.decimal)
+            found, codes = typed(name, column, dialect.missing, dialect)
             whole += [found, codes.tobytes()]
     return whole
 

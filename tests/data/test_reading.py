@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdesk.data.reading import read_table, retype
-from fairdesk.data.table import Dialect, Kind
+from fairdesk.data.table import Dialect, Kind, NumberFormat
 from fairdesk.errors import DataError
 
 CELLS = (
@@ -134,7 +134,9 @@ def test_a_comma_may_be_the_decimal_mark(write):
     assert table.column("wage").kind is Kind.REAL
     assert table.codes[:, 0].tolist() == [1.5, -2]
     assert table.column("wage").text(1.5) == "1.5"
-    assert read_table(path, Dialect(delimiter=";")).column("wage").kind is Kind.NOMINAL
+    other = read_table(path, Dialect(delimiter=";"))
+    assert other.column("wage").format == NumberFormat(",")
+    assert other.codes[:, 0].tolist() == [1.5, -2]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,9 @@ from fairdesk.gui.parts import Words
 from fairdesk.gui.settings import Settings
 from fairdesk.gui.wizard import data_page, state
 from fairdesk.gui.wizard.attribute_dialog import AttributeDialog
+from fairdesk.gui.wizard.cells_dialog import CellsDialog
 from fairdesk.gui.wizard.dialog import Wizard
+from fairdesk.gui.wizard.problem_card import ProblemCard
 from fairdesk.gui.wizard.state import Choice, Length, Standing, Step
 from fairdesk.gui.wizard.values_dialog import ValuesDialog
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Takes
@@ -238,6 +240,97 @@ def test_a_kind_that_does_not_fit_is_refused_in_words(qtbot, wizard, loans):
     assert wizard.data.banner.isVisible()
     assert wizard.state.table.column("sex").kind is Kind.NOMINAL
     assert wizard.data.preview.header.combos[0].currentText() == "Names"
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """A table with five cells that are no numbers, and a city in two encodings."""
+    rows = [
+        f"{18 + i % 60},{('Köln', 'Bonn')[i % 2]},{('no', 'yes')[i % 3 > 0]}" for i in range(400)
+    ]
+    for place, text in enumerate(("unknown", "$45", "O", "1 200", '"1.234,5"')):
+        rows[60 * place] = f"{text},KÃ¶ln,yes"
+    path = tmp_path / "odd.csv"
+    path.write_text("\n".join(("age,city,ok", *rows)) + "\n", encoding="utf-8")
+    return path
+
+
+def cards_of(page):
+    """Give the cards of problems by what they say first."""
+    cards = [card for card in page.findChildren(ProblemCard) if card.isVisibleTo(page)]
+    return {card.findChild(Words).text(): card for card in cards}
+
+
+def card_about(page, begin):
+    return next(card for text, card in cards_of(page).items() if text.startswith(begin))
+
+
+def press(qtbot, page, begin, words):
+    qtbot.waitUntil(lambda: any(text.startswith(begin) for text in cards_of(page)))
+    with qtbot.waitSignal(page.loaded, timeout=SLOW):
+        card_about(page, begin).buttons[words].click()
+
+
+def test_odd_cells_are_listed_decided_and_changed_back(qtbot, wizard, odd, monkeypatch):
+    read(qtbot, wizard, odd)
+    page, state = wizard.data, wizard.state
+    age = "“age” holds numbers"
+    qtbot.waitUntil(lambda: bool(cards_of(page)))
+    assert "5 cells that are not: “unknown” (line 2)" in next(iter(cards_of(page)))
+    assert state.table.column("age").missing == 5
+    button = card_about(page, age).buttons["Treat as missing"]
+    assert button.accessibleName() == "Treat as missing: age"
+    undecided = state.table.source.dialect
+    press(qtbot, page, age, "Mend 3 cells")
+    assert state.table.column("age").missing == 2
+    assert state.table.codes[60, 0] == 45
+    # who uses the keyboard stays at the column
+    qtbot.waitUntil(lambda: any(text.startswith(age) for text in cards_of(page)))
+    assert wizard.focusWidget() is card_about(page, age).buttons["Change back"]
+    press(qtbot, page, age, "Change back")
+    assert state.table.source.dialect == undecided
+    press(qtbot, page, age, "Treat as missing")
+    assert state.table.source.dialect.reading("age").odd == "missing"
+    # what is decided of cells stays when the file is read in another way
+    page.missing.setText("O")
+    with qtbot.waitSignal(page.loaded, timeout=SLOW):
+        page.missing.editingFinished.emit()
+    assert state.table.source.dialect.reading("age").odd == "missing"
+    assert state.table.column("age").odd_rows == 4
+
+    def fill(dialog):
+        dialog.cells.item(0, 3).setText("x")
+        assert not dialog.ok_button.isEnabled()
+        dialog.cells.item(0, 3).setText("50")
+        assert dialog.ok_button.isEnabled()
+        return 1
+
+    monkeypatch.setattr(CellsDialog, "exec", fill)
+    press(qtbot, page, age, "Cell by cell…")
+    assert state.table.codes[0, 0] == 50
+    assert {each.text: each.value for each in state.table.column("age").odd} == {
+        "unknown": 50.0,
+        "$45": None,
+        "1 200": None,
+        "1.234,5": None,
+    }
+    # a kind that needs another reading, and back
+    with qtbot.waitSignal(page.loaded, timeout=SLOW):
+        choose(page.preview.header.combos[0], "Names")
+    assert "$45" in state.table.column("age").values
+    press(qtbot, page, "“age” would hold numbers", "Change back")
+    assert state.table.column("age").kind is Kind.INTEGER
+    assert not page.banner.isVisible()
+
+
+def test_a_mixed_encoding_is_mended_on_wish(qtbot, wizard, odd):
+    read(qtbot, wizard, odd)
+    page = wizard.data
+    assert "KÃ¶ln" in wizard.state.table.column("city").values
+    press(qtbot, page, "“city” has 5 cells", "Mend the encoding")
+    assert wizard.state.table.column("city").values == ("Bonn", "Köln")
+    press(qtbot, page, "“city” has 5 cells", "Change back")
+    assert "KÃ¶ln" in wizard.state.table.column("city").values
 
 
 def test_the_preview_is_a_sound_model(qtbot, wizard, loans, qtmodeltester):

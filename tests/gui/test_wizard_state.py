@@ -1,5 +1,6 @@
 """The wizard's state machine; nothing of Qt."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from fairdesk.audit.confinement import Confinement, Hold
 from fairdesk.data.domain import Role
 from fairdesk.data.reading import retype
-from fairdesk.data.table import Column, Dialect, Kind, Source, Table
+from fairdesk.data.rereading import with_reading
+from fairdesk.data.table import Column, ColumnReading, Dialect, Kind, OddCell, Source, Table
 from fairdesk.errors import SpecError
 from fairdesk.gui.wizard.examining import told
 from fairdesk.gui.wizard.state import Choice, Length, Standing, Step, WizardState
@@ -652,3 +654,17 @@ def test_no_way_through_reaches_a_step_past_a_gap(moves):
         if all(standing is Standing.DONE for standing in standings[:4]):
             state.path = Path("here.fairdesk")
             assert state.plan().audit.domain.protected.size
+
+
+def test_undecided_cells_are_told_at_the_review_and_a_decision_asks_to_look_again(answered):
+    table = answered.table
+    odd = msgspec.structs.replace(table.column("age"), odd=(OddCell("O", 2, (3, 9)),), odd_rows=2)
+    columns = tuple(odd if each.name == "age" else each for each in table.columns)
+    answered.table = replace(table, columns=columns)
+    said = dict(question(answered))["Data"]
+    assert "age holds numbers and 2 cells that hold something else" in said
+    dialect = with_reading(table.source.dialect, "age", ColumnReading(odd="missing"))
+    source = msgspec.structs.replace(table.source, dialect=dialect)
+    answered.set_table(replace(answered.table, source=source))
+    assert answered.standings()[Step.MODEL] is Standing.REDO
+    assert answered.blocked(Step.DATA) == ""

@@ -5,7 +5,7 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
 from fairdesk.models.editing import remap
 from fairdesk.models.mapping import match, propose
-from fairdesk.models.model import How, ModelCard, Takes
+from fairdesk.models.model import Hints, How, ModelCard, Takes
 from tests.models.tables import names, number, table
 
 ROWS = table(
@@ -159,3 +159,22 @@ def test_remap_makes_one_input_from_another_column():
     assert remap(by_position, 0, "sex", ROWS, positional).inputs[0].codes == {"f": 0.0, "m": 1.0}
     with pytest.raises(ModelError, match="“id” is ignored"):
         remap(by_name, 0, "id", ROWS, card("sex", "age"))
+
+
+def test_places_in_the_alphabet_are_not_fed_for_what_is_mostly_numbers():
+    rows = table(
+        names("age", [*map(str, range(20, 40)), "unknown", "V5"]),
+        names("sex", ["m", "f"] * 11),
+        names("paid", ["no", "yes"] * 11),
+    )
+    asked = card("input 1", "input 2", named=False)
+    proposal = propose(asked, rows, "paid", "yes")
+    assert [each and each.attribute for each in proposal.inputs] == [None, "sex"]
+    (problem,) = proposal.problems
+    assert "“age” as a number" in problem
+    assert "“V5”, “unknown”" in problem
+    # an encoder that knows the values is followed
+    codes = {text: float(i) for i, text in enumerate(rows.column("age").values)}
+    told = msgspec.structs.replace(asked, hints=Hints(codes={"age": codes}))
+    told = msgspec.structs.replace(told, inputs=("age", "sex"), named=True)
+    assert propose(told, rows, "paid", "yes").inputs[0].codes == codes

@@ -9,7 +9,10 @@ from fairdesk.audit.records import PASSING
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import PairQuery, Store
 from fairdesk.data.reading import read_table
+from fairdesk.data.rereading import with_reading
+from fairdesk.data.table import ColumnReading
 from fairdesk.report.document import make_report
+from fairdesk.report.evidence import command
 from fairdesk.report.fields import FIELDS
 from fairdesk.report.kinds import TEMPLATES
 from tests.report.building import people_store, run_into, spec_of, write_people
@@ -195,3 +198,55 @@ def test_redacted_reports_say_so_among_the_limits_and_show_no_notes(tmp_path):
     text = words_of(bands)
     assert "Mrs Smith" not in text
     assert bands.redacted in [b.text for b in blocks_of(section_of(bands, "limits"), "Text")]
+
+
+def with_odd_cells(folder, reading=None):
+    """Make an audit of a file with odd cells and texts in another encoding."""
+    path = write_people(folder / "credit.csv")
+    lines = path.read_text().splitlines()
+    for line, text in ((5, "$45"), (9, "Bramble")):
+        lines[line] = ",".join((text, *lines[line].split(",")[1:]))
+    for line in (10, 11):
+        cells = lines[line].split(",")
+        cells[2] = ("Köchin", "KÃ¶chin")[line - 10]
+        lines[line] = ",".join(cells)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = read_table(path)
+    if reading is not None:
+        table = read_table(path, with_reading(table.source.dialect, "age", reading))
+    spec = spec_of(table, "credit", "yes", ("sex",))
+    return Store.create(folder / "audit.fairdesk", spec, table)
+
+
+def test_cells_that_are_no_numbers_are_listed_with_what_was_decided(tmp_path):
+    (tmp_path / "a").mkdir()
+    with with_odd_cells(tmp_path / "a") as store:
+        report = make_report(store)
+        whole = words_of(make_report(store, Choice(redaction="bands")))
+        manifest = make_report(store, Choice(redaction="bands")).manifest
+    section = section_of(report, "data")
+    assert grid_of(section, "odd-cells").rows == (
+        ("age", "“$45”", "1", "line 6", "missing; not decided"),
+        ("age", "“Bramble”", "1", "line 10", "missing; not decided"),
+    )
+    assert grid_of(section, "garbled").rows == (("job", "“KÃ¶chin”", "“Köchin”", "1", "line 12"),)
+    assert "The auditor decided nothing about 2 of them." in words_of(report)
+    # what a single row holds is not told to strangers
+    assert "Bramble" not in whole
+    assert "Bramble" not in manifest
+    (tmp_path / "b").mkdir()
+    reading = ColumnReading(odd="mended", cells={"Bramble": 30.5})
+    with with_odd_cells(tmp_path / "b", reading) as store:
+        report = make_report(store)
+        redacted = make_report(store, Choice(redaction="bands"))
+    section = section_of(report, "data")
+    assert [row[-1] for row in grid_of(section, "odd-cells").rows] == [
+        "45 (mended)",
+        "30.5 (mended)",
+    ]
+    assert "decided nothing" not in words_of(report)
+    commands = command(store.spec, None)
+    assert "--odd-cells age=mended" in commands
+    assert "--mend age:Bramble=30.5" in commands
+    assert "Bramble" not in redacted.manifest
+    assert "Bramble" not in words_of(redacted)

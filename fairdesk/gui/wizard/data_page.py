@@ -26,6 +26,7 @@ from fairdesk.data.leaks import leaks
 from fairdesk.data.outcomes import favourable_rows
 from fairdesk.data.profile import Problem, histogram, problems, suggest_label
 from fairdesk.data.reading import retype
+from fairdesk.data.rereading import for_kind, with_reading
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError, FairDeskError
 from fairdesk.gui import theme, tips
@@ -35,7 +36,6 @@ from fairdesk.gui.parts import (
     Card,
     DropZone,
     Elided,
-    Words,
     bounded,
     calm,
     clear,
@@ -45,9 +45,11 @@ from fairdesk.gui.parts import (
     scrolled,
     short,
 )
+from fairdesk.gui.wizard.cells_dialog import CellsDialog
 from fairdesk.gui.wizard.favourable import FavourableField
 from fairdesk.gui.wizard.page import Desk, Page
-from fairdesk.gui.wizard.preview import KINDS, Histogram, Preview
+from fairdesk.gui.wizard.preview import Histogram, Preview
+from fairdesk.gui.wizard.problem_card import ProblemCard
 from fairdesk.gui.wizard.progress import ProgressLine, Share
 from fairdesk.gui.wizard.state import Step
 from fairdesk.report.words import counted
@@ -164,6 +166,7 @@ class DataPage(Page):
         self._wanted: tuple[Path, Dialect | None] | None = None
         self._reading: _Reading | None = None
         self._leaks: tuple[Problem, ...] = ()
+        self._pressed = ""
         self._job = _Job("")
         self._reader = Latest(self)
         self.progress = ProgressLine()
@@ -341,11 +344,11 @@ class DataPage(Page):
         """Give how the file is to be read, as the controls say."""
         table = self.state.table
         missing = tuple(t for each in self.missing.text().split(",") if (t := each.strip()))
-        if table is not None and table.source.dialect.format != "csv":
-            return msgspec.structs.replace(
-                table.source.dialect, missing=missing, header=self.header.isChecked()
-            )
-        return Dialect(
+        before = Dialect() if table is None else table.source.dialect
+        if before.format != "csv":
+            return msgspec.structs.replace(before, missing=missing, header=self.header.isChecked())
+        return msgspec.structs.replace(
+            before,
             delimiter=self.delimiter.currentData(),
             encoding=self.encoding.currentData(),
             header=self.header.isChecked(),
@@ -361,7 +364,9 @@ class DataPage(Page):
 
     def _read_table(self) -> None:
         """Read another sheet or table of the file, whose columns are others."""
-        wanted = msgspec.structs.replace(self._dialect(), table=self.table.currentData())
+        wanted = msgspec.structs.replace(
+            self._dialect(), table=self.table.currentData(), columns={}
+        )
         table = self.state.table
         if self._path is not None and table is not None and wanted != table.source.dialect:
             self._read(self._path, wanted, {})
@@ -387,12 +392,42 @@ class DataPage(Page):
         if table is None:
             return
         kinds = {**self._kinds, name: Kind(kind)}
-        if self._wanted is not None:
+        dialect = for_kind(table, name, Kind(kind))
+        if dialect is not None and self._path is not None and self._wanted is None:
+            self._read(self._path, dialect, kinds)
+        elif self._wanted is not None:
             # the table on screen is being read again; what replaces it gets the kind
             self._read(*self._wanted, kinds)
         else:
             job = _Job("Looking at the columns…")
             self._ask(lambda: _look(table, kinds, before, job), job)
+
+    def _change(self, dialect: Dialect, pressed: str) -> None:
+        """Read the table as the auditor decided of its cells, at the card of a column.
+
+        Kinds that were given to a column before it is read in another way count no more.
+        """
+        table = self.state.table
+        if table is None or self._path is None:
+            return
+        self._pressed = pressed
+        before = table.source.dialect
+        kinds = {
+            name: kind
+            for name, kind in self._kinds.items()
+            if dialect.reading(name) == before.reading(name)
+        }
+        self._read(self._path, dialect, kinds)
+
+    def _open_cells(self, name: str) -> None:
+        """Ask what each odd cell of a column is."""
+        table = self.state.table
+        if table is None:
+            return
+        dialect = table.source.dialect
+        dialog = CellsDialog(table.column(name), dialect, self)
+        if dialog.exec():
+            self._change(with_reading(dialect, name, dialog.reading()), name)
 
     def _ask(self, call: Callable[[], _Reading], job: _Job) -> None:
         self.banner.clear()
@@ -509,33 +544,25 @@ class DataPage(Page):
             problem
             for seen in (self._reading.seen.values() if self._reading else ())
             for problem in seen.problems
-            if problem.column != self.state.label
+            if problem.changes or problem.column != self.state.label
         ]
+        noticed.sort(key=lambda problem: not problem.changes)
         found = [*self._leaks, *noticed]
+        table = self.state.table
+        odd_columns = [each.name for each in table.columns if each.odd] if table else []
         clear(self._problems)
         self._problems_side.setVisible(bool(found))
         self._problems_title.setText(f"{len(found)} to look at" if found else "")
         for problem in found:
-            card = Card(margin=theme.GAP)
-            card.body.setSpacing(theme.TIGHT)
-            card.body.addWidget(Words(problem.what))
-            if problem.remedy:
-                card.body.addWidget(quiet(problem.remedy))
-            if problem.suggested is not None:
-                words = (
-                    "Leave it out"
-                    if problem.suggested is Kind.IGNORED
-                    else f"Read as {KINDS[problem.suggested].lower()}"
-                )
-                fix = QPushButton(words)
-                fix.setAccessibleName(f"{words}: {problem.column}")
-                fix.clicked.connect(
-                    lambda _checked=False, name=problem.column, kind=problem.suggested: (
-                        self._retype(name, kind.value)
-                    )
-                )
-                card.body.addWidget(fix, 0, Qt.AlignmentFlag.AlignLeft)
+            odd = problem.column in odd_columns and bool(problem.changes)
+            card = ProblemCard(problem, cells=odd)
+            card.retyped.connect(self._retype)
+            card.reread.connect(lambda dialect, name=problem.column: self._change(dialect, name))
+            card.opened.connect(self._open_cells)
             self._problems.addWidget(card)
+            if problem.column == self._pressed and card.buttons:
+                next(iter(card.buttons.values())).setFocus()
+                self._pressed = ""
         self._problems.addStretch(1)
 
     def _show_question(self) -> None:

@@ -10,6 +10,7 @@ from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.spec import RunSpec
 from fairdesk.data.domain import Attribute, Role
 from fairdesk.data.outcomes import comparison
+from fairdesk.data.rereading import counted_cells, is_undecided
 from fairdesk.groups.terms import TERMS
 from fairdesk.gui.wizard.examining import told
 from fairdesk.gui.wizard.state import Length, WizardState, compared_text
@@ -103,6 +104,12 @@ def _data(state: WizardState) -> Iterator[str]:
         name = f"{name}”, “{table.source.dialect.table}"
     rows = counted(len(table.codes), state.person)
     yield f"“{name}”: {rows}, {len(table.columns)} columns."
+    for column in table.columns:
+        if is_undecided(column, table.source.dialect):
+            yield (
+                f"{quoted(column.name)} holds numbers and {counted_cells(column.odd_rows)} that "
+                "hold something else; these count as missing, and nothing was decided of them."
+            )
     good, known = state.outcome()
     yield f"The decision stands in {quoted(state.label)}; {outcome_words(state)}."
     yield f"{number(good)} of {number(known)} rows have it ({percent(good, known)})."

@@ -1,0 +1,138 @@
+"""A dialog to decide how a column's numbers are written, and what each of its odd cells is."""
+
+from __future__ import annotations
+
+import msgspec
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHeaderView,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.data.kinds import as_numbers
+from fairdesk.data.number_formats import written_like
+from fairdesk.data.rereading import number_text, place_words
+from fairdesk.data.table import Column, ColumnReading, Dialect, NumberFormat
+from fairdesk.gui import theme
+from fairdesk.gui.parts import Words, calm, labelled, quiet
+
+_HEADS = ("Cell", "Cells", "Where", "Number")
+_GROUPINGS = {".": ("", ",", " ", "'"), ",": ("", ".", " ", "'")}
+
+
+class CellsDialog(QDialog):
+    """Asks about one column of numbers.
+
+    Parameters
+    ----------
+    column : Column
+        The column, with odd cells.
+    dialect : Dialect
+        How its table is read now.
+    """
+
+    def __init__(self, column: Column, dialect: Dialect, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(f"Cells of “{column.name}”")
+        self._column, self._before = column, dialect.reading(column.name)
+        self.format = QComboBox()
+        self.format.addItem("As found in the file", None)
+        for mark, groupings in _GROUPINGS.items():
+            for grouping in groupings:
+                form = NumberFormat(mark, grouping)
+                self.format.addItem(written_like(form), form)
+        if self._before.format is not None:
+            if self.format.findData(self._before.format) < 0:
+                self.format.addItem(written_like(self._before.format), self._before.format)
+            self.format.setCurrentIndex(self.format.findData(self._before.format))
+        calm(self.format)
+        self.cells = self._table(dialect)
+        self._wrong = Words(tone="wrong")
+        buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        self.ok_button = buttons.button(QDialogButtonBox.StandardButton.Ok)
+        body = QVBoxLayout(self)
+        body.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
+        body.setSpacing(theme.GAP)
+        body.addWidget(
+            quiet(
+                "These cells are not numbers as the others of the column are. Write the number "
+                "that a cell means; one without a number counts as missing."
+            )
+        )
+        body.addWidget(self.cells, 1)
+        body.addLayout(labelled("Numbers are &written like", self.format))
+        body.addWidget(self._wrong)
+        body.addWidget(buttons)
+        self.resize(560, 480)
+        self.cells.itemChanged.connect(self._check)
+        self._check()
+
+    def reading(self) -> ColumnReading:
+        """Return what was decided of the column."""
+        cells = {
+            each.text: _number(self._written(row)) for row, each in enumerate(self._column.odd)
+        }
+        # those that are too many to be listed stay missing, or mended, together
+        return msgspec.structs.replace(
+            self._before,
+            format=self.format.currentData(),
+            odd=self._before.odd or "missing",
+            cells=cells,
+        )
+
+    def _table(self, dialect: Dialect) -> QTableWidget:
+        table = QTableWidget(len(self._column.odd), len(_HEADS))
+        table.setAccessibleName(f"Cells of {self._column.name} that are not numbers")
+        table.setHorizontalHeaderLabels(_HEADS)
+        table.verticalHeader().hide()
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setTabKeyNavigation(False)
+        table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        for row, each in enumerate(self._column.odd):
+            place = place_words(dialect, each.lines, each.rows)
+            told = (f"“{each.text[:80]}”", f"{each.rows:,}", place)
+            for at, text in enumerate(told):
+                item = QTableWidgetItem(text)
+                item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
+                table.setItem(row, at, item)
+            value = QTableWidgetItem("" if each.value is None else number_text(each.value))
+            if each.proposed is not None:
+                value.setToolTip(f"In another format it is {number_text(each.proposed)}")
+            table.setItem(row, 3, value)
+        if self._column.odd:
+            table.setCurrentCell(0, 3)
+        return table
+
+    def _written(self, row: int) -> str:
+        item = self.cells.item(row, 3)
+        return "" if item is None else item.text().strip()
+
+    def _check(self) -> None:
+        strange = [
+            text
+            for row in range(self.cells.rowCount())
+            if (text := self._written(row)) and _number(text) is None
+        ]
+        self._wrong.setText(f"“{strange[0][:40]}” is not a number." if strange else "")
+        self.ok_button.setEnabled(not strange)
+
+
+def _number(text: str) -> float | None:
+    """Read what was written: a number, or nothing."""
+    for mark in ".,":
+        numbers = as_numbers([text], mark)
+        if numbers is not None:
+            return float(numbers[0])
+    return None
