@@ -265,7 +265,8 @@ def audit(
         files, trouble, left_out = _write_outputs(
             store, folder, lambda name: doing(f"writing {name}")
         )
-        names = (*spec.domain.names, *(each.name for each in spec.domain.unseen))
+        unseen = (each.name for each in spec.domain.unseen)
+        names = (*spec.domain.names, *unseen, spec.label)
         warnings = (*_warnings(found, names), *unweighed, *left_out)
         return Outcome(spec, found, tuple(store.runs()), files, refused or trouble, warnings)
 
@@ -505,10 +506,17 @@ def _weigh(
     return ()
 
 
-def _warnings(found: Inspection, attributes: Collection[str]) -> tuple[str, ...]:
-    """Gather what looks wrong: with the model, how it is fed, and the columns that it takes."""
-    inputs = [problem.what for problem in problems(found.table) if problem.column in attributes]
-    return (*inspected.warnings(found), *inputs)
+def _warnings(found: Inspection, columns: Collection[str]) -> tuple[str, ...]:
+    """Gather what looks wrong: with the model, how it is fed, and the columns that are used.
+
+    Of cells that are not what the rest of their column is, what was done with them is told too.
+    """
+    told = [
+        f"{problem.what} {problem.remedy}" if problem.changes else problem.what
+        for problem in problems(found.table)
+        if problem.column in columns
+    ]
+    return (*inspected.warnings(found), *told)
 
 
 def _spec(question: Question, found: Inspection) -> AuditSpec:

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 import pytest
 
 from fairdesk import cli, commands
+from fairdesk.audit.store import Store
 from fairdesk.audit.worker import Worker
 from fairdesk.report.verified_files import ATTACHED, FILES, REMADE
 from tests.audit import audited, fake_guest, making
@@ -173,3 +174,59 @@ def test_an_audit_is_run_again(copy, tmp_path, capsys):
     )
     assert cli.main([str(word) for word in words[:-3]]) == 1
     assert "Run 1 (MAFT): the same findings in the same order" in capsys.readouterr().out
+
+
+def test_decided_cells_are_followed_by_audit_verify_and_reproduce(tmp_path, verify, capsys):
+    data = making.write_people(tmp_path / "people.csv", rows=200)
+    head, *lines = data.read_text().splitlines()
+    ages = [line.split(",")[0] for line in lines]
+    for row, text in ((5, f"${ages[5]}"), (9, "O"), (30, "unknown")):
+        lines[row] = ",".join((text, *lines[row].split(",")[1:]))
+    data.write_text("\n".join((head, *lines)) + "\n")
+    fake_guest.write_source(tmp_path / "model.txt")
+    words = ["--data", data, "--model", tmp_path / "model.txt", "--label", "hired"]
+    words = [*map(str, words), "--favourable", "yes"]
+    told = ("--odd-cells", "age=mended", "--mend", "age:O=33", "--mend-encoding")
+    out = ("--protected", "sex", "--out", str(tmp_path / "out"), "--method", "groups")
+    assert cli.main(["inspect", *words, "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["data"]
+    assert [(each["text"], each["lines"]) for each in listed["odd_cells"]["age"]] == [
+        (f"${ages[5]}", [7]),
+        ("O", [11]),
+        ("unknown", [32]),
+    ]
+    assert listed["decided"] == {"columns": {}, "encoding_mended": False}
+    assert cli.main(["audit", *words, *out]) == 0
+    assert "They count as missing until you decide." in capsys.readouterr().out
+    assert cli.main(["audit", *words, *out, *told]) == 0
+    assert "You decided: 2 cells mended, 1 cell missing." in capsys.readouterr().out
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        codes = store.table().codes[:, 0]
+        assert [codes[5], codes[9]] == [float(ages[5]), 33]
+        said = [entry.what for entry in store.log_entries()]
+    assert f"Cells of “age” were mended: “${ages[5]}” to {ages[5]}, “O” to 33." in said
+    code, found = verify(tmp_path)
+    assert code == 0, found
+    again = ["reproduce", tmp_path / "out" / "audit.fairdesk", "--out", tmp_path / "again"]
+    again += ["--data", data, "--model", tmp_path / "model.txt", "--trust-model"]
+    assert cli.main([str(word) for word in again]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--odd-cells", "age=zero"), "does not say what is done with odd cells"),
+        (("--odd-cells", "shoe=missing"), "no column “shoe”"),
+        (("--mend", "age=5"), "does not say what a cell is"),
+        (("--mend", "age:Q=5"), "No odd cell of the column “age”"),
+        (("--numeric", "age=1,234"), "does not show how numbers are written"),
+        (("--numeric", "sex"), "cannot be read as numbers"),
+        (("--numeric", "age", "--categorical", "age"), "cannot be numeric and categorical"),
+    ],
+)
+def test_what_cannot_be_decided_of_cells_is_told(tmp_path, capsys, words, said):
+    data = making.write_people(tmp_path / "people.csv")
+    model = fake_guest.write_source(tmp_path / "model.txt")
+    given = ("--data", data, "--model", model, "--label", "hired", "--favourable", "yes")
+    assert cli.main(["inspect", *map(str, given), *words]) == 1
+    assert said in capsys.readouterr().err

@@ -168,7 +168,7 @@ def test_odd_cells_do_not_change_what_the_model_is_fed(tmp_path):
     assert abs(odd.proof.accuracy - clean.proof.accuracy) < 0.01
     told = inspected.figures(odd, None)["data"]["odd_cells"]["age"]
     assert {each["text"]: each["proposed"] for each in told} == ODD
-    assert [each["lines"] for each in told] == [[60 * place + 9] for place in range(len(ODD))]
+    assert [each["lines"] for each in told] == [(60 * place + 9,) for place in range(len(ODD))]
     text = inspected.summary(odd, None)
     assert "“unknown” (line 9), “$45” (line 69)" in text
     assert "--odd-cells “age=missing”" in text

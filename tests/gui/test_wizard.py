@@ -299,9 +299,9 @@ def test_odd_cells_are_listed_decided_and_changed_back(qtbot, wizard, odd, monke
     assert state.table.column("age").odd_rows == 4
 
     def fill(dialog):
-        dialog.cells.item(0, 3).setText("x")
+        dialog.cells.item(0, 4).setText("x")
         assert not dialog.ok_button.isEnabled()
-        dialog.cells.item(0, 3).setText("50")
+        dialog.cells.item(0, 4).setText("50")
         assert dialog.ok_button.isEnabled()
         return 1
 

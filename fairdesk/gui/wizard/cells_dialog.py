@@ -23,7 +23,8 @@ from fairdesk.data.table import Column, ColumnReading, Dialect, NumberFormat
 from fairdesk.gui import theme
 from fairdesk.gui.parts import Words, calm, labelled, quiet
 
-_HEADS = ("Cell", "Cells", "Where", "Number")
+_HEADS = ("Cell", "Cells", "Where", "In another format", "Number")
+_NUMBER = len(_HEADS) - 1
 _GROUPINGS = {".": ("", ",", " ", "'"), ",": ("", ".", " ", "'")}
 
 
@@ -102,21 +103,20 @@ class CellsDialog(QDialog):
         table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         for row, each in enumerate(self._column.odd):
             place = place_words(dialect, each.lines, each.rows)
-            told = (f"“{each.text[:80]}”", f"{each.rows:,}", place)
+            other = "" if each.proposed is None else number_text(each.proposed)
+            told = (f"“{each.text[:80]}”", f"{each.rows:,}", place, other)
             for at, text in enumerate(told):
                 item = QTableWidgetItem(text)
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
                 table.setItem(row, at, item)
             value = QTableWidgetItem("" if each.value is None else number_text(each.value))
-            if each.proposed is not None:
-                value.setToolTip(f"In another format it is {number_text(each.proposed)}")
-            table.setItem(row, 3, value)
+            table.setItem(row, _NUMBER, value)
         if self._column.odd:
-            table.setCurrentCell(0, 3)
+            table.setCurrentCell(0, _NUMBER)
         return table
 
     def _written(self, row: int) -> str:
-        item = self.cells.item(row, 3)
+        item = self.cells.item(row, _NUMBER)
         return "" if item is None else item.text().strip()
 
     def _check(self) -> None:

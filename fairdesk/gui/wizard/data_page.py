@@ -222,7 +222,7 @@ class DataPage(Page):
         self.preview.header.chosen.connect(self._retype)
         middle.addWidget(self.preview, 1)
         self._problems_side = QWidget()
-        self._problems_side.setFixedWidth(15 * self.fontMetrics().averageCharWidth() * 2)
+        self._problems_side.setFixedWidth(36 * self.fontMetrics().averageCharWidth())
         side = QVBoxLayout(self._problems_side)
         side.setContentsMargins(0, 0, 0, 0)
         self._problems_title = heading("")
