@@ -455,6 +455,8 @@ class DataPage(Page):
         self._stay()
 
     def _show(self, reading: _Reading) -> None:
+        # nothing is left to be stopped, though the thread has yet to end
+        self.progress.rest()
         table, before = reading.table, self.state.table
         first = before is None or (before.source.path, before.source.dialect.table) != (
             table.source.path,
