@@ -40,6 +40,7 @@ _ENDINGS = {
     ".pickle": Sort.MODEL,
     ".joblib": Sort.MODEL,
     ".skops": Sort.MODEL,
+    ".pmml": Sort.MODEL,
 }
 
 

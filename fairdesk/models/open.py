@@ -26,13 +26,13 @@ _PICKLE_SUFFIXES = frozenset({".pkl", ".pickle", ".joblib", ".sav", ".p"})
 _PICKLE_PROTOCOL, _ONNX_VERSION = 5, 31
 
 #: What `describe_format` says of files that `open_model` opens.
-OPENED = frozenset(("keras-zip", "hdf5", "saved-model", "onnx", "pickle", "skops"))
+OPENED = frozenset(("keras-zip", "hdf5", "saved-model", "onnx", "pickle", "pmml", "skops"))
 #: So many files of a folder are listed.
 _LISTED = 10
 
 WANTED = (
-    "FairDesk opens Keras (.keras, .h5), ONNX (.onnx) and scikit-learn (.pkl, .joblib, .skops) "
-    "models."
+    "FairDesk opens Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops) and "
+    "PMML (.pmml) models."
 )
 
 
@@ -43,8 +43,8 @@ def describe_format(path: Path) -> str:
     -------
     str
         ``"keras-zip"``, ``"hdf5"``, ``"saved-model"`` (a folder), ``"onnx"``, ``"pickle"``,
-        ``"skops"``; ``"archive"`` of one that may hold a model; or, of what cannot be opened,
-        ``"missing"``, ``"folder"``, ``"empty"``, ``"text"``, ``"foreign"`` (known to
+        ``"skops"``, ``"pmml"``; ``"archive"`` of one that may hold a model; or, of what cannot be
+        opened, ``"missing"``, ``"folder"``, ``"empty"``, ``"text"``, ``"foreign"`` (known to
         `fairdesk.signatures.recognise`, and no text) or ``"unknown"``.
 
     Raises
@@ -78,6 +78,7 @@ def describe_format(path: Path) -> str:
         "pickle": _is_pickle(head, last, path.suffix.lower()),
         "archive": _is_packed(head),
         "onnx": head[:1] == b"\x08" and head[1:2] != b"" and 0 < head[1] <= _ONNX_VERSION,
+        "pmml": known is types.PMML,
         "text": as_text(head) is not None,
     }
     return next((kind for kind, it_is in kinds.items() if it_is), "unknown")
@@ -143,6 +144,10 @@ def open_model(
         from fairdesk.models.onnx_file import open_onnx  # noqa: PLC0415
 
         opened = open_onnx(path, output=output)
+    elif kind == "pmml":
+        from fairdesk.models.pmml.file import open_pmml  # noqa: PLC0415
+
+        opened = open_pmml(path)
     elif kind in ("pickle", "skops"):
         from fairdesk.models.sklearn_file import open_scikit  # noqa: PLC0415
 

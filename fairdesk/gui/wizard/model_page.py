@@ -256,8 +256,8 @@ class ModelPage(Page):
         self._empty = DropZone(
             "Drop a model file here",
             "&Choose a file…",
-            "Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops); "
-            "a TensorFlow SavedModel is a folder: drop it",
+            "Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops), PMML "
+            "(.pmml); a TensorFlow SavedModel is a folder: drop it",
         )
         self._empty.asked.connect(self._choose)
         self.column = bounded(QComboBox(), 20)
