@@ -409,7 +409,9 @@ class _Together:
         else:
             own = weights if self._method.startswith("weighted") else np.ones(len(weights))
             factor = np.reshape(own, (-1, 1)) * there
-            made = (factor[:, :, None] * np.where(np.expand_dims(there, 2), told, 0.0)).sum(axis=0)
+            made = (np.expand_dims(factor, 2) * np.where(np.expand_dims(there, 2), told, 0.0)).sum(
+                axis=0
+            )
             if self._method not in ("sum", "weightedSum"):
                 with np.errstate(invalid="ignore", divide="ignore"):
                     made = made / np.reshape(factor.sum(axis=0), (-1, 1))
