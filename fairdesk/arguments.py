@@ -426,15 +426,18 @@ def _add_verification(parser: argparse.ArgumentParser) -> None:
         "people are drawn from the boxes of each kind (default: 10000)",
     )
     which.add_argument(
-        "--all", action="store_true", help="of an audit: look at all pairs (the default)"
+        "--all",
+        action="store_true",
+        help="prove every box of a certificate once more, however long that takes; of an audit: "
+        "look at all pairs too (the default)",
     )
     add(
         "--seconds",
         metavar="S",
         type=float,
         default=60.0,
-        help="the solver may take so long in all (default: 60), of an audit for each certificate; "
-        "0 leaves it out",
+        help="to prove boxes of a certificate once more may take so long (default: 60), and so may "
+        "the solver, of an audit for each certificate; 0 leaves both out",
     )
     add("--seed", metavar="N", type=_seed, default=0, help="of all randomness (default: 0)")
     add(
@@ -778,7 +781,7 @@ def changes_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def doubt_of(arguments: argparse.Namespace) -> Doubt:
     """Name the certificate, and what it is checked with."""
-    for name in ("manifest", "exported", "trust_certificate", "out", "all"):
+    for name in ("manifest", "exported", "trust_certificate", "out"):
         if getattr(arguments, name):
             arguments.refuse(f"argument --{_SPELT.get(name, name)}: only with an audit")
     if arguments.model is None:
@@ -792,6 +795,7 @@ def doubt_of(arguments: argparse.Namespace) -> Doubt:
         sample=_POINTS if arguments.sample is None else arguments.sample,
         seconds=arguments.seconds,
         seed=arguments.seed,
+        everything=arguments.all,
         trusted=arguments.trust_model,
         make_environment=arguments.make_environment,
     )
@@ -809,6 +813,7 @@ def recheck_of(arguments: argparse.Namespace) -> Recheck:
         sample=arguments.sample,
         seconds=arguments.seconds,
         seed=arguments.seed,
+        everything=arguments.all,
         trusted=arguments.trust_model,
         make_environment=arguments.make_environment,
     )

@@ -35,6 +35,7 @@ from fairdesk.models.proof import Proof, check, show
 from fairdesk.trials import Augmented, Retrained
 
 if TYPE_CHECKING:
+    from fairdesk.certify.reproof_check import Reproof, Reprove
     from fairdesk.certify.verify import Answers as Solved
     from fairdesk.models.feeding import FedModel
 
@@ -332,6 +333,8 @@ class Guest:
         self.controls = Controls()
         self._outgoing = outgoing
         self._opened: OpenedModel | None = None
+        #: What proves boxes of a certificate once more, and of which: it is asked again and again.
+        self._reproving: tuple[object, Reprove] | None = None
 
     def answer(self, request: Request) -> None:
         """Answer one request; whatever goes wrong is answered too."""
@@ -394,7 +397,7 @@ class Guest:
             case wire.OpenModel(path, trusted, output, companions):
                 from fairdesk.models.open import open_model  # noqa: PLC0415
 
-                self._opened = None
+                self._opened = self._reproving = None
                 self._opened = open_model(
                     Path(path), trusted=trusted, output=output, companions=companions
                 )
@@ -447,6 +450,8 @@ class Guest:
             case wire.Solve() as asked:
                 answers = self._solve(asked, request.arrays)
                 send(wire.Solved(), (answers.verdict, answers.places))
+            case wire.Reprove() as asked:
+                send(wire.Reproved(), tuple(self._reprove(asked, request.arrays)))
             case _:
                 raise WorkerError("This message is no request.")
 
@@ -478,6 +483,19 @@ class Guest:
         solve = solver(header, {"root_low": root_low, "root_high": root_high}, fed)
         low, high, group, unlike = boxes
         return solve(low, high, group, unlike, asked.seconds)
+
+    def _reprove(self, asked: wire.Reprove, arrays: Sequence[wire.Array]) -> Reproof:
+        from fairdesk.certify.certificate import decoded  # noqa: PLC0415 - see above
+        from fairdesk.certify.verify import reproving  # noqa: PLC0415
+
+        root_low, root_high, low, high, group, stated = arrays
+        key = (asked.header, root_low.tobytes(), root_high.tobytes(), id(self._model))
+        if self._reproving is None or self._reproving[0] != key:
+            header = decoded(asked.header.encode())
+            fed = self._fed(header.mapping, header.domain.attributes)
+            roots = {"root_low": root_low, "root_high": root_high}
+            self._reproving = key, reproving(header, roots, fed)
+        return self._reproving[1](low, high, group, stated, asked.seconds)
 
     def _search(
         self, asked: wire.Search, arrays: Sequence[wire.Array], call: int, send: Send

@@ -15,6 +15,7 @@ from fairdesk.audit.inspection import Subject, opened
 from fairdesk.audit.worker import Worker
 from fairdesk.certify import certificate
 from fairdesk.certify.certificate import CertificateError, Header
+from fairdesk.certify.reproof_check import Reproof, Reprove
 from fairdesk.certify.space import Places
 from fairdesk.certify.verify import KINDS, Answers, Check, Solve, verify
 from fairdesk.data.table import Dialect
@@ -40,7 +41,7 @@ class Doubt(msgspec.Struct, frozen=True):
         A table whose people are asked about too.
     table : str
         Its sheet or table, where it has several.
-    sample, seconds, seed
+    sample, seconds, seed, everything
         As `fairdesk.certify.verify.verify` takes them.
     trusted, make_environment
         As in `fairdesk.audit.inspection.Subject`.
@@ -54,6 +55,7 @@ class Doubt(msgspec.Struct, frozen=True):
     sample: int = 10_000
     seconds: float = 60.0
     seed: int = 0
+    everything: bool = False
     trusted: bool = False
     make_environment: bool = False
 
@@ -152,6 +154,8 @@ def check_certificate(worker: Worker, doubt: Doubt, say: Callable[[str], None]) 
             arrays,
             partial(worker.predict, header.mapping, header.domain.attributes),
             solving(worker, header, (arrays["root_low"], arrays["root_high"])),
+            reproving(worker, header, (arrays["root_low"], arrays["root_high"])),
+            everything=doubt.everything,
             sample=doubt.sample,
             seconds=doubt.seconds,
             rng=np.random.default_rng(doubt.seed),
@@ -175,6 +179,21 @@ def solving(worker: Worker, header: Header, roots: tuple[NDArray[Any], NDArray[A
         return worker.solve(header, roots, (low, high), group, unlike, seconds)
 
     return solve
+
+
+def reproving(worker: Worker, header: Header, roots: tuple[NDArray[Any], NDArray[Any]]) -> Reprove:
+    """Give what lets a worker prove boxes of a certificate with these roots once more."""
+
+    def reprove(
+        low: Places,
+        high: Places,
+        group: NDArray[np.int64],
+        stated: NDArray[np.float64],
+        seconds: float,
+    ) -> Reproof:
+        return worker.reprove(header, roots, (low, high), group, stated, seconds)
+
+    return reprove
 
 
 def _same_files(header: Header, doubt: Doubt) -> Check:

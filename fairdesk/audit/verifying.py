@@ -21,7 +21,7 @@ import numpy as np
 from fairdesk.audit.records import PairQuery
 from fairdesk.audit.spec import AuditSpec, versions
 from fairdesk.audit.store import Store
-from fairdesk.audit.verification import solving
+from fairdesk.audit.verification import reproving, solving
 from fairdesk.audit.verifying_figures import (
     GROUPS,
     RULE_SETS,
@@ -81,11 +81,14 @@ class Recheck(msgspec.Struct, frozen=True):
     sample : int, optional
         So many pairs are looked at, drawn at random; ``None`` for all.
     seconds : float
-        A solver may look for contradictions to certificates for so long.
+        Of each certificate boxes are proven once more for so long, and a solver may look for
+        contradictions for so long.
     seed : int
         Of all randomness.
     points : int
         So many people are drawn from the boxes of each kind of a certificate.
+    everything : bool
+        Whether every box of a certificate is proven once more, however long that takes.
     trusted : bool
         Whether a model file that is a program may run. FairDesk's own samples always may.
     make_environment : bool
@@ -100,6 +103,7 @@ class Recheck(msgspec.Struct, frozen=True):
     seconds: float = 60.0
     seed: int = 0
     points: int = 10_000
+    everything: bool = False
     trusted: bool = False
     make_environment: bool = False
 
@@ -274,12 +278,14 @@ def _certificate(
     if ask is None:
         yield untried(f"Run {run}: the certificate, held against the model", said)
         return
-    solve = solving(worker, header, (arrays["root_low"], arrays["root_high"]))
+    roots = arrays["root_low"], arrays["root_high"]
     checks = verify(
         header,
         arrays,
         ask,
-        solve,
+        solving(worker, header, roots),
+        reproving(worker, header, roots),
+        everything=asked.everything,
         sample=asked.points,
         seconds=asked.seconds,
         rng=rng,

@@ -161,6 +161,16 @@ class Solve(msgspec.Struct, frozen=True, tag=True):
     seconds: float
 
 
+class Reprove(msgspec.Struct, frozen=True, tag=True):
+    """Prove boxes of a certificate once more, within so many seconds in all.
+
+    The frame's arrays: as of `Solve`, but last which shares are stated to be alike and unlike.
+    """
+
+    header: str
+    seconds: float
+
+
 class Pause(msgspec.Struct, frozen=True, tag=True):
     """Hold the search of this call between two events."""
 
@@ -292,6 +302,10 @@ class Solved(msgspec.Struct, frozen=True, tag=True):
     """The arrays of a `fairdesk.certify.verify.Answers`, in their order."""
 
 
+class Reproved(msgspec.Struct, frozen=True, tag=True):
+    """The arrays of a `fairdesk.certify.reproof_check.Reproof`, in their order."""
+
+
 class SearchEnded(msgspec.Struct, frozen=True, tag=True):
     """The search is over: its method was done, it was told to stop, or its budget is used up."""
 
@@ -320,6 +334,7 @@ Request = (
     | Shrink
     | Explain
     | Solve
+    | Reprove
     | Pack
 )
 ToGuest = Request | Control
@@ -343,6 +358,7 @@ FromGuest = (
     | Shrunk
     | Explained
     | Solved
+    | Reproved
     | Packed
     | Failed
 )

@@ -25,6 +25,7 @@ from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.sandbox import Given
 from fairdesk.audit.spec import RunSpec
 from fairdesk.certify import certificate
+from fairdesk.certify.reproof_check import KINDS, Reproof
 from fairdesk.certify.space import Places
 from fairdesk.certify.verify import Answers as Solved
 from fairdesk.data.domain import Attribute, Domain
@@ -424,6 +425,33 @@ class Worker:
         if not inside or not np.isin(verdict, (-1, 0, 1)).all():
             raise _nonsense("it found somebody where nobody was sought")
         return Solved(verdict.astype(np.int64), places.astype(np.int64))
+
+    def reprove(
+        self,
+        header: certificate.Header,
+        roots: tuple[Places, Places],
+        boxes: tuple[Places, Places],
+        group: NDArray[np.int64],
+        stated: NDArray[np.float64],
+        seconds: float,
+    ) -> Reproof:
+        """Prove boxes of a certificate once more: `fairdesk.certify.verify.reproving`."""
+        frame = self._answer(
+            wire.Reprove(certificate.encoded(header).decode(), seconds),
+            (*roots, *boxes, group, stated),
+            self._patience.answer,
+            "prove boxes once more",
+        )
+        _expect(frame, wire.Reproved)
+        low, high = boxes
+        n = len(low)
+        alike, unlike, contradicted, places = _arrays(frame, (n,), (n,), (n,), low.shape)
+        inside = ((places >= low) & (places <= high)).all()
+        shares = np.stack([alike, unlike]).astype(np.float64)
+        fits = ((shares >= 0.0) & (shares <= 1.0)).all() and np.isin(contradicted, KINDS).all()
+        if not (inside and fits):
+            raise _nonsense("it proves what cannot be")
+        return Reproof(shares[0], shares[1], contradicted.astype(np.int8), places.astype(np.int64))
 
     def pack(self, table: Table, added: Rows, original: Path | None = None) -> bytes:
         """Write a table, and ``(m, columns)`` rows added to it, as a Parquet file.

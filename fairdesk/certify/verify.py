@@ -6,6 +6,8 @@ Nothing here bounds a network or counts inside a box: that is what is to be chec
   roots, and the totals follow from what the leaves say, in whole numbers;
 * the model itself is asked about points of the leaves, drawn at random, and about every point of
   small ones that were counted;
+* leaves are proven once more by other bounds (`fairdesk.certify.reproof`), as many as the time
+  allows: the largest, and some drawn at random; or all of them;
 * a solver (z3) looks in some leaves for somebody of whom the opposite of the verdict is true, in
   exact rational arithmetic.
 
@@ -36,13 +38,14 @@ from fairdesk.certify.certificate import (
     Header,
     leaves,
 )
+from fairdesk.certify.points import Points, Predict
+from fairdesk.certify.reproof_check import Claims, Reprove, check_again, stated_shares
 from fairdesk.certify.space import Axis, Places, Space
 from fairdesk.data.domain import Domain, Role
 from fairdesk.errors import SpecError
-from fairdesk.events import Rows, Scores
+from fairdesk.events import Rows
 from fairdesk.individual.intervals import clopper_pearson
 from fairdesk.models.feeding import FedModel
-from fairdesk.models.model import labels
 
 Arrays = Mapping[str, NDArray[Any]]
 Nodes = NDArray[np.int64]
@@ -114,7 +117,6 @@ class Answers(NamedTuple):
     places: Places
 
 
-Predict = Callable[[Rows], Scores]
 #: ``solve(low, high, group, unlike, seconds)``: whether anybody in boxes, ``(B, a)``, of these rows
 #: of `Header.may_be` is treated unlike, or where ``unlike`` alike, within so many seconds for each.
 Solve = Callable[
@@ -128,7 +130,9 @@ def verify(
     arrays: Arrays,
     predict: Predict,
     solve: Solve | None = None,
+    prove: Reprove | None = None,
     *,
+    everything: bool = False,
     sample: int,
     seconds: float,
     rng: np.random.Generator,
@@ -146,10 +150,14 @@ def verify(
         Asks the model about ``(n, d)`` rows of the header's domain.
     solve : callable, optional
         Asks a solver; without it none is.
+    prove : callable, optional
+        Proves boxes once more; without it none is.
+    everything : bool
+        Whether all boxes are proven once more, however long that takes.
     sample : int
         So many points are drawn from the leaves of each kind; 0 for none.
     seconds : float
-        The solver may take so long in all.
+        To prove boxes once more may take so long in all, and so may the solver.
     rng : np.random.Generator
         Draws leaves and points.
     people : Rows, optional
@@ -173,10 +181,13 @@ def verify(
         yield proof.members(sample, rng)
         yield proof.certified(ALIKE, sample, rng)
         yield proof.certified(UNLIKE, sample, rng)
+        yield proof.falsified(rng, everything=everything)
         yield proof.recounted(rng)
         yield proof.shares(sample, rng)
     if people is not None and len(people):
         yield proof.people(people, rng)
+    if prove is not None and (seconds > 0 or everything):
+        yield proof.proven_again(prove, seconds, rng, everything=everything)
     if solve is not None and seconds > 0:
         yield proof.solved(solve, seconds, rng)
 
@@ -269,8 +280,8 @@ class _Proof:
     """A certificate that is being checked."""
 
     def __init__(self, header: Header, arrays: Arrays, predict: Predict) -> None:
-        self._header, self._arrays, self._predict = header, arrays, predict
-        self._domain = header.domain
+        self._header, self._arrays = header, arrays
+        self._domain, self._points = header.domain, Points(header, predict)
         self._nodes: dict[int, Nodes] = {}
         self._sizes: dict[int, NDArray[np.float64]] = {}
         self._total = 0
@@ -394,13 +405,14 @@ class _Proof:
         at_once = max(1, _AT_ONCE // may_be.shape[1])
         for start in range(0, len(places), at_once):
             part = slice(start, start + at_once)
-            similar = domain.similar(self._rows(places[part]))
+            similar = domain.similar(self._points.rows(places[part]))
             allowed = domain.allowed(similar.reshape(-1, similar.shape[2]))
             stated = may_be[np.array(header.groups)[root[part]]]
             differ = (allowed.reshape(stated.shape) != stated).any(axis=1)
             wrong += int(differ.sum())
             told += tuple(
-                f"In root {root[start + i]} others may be: {self._person(places[start + i])}."
+                f"In root {root[start + i]} others may be: "
+                f"{self._points.person(places[start + i])}."
                 for i in np.flatnonzero(differ)[: _TOLD - len(told)].tolist()
             )
         return Check(name, len(places), wrong, told=told)
@@ -423,18 +435,75 @@ class _Proof:
         )
         low, high, _ = self._boxes(chosen)
         places = rng.integers(low, high, endpoint=True)
-        unlike = self._unlike(places)
+        unlike = self._points.differ(places)
         wrong = np.flatnonzero(unlike if kind == ALIKE else ~unlike)
         return Check(
             name,
             len(places),
             len(wrong),
             told=tuple(
-                f"In box {chosen[i]}: {self._person(places[i])} is treated "
+                f"In box {chosen[i]}: {self._points.person(places[i])} is treated "
                 f"{'unlike' if kind == ALIKE else 'alike'}."
                 for i in wrong[:_TOLD]
             ),
         )
+
+    def falsified(self, rng: np.random.Generator, *, everything: bool) -> Check:
+        """Ask about each leaf in which everybody is said to be treated unlike: two of its points.
+
+        Of more leaves than can be asked about so many are drawn, unless ``everything`` is.
+        """
+        name = "Every falsified box, asked of the model"
+        nodes = self._nodes[UNLIKE]
+        if not len(nodes):
+            return Check(name, told=("There are no such boxes.",))
+        most = _MOST_ROWS // (2 * len(self._domain.combinations))
+        chosen = nodes if everything or len(nodes) <= most else rng.choice(nodes, most)
+        wrong = np.zeros(len(chosen), dtype=np.bool_)
+        told: list[str] = []
+        for start in range(0, len(chosen), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            low, high, _ = self._boxes(chosen[part])
+            for places in (low, rng.integers(low, high, endpoint=True)):
+                alike = np.flatnonzero(~self._points.differ(places))
+                wrong[start + alike] = True
+                told += [
+                    f"In box {chosen[start + i]}: {self._points.person(places[i])} is treated "
+                    "alike."
+                    for i in alike[: _TOLD - len(told)].tolist()
+                ]
+        if len(chosen) < len(nodes):
+            told.append(
+                f"So many were drawn of {len(nodes):,}; with “fairdesk verify --all” every one is "
+                "asked about."
+            )
+        return Check(name, len(chosen), int(wrong.sum()), told=tuple(told))
+
+    def proven_again(
+        self, prove: Reprove, seconds: float, rng: np.random.Generator, *, everything: bool
+    ) -> Check:
+        """Prove what leaves state once more, by other code: as many as the time allows, or all."""
+        name = "Boxes, proven once more by other bounds"
+        kinds = (ALIKE, UNLIKE, COUNTED, UNDECIDED)
+        nodes = np.concatenate([self._nodes[kind] for kind in kinds])
+        sizes = np.concatenate([self._sizes[kind] for kind in kinds])
+        stated = stated_shares(self._arrays, nodes, sizes)
+        some = np.flatnonzero((stated > 0.0).any(axis=1))
+        if not len(some):
+            return Check(name, told=("Nothing is stated of any box.",))
+        low, high, root = self._boxes(nodes[some])
+        group = np.array(self._header.groups, dtype=np.int64)
+        group[list(self._header.unclear)] = -1
+        group = group[root]
+        size = sizes[some] / sizes[some].sum()
+        claims = Claims(nodes[some], low, high, group, stated[some], size)
+        try:
+            came = check_again(
+                claims, self._points, prove, rng, seconds=seconds, everything=everything
+            )
+        except SpecError as error:
+            return Check(name, len(some), 0, len(some), (str(error),))
+        return Check(name, *came)
 
     def recounted(self, rng: np.random.Generator) -> Check:
         """Count small leaves of which a number or a share is told."""
@@ -456,7 +525,7 @@ class _Proof:
             tried += 1
             node = nodes[i]
             low, high, _ = self._boxes(nodes[i : i + 1])
-            hits = int(self._unlike(_everybody(low[0], high[0])).sum())
+            hits = int(self._points.differ(_everybody(low[0], high[0])).sum())
             alike, unlike = (float(self._arrays[each][node]) for each in ("alike", "unlike"))
             least, most = points * unlike, points * (1 - alike)
             if self._arrays["verdict"][node] == COUNTED:
@@ -496,7 +565,7 @@ class _Proof:
         level = _CHANCE / (2 * len(groups))
         for where, chosen, least_shares in groups:
             low, high, _ = self._boxes(nodes[chosen])
-            unlike = self._unlike(rng.integers(low, high, endpoint=True))
+            unlike = self._points.differ(rng.integers(low, high, endpoint=True))
             tried += len(unlike)
             for what, hits, other in (
                 ("alike", int(unlike.sum()), "unlike"),
@@ -522,14 +591,14 @@ class _Proof:
         if not len(told_of):
             return Check(name, told=("None of them is in such a box.",))
         places, verdict = places[inside][told_of], verdict[told_of]
-        unlike = self._unlike(places)
+        unlike = self._points.differ(places)
         wrong = np.flatnonzero(unlike != (verdict == UNLIKE))
         return Check(
             name,
             len(places),
             len(wrong),
             told=tuple(
-                f"In box {node[told_of[i]]}: {self._person(places[i])} is treated "
+                f"In box {node[told_of[i]]}: {self._points.person(places[i])} is treated "
                 f"{'unlike' if unlike[i] else 'alike'}."
                 for i in wrong[:_TOLD]
             ),
@@ -565,12 +634,12 @@ class _Proof:
             if not len(found):
                 continue
             # near a border the solver leaves room for rounding: the model itself decides
-            unlike = self._unlike(answers.places[found])
+            unlike = self._points.differ(answers.places[found])
             wrong = unlike != opposite[found]
             unknown += int((~wrong).sum())
             failed += int(wrong.sum())
             told += [
-                f"In box {some[i]}: {self._person(answers.places[i])} is treated "
+                f"In box {some[i]}: {self._points.person(answers.places[i])} is treated "
                 f"{'alike' if opposite[i] else 'unlike'}."
                 for i in found[wrong].tolist()
             ]
@@ -603,41 +672,6 @@ class _Proof:
             climbing = climbing[self._parent[parent] >= 0]
         low = np.maximum(low, arrays["root_low"][at])
         return low, np.minimum(high, arrays["root_high"][at]), at
-
-    def _rows(self, places: Places) -> Rows:
-        """Give of each point one member."""
-        domain = self._domain
-        rows = np.repeat(domain.low[None], len(places), axis=0)
-        for i, axis in enumerate(self._header.axes):
-            rows[:, domain.names.index(axis.attribute)] = axis.code(places[:, i])
-        rows[:, domain.protected] = domain.combinations[0]
-        return domain.settle(rows)
-
-    def _unlike(self, places: Places) -> NDArray[np.bool_]:
-        """Ask the model of each point whether two of its members who may be are told apart."""
-        domain, members = self._domain, len(self._domain.combinations)
-        at_once = max(1, _AT_ONCE // members)
-        parts = [np.empty(0, dtype=np.bool_)]
-        for start in range(0, len(places), at_once):
-            similar = domain.similar(self._rows(places[start : start + at_once]))
-            everyone = similar.reshape(-1, similar.shape[2])
-            allowed = domain.allowed(everyone) if domain.ruled else np.ones(len(everyone), bool)
-            decided = np.full(len(everyone), -1, dtype=np.int64)
-            if allowed.any():
-                decided[allowed] = labels(self._predict(everyone[allowed]))
-            told_apart = decided.reshape(-1, members)
-            allowed = allowed.reshape(told_apart.shape)
-            most = told_apart.max(axis=1)
-            least = np.where(allowed, told_apart, most[:, None]).min(axis=1)
-            parts.append(most != least)
-        return np.concatenate(parts)
-
-    def _person(self, places: Places) -> str:
-        """Write a point: somebody’s values, but for the protected ones."""
-        domain, row = self._domain, self._rows(places[None])[0]
-        others = [domain.names.index(axis.attribute) for axis in self._header.axes]
-        told = [f"{domain.names[i]} = {domain.attributes[i].text(row[i])}" for i in others]
-        return "somebody with " + ", ".join(told)
 
     def _places(self, people: Rows) -> tuple[Places, NDArray[np.bool_]]:
         """Find people along the axes, and who of them are there."""
@@ -758,6 +792,14 @@ def solver(header: Header, arrays: Arrays, fed: FedModel) -> Solve:
         return Answers(verdict, places)
 
     return solve
+
+
+def reproving(header: Header, arrays: Arrays, fed: FedModel) -> Reprove:
+    """Make what proves boxes of a certificate once more; parameters and errors as `solver`."""
+    # as above
+    from fairdesk.certify.reproof import reprover  # noqa: PLC0415
+
+    return reprover(_space(header, arrays), fed, Points(header, fed.predict).differ)
 
 
 def _unsolvable(why: str) -> SpecError:

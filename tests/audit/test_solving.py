@@ -10,6 +10,7 @@ from fairdesk.audit.serving import Guest
 from fairdesk.audit.worker import Worker
 from fairdesk.certify import certificate
 from fairdesk.certify.certificate import ALIKE, UNLIKE
+from fairdesk.certify.reproof_check import BY_POINT
 from fairdesk.errors import WorkerError
 from tests.certify import networks
 from tests.certify.test_verify import proof_of
@@ -94,3 +95,39 @@ def test_answers_that_cannot_be_are_refused(asked, told):
     frame = wire.Frame(1, wire.Solved(), told(len(group), boxes[0]))
     with pytest.raises(WorkerError):
         Answering(frame).solve(header, roots, boxes, group, unlike, 1.0)
+
+
+def test_boxes_are_proven_once_more_by_the_guest(case, asked):
+    header, roots, boxes, group, unlike = asked
+    stated = np.column_stack((~unlike, unlike)).astype(np.float64)
+    for claims, contradicted in ((stated, 0), (1.0 - stated, BY_POINT)):
+        outgoing = io.BytesIO()
+        guest = Guest(outgoing)
+        guest._opened = case.fed.opened
+        request = wire.Reprove(certificate.encoded(header).decode(), 10.0)
+        guest.answer(wire.Frame(7, request, (*roots, *boxes, group, claims)))
+        outgoing.seek(0)
+        frame = wire.read_from_guest(outgoing)
+        found = Answering(frame).reprove(header, roots, boxes, group, claims, 10.0)
+        assert (found.contradicted == contradicted).all()
+        if not contradicted:
+            assert np.column_stack((found.alike, found.unlike)).tolist() == stated.tolist()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        lambda n, low: (np.full(n, 1.5), np.zeros(n), np.zeros(n, dtype=np.int8), low),
+        lambda n, low: (np.full(n, np.nan), np.zeros(n), np.zeros(n, dtype=np.int8), low),
+        lambda n, low: (np.zeros(n), np.full(n, -0.5), np.zeros(n, dtype=np.int8), low),
+        lambda n, low: (np.zeros(n), np.zeros(n), np.full(n, 3, dtype=np.int8), low),
+        lambda n, low: (np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int8), low - 1),
+        lambda n, low: (np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int8)),
+    ],
+)
+def test_proofs_that_cannot_be_are_refused(asked, told):
+    header, roots, boxes, group, unlike = asked
+    stated = np.column_stack((~unlike, unlike)).astype(np.float64)
+    frame = wire.Frame(1, wire.Reproved(), told(len(group), boxes[0]))
+    with pytest.raises(WorkerError):
+        Answering(frame).reprove(header, roots, boxes, group, stated, 1.0)

@@ -97,7 +97,7 @@ def test_a_true_certificate_holds(event):
     assert not any(each.failed for each in checks.values())
     # and not because nothing was tried
     assert all(each.tried for each in checks.values())
-    assert len(checks) == 8
+    assert len(checks) == 9
     assert not set(arrays["verdict"].tolist()) - {-1, UNDECIDED, ALIKE, UNLIKE, COUNTED}
 
 
