@@ -567,6 +567,13 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
         "that “inspect --json” prints as “mapping”",
     )
     add(
+        "--prepare",
+        metavar="HOW",
+        default="",
+        help="how the inputs are scaled where no scaler came with the model: “standardise” or "
+        "“range”, fitted on this table (“inspect” lists what may fit); recorded as your decision",
+    )
+    add(
         "--text-column",
         metavar="COL",
         default="",
@@ -852,6 +859,7 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
         text=arguments.text_column,
         columns=_readings(arguments),
         encoding_mended=arguments.mend_encoding,
+        prepare=arguments.prepare,
     )
 
 

@@ -20,6 +20,7 @@ from fairdesk.models.decision import VALUES
 from fairdesk.models.favourable import sign_of
 from fairdesk.models.mapping import propose
 from fairdesk.models.model import Input
+from fairdesk.models.usual import refitted, scaling_sentence
 
 #: Names in a sentence before “and n more”.
 _MOST = 12
@@ -180,6 +181,7 @@ def _about_the_model(spec: AuditSpec, table: Table) -> Iterator[Decision]:
             f"“{good}” is the model’s favourable decision.", {"favourable_decision": good}
         )
     yield from _about_its_inputs(spec, table)
+    yield from _about_scaling(spec)
     programs = [(each.path, each.sha256) for each in model.companions if each.trusted]
     for path, sha256 in [(model.path, model.sha256), *programs] if spec.trusted else programs:
         name = PureWindowsPath(path).name
@@ -194,6 +196,19 @@ def _about_the_model(spec: AuditSpec, table: Table) -> Iterator[Decision]:
         )
 
 
+def _about_scaling(spec: AuditSpec) -> Iterator[Decision]:
+    """Tell which inputs are scaled by numbers that were computed from the audited table."""
+    for fit, names in refitted(spec.mapping).items():
+        steps = tuple(item for item in spec.mapping.inputs if item.fitted is fit)
+        yield Decision(scaling_sentence(fit, names), {"fitted": fit, "inputs": steps})
+
+
+def _without_fit(item: Input) -> Input:
+    if item.fitted is None:
+        return item
+    return msgspec.structs.replace(item, then=(), fitted=None)
+
+
 def _about_its_inputs(spec: AuditSpec, table: Table) -> Iterator[Decision]:
     """Tell which inputs are made otherwise than it was proposed."""
     try:
@@ -206,7 +221,7 @@ def _about_its_inputs(spec: AuditSpec, table: Table) -> Iterator[Decision]:
     if len(proposed) != len(spec.mapping.inputs):
         return
     pairs = zip(spec.mapping.inputs, proposed, strict=True)
-    edited = tuple(made for made, before in pairs if made != before)
+    edited = tuple(made for made, before in pairs if _without_fit(made) != before)
     if edited:
         names = _listed(tuple(made.name for made in edited))
         were = "input of the model is" if len(edited) == 1 else "inputs of the model are"

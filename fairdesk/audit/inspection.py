@@ -25,6 +25,7 @@ from fairdesk.models.contents import Contents
 from fairdesk.models.mapping import Proposal, input_names, listing, propose
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof, settled
+from fairdesk.models.usual import Offer, Preparing, fitted, offers, read_key
 from fairdesk.samples import is_sample_file
 
 #: So many inputs that are open are written down.
@@ -67,6 +68,9 @@ class Subject(msgspec.Struct, frozen=True):
         How columns are read, where that is not found by looking.
     encoding_mended : bool
         Whether texts in another encoding than the rest of the file are mended.
+    prepare : str
+        A usual preparation that the auditor chose, fitted on the table: as
+        `fairdesk.models.usual.read_key` reads it.
     """
 
     data: Path
@@ -85,6 +89,7 @@ class Subject(msgspec.Struct, frozen=True):
     text: str = ""
     columns: dict[str, ColumnReading] = msgspec.field(default_factory=dict)
     encoding_mended: bool = False
+    prepare: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,8 @@ class Inspection:
         How far it agrees with the label; none where the label is its decision itself.
     notes : tuple[str, ...]
         What was assumed while fitting them together, a sentence each.
+    offers : tuple[Offer, ...]
+        Usual preparations with which it would agree clearly better: for the auditor to choose.
     """
 
     table: Table
@@ -116,6 +123,7 @@ class Inspection:
     mapping: Mapping
     proof: Proof | None
     notes: tuple[str, ...] = ()
+    offers: tuple[Offer, ...] = ()
 
     @property
     def decision(self) -> str:
@@ -148,6 +156,9 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     card = opened(worker, subject, subject.model, contents, say)
     table = _with_what_it_takes(table, card, subject.label)
     table = _without_other_texts(table, card, subject.text)
+    said = mapping_file.read(subject.map) if subject.map is not None else mapping_file.MapFile()
+    chosen_key = subject.prepare or said.prepare
+    how = read_key(chosen_key) if chosen_key else Preparing()
     proposal = propose(
         card,
         table,
@@ -155,20 +166,46 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
         favourable,
         subject.model_favourable,
         threshold=subject.threshold,
+        arrangement=how.arrangement,
     )
-    if subject.map is not None:
-        proposal = mapping_file.apply(mapping_file.read(subject.map), proposal, card, table)
-    mapping = _completed(proposal, card, table, subject)
+    proposal = mapping_file.apply(said, proposal, card, table)
+    mapping = _prepared(_completed(proposal, card, table, subject), table, how)
     # what opens may still fail when it is asked
     with environments.way_out(None if card.environment else environments.needed(contents)):
         proof = worker.prove(mapping, table, subject.label, favourable)
     notes = (*_several_outputs(card, subject), *proposal.notes)
-    if proposal.answer is not None and not proposal.answer.clear:
+    clear = proposal.answer is None or proposal.answer.clear
+    if not clear:
         chosen, note = settled(mapping, proof)
         notes = (*notes, note)
         if chosen != mapping:
             mapping, proof = chosen, worker.prove(chosen, table, subject.label, favourable)
-    return Inspection(table, favourable, card, contents, mapping, proof, notes)
+    offered: tuple[Offer, ...] = ()
+    if not chosen_key:
+        say("Looking whether the inputs are to be scaled")
+        offered = offers(
+            lambda other, rows: worker.prove(other, rows, subject.label, favourable),
+            card,
+            table,
+            subject.label,
+            mapping,
+            proof,
+            clear=clear,
+        )
+    return Inspection(table, favourable, card, contents, mapping, proof, notes, offered)
+
+
+def _prepared(mapping: Mapping, table: Table, how: Preparing) -> Mapping:
+    """Scale the inputs as the auditor chose."""
+    prepared = fitted(mapping, table, how)
+    if how.fit is not None and prepared == mapping:
+        raise SpecError(
+            "None of the model's inputs can be scaled on the table.",
+            why="They are scaled already, as a file beside the model or the mapping file says, or "
+            "they are texts or names.",
+            remedy="Leave “--prepare” out, or leave out the scaler beside the model.",
+        )
+    return prepared
 
 
 def _table(worker: Worker, subject: Subject) -> Table:

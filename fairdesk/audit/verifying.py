@@ -37,6 +37,7 @@ from fairdesk.audit.verifying_files import (
     SAME_TABLE,
     check_data_file,
     check_model_files,
+    check_scaling,
     check_table,
     open_again,
 )
@@ -60,6 +61,7 @@ from fairdesk.events import (
     Share,
     TermRate,
 )
+from fairdesk.models.usual import refitted
 from fairdesk.trials import Trial
 
 _NO_MODEL = "The model was not given: name it with --model."
@@ -151,6 +153,8 @@ def recheck(
         return
     say("Comparing the data")
     yield from _data(worker, store.spec, asked, table)
+    if refitted(store.spec.mapping):
+        yield check_scaling(store.spec, table)
     say("Opening the model")
     same, said = _model(worker, store.spec, asked, say)
     yield same

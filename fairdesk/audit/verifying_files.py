@@ -18,10 +18,12 @@ from fairdesk.data.reading import retype
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import DataError, ModelError
 from fairdesk.files import sha256
+from fairdesk.models.usual import still_fits
 from fairdesk.samples import is_sample_file
 
 SAME_DATA = "The data’s file is the audited one"
 SAME_TABLE = "The data’s file, read again, gives the table of the audit"
+SAME_SCALING = "Scaling that was fitted on the data is what the data give"
 SAME_MODEL = "The model’s file is the audited one"
 
 
@@ -29,6 +31,18 @@ def check_data_file(spec: AuditSpec, path: Path) -> Check:
     """Compare the fingerprint of the data's file."""
     tally = Tally(SAME_DATA)
     _compare(tally, spec.data.sha256, path, "data’s file")
+    return tally.check()
+
+
+def check_scaling(spec: AuditSpec, table: Table) -> Check:
+    """Compute again by what inputs are scaled that were fitted on the audited table."""
+    tally = Tally(SAME_SCALING)
+    for item in spec.mapping.inputs:
+        if item.fitted is not None:
+            tally.compare(
+                still_fits(item, table),
+                f"The input “{item.name}” is not scaled by what the audited table gives.",
+            )
     return tally.check()
 
 

@@ -114,7 +114,9 @@ def numbered(mapping: M, position: int, value: str, number: float) -> M:
             remedy="Make it so first.",
         )
     return put(
-        mapping, position, msgspec.structs.replace(item, codes={**item.codes, value: number})
+        mapping,
+        position,
+        msgspec.structs.replace(item, codes={**item.codes, value: number}, fitted=None),
     )
 
 
@@ -136,7 +138,9 @@ def computed(mapping: M, position: int, steps: Sequence[Step]) -> M:
         _refuse_endless(step.by)
         if step.op == "divide" and step.by == 0:
             raise ModelError("Nothing can be divided by zero.", remedy="Give another number.")
-    return put(mapping, position, msgspec.structs.replace(item, then=tuple(steps)))
+    fitted = item.fitted if item.then == tuple(steps) else None
+    changed = msgspec.structs.replace(item, then=tuple(steps), fitted=fitted)
+    return put(mapping, position, changed)
 
 
 @overload

@@ -223,6 +223,34 @@ class FedModel:
         return filled
 
 
+def numbers_of(item: Input, attribute: Attribute, codes: Codes) -> Codes:
+    """Make one input that is a number from a column's codes, without its arithmetic.
+
+    Parameters
+    ----------
+    item : Input
+        How it is made.
+    attribute : Attribute
+        What it is made from.
+    codes : NDArray[np.float64]
+        ``(n,)``.
+
+    Raises
+    ------
+    ModelError
+        When the mapping has no number for a value.
+    """
+    made = _first(item, attribute)
+    if not isinstance(made, _Number):
+        return made(codes).astype(np.float64)
+    if not made.entries:
+        return codes
+    # the last is that of a missing cell, and of the code after all others
+    last = len(made.entries) - 1
+    places = np.minimum(np.where(np.isnan(codes), last, codes), last).astype(np.intp)
+    return np.array(made.entries)[places]
+
+
 @dataclass(frozen=True, slots=True)
 class _Number:
     """How a number is made from a code: looked up where there are entries, then computed.

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -125,6 +124,7 @@ def propose(
     model_favourable: str | None = None,
     *,
     threshold: float | None = None,
+    arrangement: str = "",
 ) -> Proposal:
     """Propose how the table's columns become the model's inputs, as far as the files tell.
 
@@ -148,15 +148,19 @@ def propose(
         The model's class, or several joined by " or ", that mean the favourable outcome.
     threshold : float, optional
         Where the model's decision changes, when not at one half.
+    arrangement : str
+        Of inputs without names: how they are put in order, as `arrangements` names it.
 
     Raises
     ------
     DataError
         When the table has no column ``label``.
+    ModelError
+        When the inputs cannot be put in this order.
     """
     table.column(label)
     proposer = _Proposer(card, table, label)
-    inputs, matched = proposer.inputs()
+    inputs, matched = proposer.inputs(arrangement)
     answer, unanswered = None, ""
     try:
         answer = answer_of(card, table, label, favourable, model_favourable, threshold)
@@ -169,6 +173,26 @@ def propose(
         tuple(proposer.problems),
         unanswered,
         tuple(proposer.notes),
+    )
+
+
+def arrangements(
+    card: ModelCard, table: Table, label: str
+) -> tuple[tuple[str, str, tuple[Input, ...]], ...]:
+    """Return the orders in which a table's columns can be a model's inputs that have no names.
+
+    Returns
+    -------
+    tuple[tuple[str, str, tuple[Input, ...]], ...]
+        Of each: its key, what it is (for people), and the inputs. Empty where inputs have names.
+    """
+    proposer = _Proposer(card, table, label)
+    if proposer.names() is not None:
+        return ()
+    return tuple(
+        (way.key, way.short, tuple(item for item in way.inputs if item is not None))
+        for way in proposer.ways()
+        if None not in way.inputs
     )
 
 
@@ -225,6 +249,17 @@ def hinted(hints: dict[str, T], name: str, column: str) -> T | None:
     return loosely.get(loose(column))
 
 
+class _Way(NamedTuple):
+    """An order of inputs that have no names."""
+
+    key: str
+    matched: str
+    title: str
+    short: str
+    inputs: Made
+    assumed: bool = True
+
+
 class _Proposer:
     """Works one proposal out; keeps what is open and what was assumed."""
 
@@ -238,17 +273,19 @@ class _Proposer:
         self._others = [column for column in table.columns if column.name != label]
         self._offered = [column for column in self._others if column.kind is not Kind.IGNORED]
 
-    def inputs(self) -> tuple[Made, str]:
+    def inputs(self, arrangement: str = "") -> tuple[Made, str]:
         """Propose the inputs, and say how they were matched."""
-        names = self._names()
-        if names is None:
+        names = self.names()
+        if arrangement:
+            inputs, matched = self._arranged(arrangement, names)
+        elif names is None:
             inputs, matched = self._by_position()
         else:
             inputs, matched = self._by_name(names), BY_NAME
         self._tell_numbered(inputs)
         return self._scaled(inputs, names or ()), matched
 
-    def _names(self) -> tuple[str, ...] | None:
+    def names(self) -> tuple[str, ...] | None:
         """Give the inputs' names, its own or from a list beside it; none where none fit."""
         listed, count = self.card.hints.features, len(self.card.inputs)
         names = input_names(self.card)
@@ -380,14 +417,15 @@ class _Proposer:
 
     def _by_position(self) -> tuple[Made, str]:
         count = len(self.card.inputs)
-        if len(self._offered) == count:
-            return self._in_order(self._offered), BY_POSITION
-        if len(self._others) == count and not self.card.hints.one_hot:
+        if len(self._others) == count != len(self._offered) and not self.card.hints.one_hot:
             self._refuse_ignored(self._others)
-        else:
-            spread_out = self._one_hot_in_order()
-            if spread_out is not None:
-                return spread_out, ONE_HOT
+        elif (way := next(self.ways(), None)) is not None:
+            if way.assumed:
+                self.notes.append(
+                    f"The model's inputs have no names. They are as many as {way.title}, and are "
+                    "made so: check the agreement with the label."
+                )
+            return way.inputs, way.matched
         ignored = len(self._others) - len(self._offered)
         self.problems.append(
             f"The model has {_inputs(count)}, but the table offers {len(self._offered)} columns"
@@ -406,28 +444,70 @@ class _Proposer:
             for i, (name, column) in enumerate(zip(input_names(self.card), columns, strict=True))
         ]
 
-    def _one_hot_in_order(self) -> Made | None:
-        """Make an input for each value of a name, as `pandas.get_dummies` and encoders do.
+    def _arranged(self, key: str, names: Sequence[str] | None) -> tuple[Made, str]:
+        """Put the inputs in the order that the auditor chose."""
+        ways = [] if names is not None else list(self.ways())
+        for way in ways:
+            if way.key == key:
+                return way.inputs, way.matched
+        known = f"Choose one of: {listing([way.key for way in ways])}." if ways else ""
+        raise ModelError(
+            f"The model's inputs cannot be arranged as “{key}”.",
+            why="They have names, by which columns are found."
+            if names is not None
+            else "There is no such way, or it gives another number of inputs than the model takes.",
+            remedy=known or "Leave the arrangement out.",
+        )
 
-        Numbers come first, then the values of each column in alphabetical order: all, all but
-        the first of each, or all but the first of two.
+    def ways(self) -> Iterator[_Way]:
+        """Go through the ways in which columns are as many inputs as the model takes.
+
+        Every column in its place, with a number for each value; or, as `pandas.get_dummies` and
+        encoders do, numbers first and then the values of each column in alphabetical order: all,
+        all but the first of each, or all but the first of two; or names of two values as numbers in
+        their place, and those of more with an input for each value behind or before all others.
         """
+        if len(self._offered) == len(self.card.inputs):
+            yield _Way(
+                "codes",
+                BY_POSITION,
+                "the columns in their order, with a number for each value",
+                "columns in their order, names numbered in alphabetical order",
+                self._in_order(self._offered),
+                assumed=False,
+            )
         told = self.card.hints.one_hot
-        spread_out = [c for c in self._offered if hinted(told, c.name, c.name) or _named(c)]
+        names = [c for c in self._offered if hinted(told, c.name, c.name) or _named(c)]
+        larger = [column for column in names if len(column.values) != 2]
+        found: list[Made] = []
+        for key, short, spread_out in (
+            ("one-hot", "numbers first, one-hot last", names),
+            ("one-hot-last", "one-hot last, two values as 0 and 1", larger),
+            ("one-hot-first", "one-hot first, two values as 0 and 1", larger),
+        ):
+            way = self._one_hot_in_order(key, short, spread_out) if spread_out else None
+            if way is not None and way.inputs not in found:
+                found.append(way.inputs)
+                yield way
+
+    def _one_hot_in_order(self, key: str, short: str, spread_out: Sequence[Column]) -> _Way | None:
+        """Make an input for each value of these columns, and one of each other column."""
+        first = key == "one-hot-first"
         kept = [column for column in self._offered if column not in spread_out]
-        if not spread_out:
-            return None
         for with_token in (True, False):
             groups = [self._categories(column, with_token=with_token) for column in spread_out]
             for how, dropped in _DROPPED.items():
                 used = [values[dropped(len(values)) :] for values in groups]
                 if len(kept) + sum(map(len, used)) == len(self.card.inputs):
-                    self.notes.append(
-                        "The model's inputs have no names. They are as many as numbers first, "
-                        f"then an input for {how} of {listing([c.name for c in spread_out])}, "
-                        "and are made so: check the agreement with the label."
+                    numbers = "numbers" if key == "one-hot" else "the other columns in their order"
+                    ones = f"an input for {how} of {listing([c.name for c in spread_out])}"
+                    title = (
+                        f"{ones} first, then {numbers}"
+                        if first
+                        else f"{numbers} first, then {ones}"
                     )
-                    return self._spread_out(kept, spread_out, used)
+                    made_so = self._spread_out(kept, spread_out, used, first=first)
+                    return _Way(key, ONE_HOT, title, short, made_so)
         return None
 
     def _spread_out(
@@ -435,15 +515,21 @@ class _Proposer:
         kept: Sequence[Column],
         columns: Sequence[Column],
         used: Sequence[Sequence[str | None]],
+        *,
+        first: bool,
     ) -> Made:
-        names = iter(input_names(self.card))
-        numbers = [made_of(next(names), column, self.table, self.card, "number") for column in kept]
-        ones = (
-            made(next(names), Place(column.name, value))
+        places = [
+            Place(column.name, value)
             for column, values in zip(columns, used, strict=True)
             for value in values
-        )
-        return list(chain(numbers, ones))
+        ]
+        parts: list[Column | Place] = [*places, *kept] if first else [*kept, *places]
+        return [
+            made(name, part)
+            if isinstance(part, Place)
+            else made_of(name, part, self.table, self.card, "number")
+            for name, part in zip(input_names(self.card), parts, strict=True)
+        ]
 
     def _categories(self, column: Column, *, with_token: bool) -> list[str | None]:
         """Give the values that have an input each, in order; None is none of the data's."""

@@ -17,7 +17,8 @@ from fairdesk.models.checking import problems_of
 from fairdesk.models.decision import VALUES
 from fairdesk.models.favourable import Answer, of_classes, of_estimate, sign_of
 from fairdesk.models.mapping import Proposal, input_names, listing
-from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
+from fairdesk.models.model import Fit, How, Input, Mapping, ModelCard, Step
+from fairdesk.models.usual import steps_of, still_fits
 
 M = TypeVar("M", Mapping, Proposal)
 
@@ -48,6 +49,9 @@ class Entry(
     value : float or str, optional
         What everybody gets, instead of a column. An input for which the proposal has nothing, and
         the file neither a column nor a value, is a gap that the auditor has to fill.
+    fitted : Fit, optional
+        Where ``then`` was computed from the audited table: how. Without ``then`` it is computed
+        from the table at hand; else it holds only where that gives the same numbers.
     why : str
         Why it is made so, or is a gap; for people.
     """
@@ -60,6 +64,7 @@ class Entry(
     missing: str = ""
     then: tuple[tuple[Literal["subtract", "divide", "multiply", "add"], float], ...] | None = None
     value: float | str | None = None
+    fitted: Fit | None = None
     why: str = ""
 
 
@@ -79,6 +84,9 @@ class MapFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
         Of an estimated number: how far from the threshold is far.
     matched : str
         As in `Mapping`; only for people.
+    prepare : str
+        A usual preparation that is fitted on the table at hand, as `fairdesk.models.usual` reads
+        it: ``"standardise"``. Inputs with a ``then`` of their own are left as that says.
     """
 
     inputs: tuple[Entry, ...] = ()
@@ -86,6 +94,7 @@ class MapFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     threshold: float | None = None
     spread: float | None = None
     matched: str = ""
+    prepare: str = ""
 
 
 def read(path: Path) -> MapFile:
@@ -224,6 +233,7 @@ def _entry(item: Input) -> Entry:
         missing=item.missing,
         then=tuple((step.op, step.by) for step in item.then),
         value=item.constant if constant else None,
+        fitted=item.fitted,
     )
 
 
@@ -245,9 +255,20 @@ def _made(entry: Entry, mapping: M, position: int, card: ModelCard, table: Table
         steps = [Step(op, by) for op, by in entry.then]
         mapping = editing.computed(mapping, position, steps)
     item = mapping.inputs[position]
+    if entry.fitted is not None and item is not None:
+        item = _fitted(entry, item, entry.fitted, table)
+        mapping = editing.put(mapping, position, item)
     for wrong in () if item is None else problems_of(item, position, card, table):
         raise ModelError(wrong, remedy="Change the entry.")
     return mapping
+
+
+def _fitted(entry: Entry, item: Input, fit: Fit, table: Table) -> Input:
+    """Scale an input by what the table gives, or see whether that is what it is scaled by."""
+    if entry.then is None:
+        return msgspec.structs.replace(item, then=steps_of(item, table, fit), fitted=fit)
+    told = msgspec.structs.replace(item, fitted=fit)
+    return told if still_fits(told, table) else item
 
 
 def _exactly(entry: Entry, mapping: M, position: int) -> M:

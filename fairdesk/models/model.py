@@ -137,6 +137,8 @@ class ModelCard(msgspec.Struct, frozen=True):
         The files beside it that were read.
     needed_trust : bool
         Whether it could only be opened because the auditor agreed to run its code.
+    prepared : bool
+        Whether it prepares its inputs itself: a pipeline, or with transformers put before it.
     environment : str
         Where it runs when that is not FairDesk's own environment: ``"scikit-learn 1.3.2, Python
         3.11"``.
@@ -162,6 +164,7 @@ class ModelCard(msgspec.Struct, frozen=True):
     companions: tuple[Companion, ...] = ()
     needed_trust: bool = False
     environment: str = ""
+    prepared: bool = False
 
 
 class OpenedModel(Protocol):
@@ -220,6 +223,15 @@ class How(StrEnum):
     """The same for everybody, where the table has no such column."""
 
 
+class Fit(StrEnum):
+    """How an input is scaled by what the audited table gives, where no scaler's file does."""
+
+    STANDARDISE = "standardise"
+    """To mean 0 and standard deviation 1."""
+    RANGE = "range"
+    """To 0..1."""
+
+
 class Input(msgspec.Struct, frozen=True):
     """How one model input is made.
 
@@ -245,6 +257,9 @@ class Input(msgspec.Struct, frozen=True):
         Arithmetic on the number that came out, in order (a scaler).
     constant : float or str
         With `How.CONSTANT`: what is given; ``attribute`` is then empty.
+    fitted : Fit, optional
+        Where the numbers of ``then`` were computed from the audited table, because the auditor
+        chose so: how. None where a file or the auditor gave them.
     """
 
     name: str
@@ -255,6 +270,7 @@ class Input(msgspec.Struct, frozen=True):
     then: tuple[Step, ...] = ()
     constant: float | str = 0.0
     others: float | None = None
+    fitted: Fit | None = None
 
 
 class Mapping(msgspec.Struct, frozen=True):
@@ -351,6 +367,7 @@ def favourable_scores(scores: Scores, favourable_class: int) -> NDArray[np.float
 __all__ = [
     "Capability",
     "Companion",
+    "Fit",
     "Hints",
     "How",
     "Input",

@@ -151,6 +151,7 @@ def _card(card: ModelCard, before: list[tuple[str, Any]]) -> ModelCard:
         accepts=kinds_of_inputs(first, inputs),
         hints=hints,
         read_as_data=False,
+        prepared=True,
     )
 
 

@@ -352,6 +352,7 @@ def _card(
         output=choice[1],
         hints=hints,
         needed_trust=loaded.needed_trust,
+        prepared=len(steps) > 1,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from fairdesk.audit.confinement import Confinement
@@ -10,7 +12,13 @@ from fairdesk.data.profile import problems
 from fairdesk.data.rereading import is_undecided
 from fairdesk.data.table import Table
 from fairdesk.models.mapping_file import written
+from fairdesk.models.usual import CAVEAT, Offer
 from fairdesk.report import words
+
+OFFERED = (
+    "With its inputs as they are, the model hardly beats guessing, and no scaler came with it. "
+    "Prepared in a usual way, with numbers computed from this table, it would agree better."
+)
 
 
 def figures(found: Inspection, confinement: Confinement | None) -> dict[str, object]:
@@ -64,6 +72,16 @@ def figures(found: Inspection, confinement: Confinement | None) -> dict[str, obj
         "confusion": None if proof is None else proof.confusion,
         "predictions": None if proof is None else dict(proof.predictions),
         "sample": () if proof is None else proof.sample,
+        "preparations": [
+            {
+                "prepare": offer.key,
+                "what": offer.title,
+                "rows": offer.rows,
+                "accuracy": offer.accuracy,
+                "auc": offer.auc,
+            }
+            for offer in found.offers
+        ],
         "isolation": confinement,
         "warnings": warnings(found),
     }
@@ -132,4 +150,21 @@ def summary(found: Inspection, confinement: Confinement | None) -> str:
         held = [one.what for one in confinement.holds if one.holds]
         lines.append(f"The model’s process is confined: {', '.join(held) or 'not at all'}.")
     lines += [f"Warning: {warning}" for warning in warnings(found)]
+    lines += _offered(found)
     return "\n".join(lines)
+
+
+def _offered(found: Inspection) -> Iterator[str]:
+    """List the preparations that the auditor may choose."""
+    if not found.offers:
+        return
+    yield ""
+    yield f"{OFFERED} {CAVEAT} To choose one:"
+    for offer in found.offers:
+        yield f"  --prepare {offer.key}: {offer.title}: {offered_agreement(offer)}"
+
+
+def offered_agreement(offer: Offer) -> str:
+    """Say how far the model would agree with the label after a preparation."""
+    shares = f"agrees on {words.percent(offer.accuracy, 1)}"
+    return shares if offer.auc is None else f"{shares}, AUC {offer.auc:.2f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,6 +17,8 @@ from fairdesk.data.outcomes import favourable_rows
 from fairdesk.data.ruling import checked
 from fairdesk.data.table import Column, Dialect, Kind
 from fairdesk.models.decision import VALUES
+from fairdesk.models.model import Fit
+from fairdesk.models.usual import refitted
 from fairdesk.report import about_repairs, words
 from fairdesk.report.about_cells import garbled, odd_cells
 from fairdesk.report.blocks import (
@@ -448,9 +450,34 @@ def model(material: Material) -> Section:
         for beside in card.companions
         if beside.trusted
     )
+    blocks.extend(_fitted(material))
     blocks.extend(Callout("Fed so.", told) for told in card.hints.told)
     blocks.extend(Callout("Note.", warning) for warning in card.warnings)
     return Section("Model", (*blocks, *_encoding(material)), fresh=True)
+
+
+def _fitted(material: Material) -> Iterator[Block]:
+    """Say which inputs are scaled by numbers that were computed from the audited table."""
+    for fit, columns in refitted(material.spec.mapping).items():
+        shown = words.some(columns, _INPUTS_SHOWN)
+        yield Callout(
+            "Scaling fitted on the audited table.",
+            say(
+                "No scaler came with the model, so the auditor chose to standardise with the means "
+                "and standard deviations of the audited table: {columns}. Authors often do so; "
+                "the numbers with which the model was trained may differ, and with them its "
+                "decisions.",
+                columns=shown,
+            )
+            if fit is Fit.STANDARDISE
+            else say(
+                "No scaler came with the model, so the auditor chose to scale to 0..1 with the "
+                "lowest and highest values of the audited table: {columns}. Authors often do so; "
+                "the numbers with which the model was trained may differ, and with them its "
+                "decisions.",
+                columns=shown,
+            ),
+        )
 
 
 def _encoding(material: Material) -> tuple[Block, ...]:

@@ -446,4 +446,5 @@ def how_made(one: Input, most: int = 12) -> str:
             value = one.constant if isinstance(one.constant, str) else short(one.constant)
             made = say("always {value}", value=value)
     steps = (f"{say(OPERATIONS[step.op])} {short(step.by)}" for step in one.then)
-    return "; ".join([made, *steps])
+    fitted = [say("fitted on the audited table")] if one.fitted is not None else []
+    return "; ".join([made, *steps, *fitted])

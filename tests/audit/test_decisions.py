@@ -8,12 +8,17 @@ import pytest
 from fairdesk.audit.decisions import decisions
 from fairdesk.audit.question import Limits, domain_of
 from fairdesk.audit.store import Store
+from fairdesk.audit.verifying_files import check_scaling
 from fairdesk.data.attributes import Limit
 from fairdesk.data.reading import read_table, retype
 from fairdesk.data.rereading import with_reading
 from fairdesk.data.table import ColumnReading, Dialect, Kind
 from fairdesk.models.mapping import match
-from fairdesk.models.model import Companion, Mapping
+from fairdesk.models.model import Companion, Fit, Mapping, Step
+from fairdesk.models.usual import fitted, read_key
+from fairdesk.report.document import make_report
+from fairdesk.report.structured import structured
+from fairdesk.report.words import how_made
 from tests.audit import making
 from tests.audit.making import FAVOURABLE, LABEL, PROTECTED
 
@@ -215,3 +220,36 @@ def test_how_cells_were_read_is_told_where_it_was_decided(tmp_path, card):
         assert {"column": "age", "reading": {"odd": "mended"}} in facts
         assert store.spec.data.dialect == mended.source.dialect
         assert store.spec.columns == mended.columns
+
+
+def test_scaling_that_was_fitted_on_the_table_is_a_decision(trusting, table, tmp_path):
+    """It is no input that was made otherwise, but numbers that nobody gave with the model."""
+    mapping = fitted(trusting.mapping, table, read_key("range-numbers"))
+    prepared = msgspec.structs.replace(trusting, mapping=mapping)
+    (decision,) = [each for each in decisions(prepared, table) if "fitted" in each.told]
+    scaled = [item for item in mapping.inputs if item.fitted is not None]
+    assert scaled
+    assert decision.told == {"fitted": Fit.RANGE, "inputs": tuple(scaled)}
+    assert "No scaler came with the model" in decision.what
+    assert "of the audited table" in decision.what
+    assert "may differ" in decision.what
+    assert more(prepared, table) == [decision.what]
+    # the audit keeps the numbers, and they can be computed again from its own table
+    with Store.create(tmp_path / "new.fairdesk", prepared, table) as store:
+        assert store.spec.mapping == mapping
+        assert check_scaling(store.spec, store.table()).failed == 0
+    first = scaled[0]
+    moved = msgspec.structs.replace(first, then=(Step("subtract", 0.5), *first.then[1:]))
+    inputs = tuple(moved if item == first else item for item in mapping.inputs)
+    forged = msgspec.structs.replace(
+        prepared, mapping=msgspec.structs.replace(mapping, inputs=inputs)
+    )
+    found = check_scaling(forged, table)
+    assert (found.tried, found.failed) == (len(scaled), 1)
+    assert first.name in found.told[0]
+    # the report says so too
+    with Store.create(tmp_path / "told.fairdesk", prepared, table) as store:
+        told = structured(make_report(store)).decode()
+    assert "Scaling fitted on the audited table." in told
+    assert "the numbers with which the model was trained may differ" in told
+    assert "fitted on the audited table" in how_made(first)

@@ -7,15 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
 from fairdesk.audit.inspection import Subject, inspect
 from fairdesk.data.reading import read_table
 from fairdesk.data.table import ColumnReading
 from fairdesk.errors import DataError, ModelError, SpecError
 from fairdesk.models.contents import look_into
+from fairdesk.models.model import Fit
 from fairdesk.models.open import open_model
 from fairdesk.models.proof import check
 from fairdesk.report import inspected
+from fairdesk.report.inspected import figures, summary
 from tests.data import making
 
 
@@ -120,6 +123,42 @@ def test_an_engineered_column_that_is_missing_is_a_gap_and_no_constant(tmp_path)
     mapping = seen(**subject, model=model, map=said).mapping
     assert mapping.inputs[1].attribute == "sex"
     assert mapping.inputs[2].constant == 10.5
+
+
+def test_a_usual_preparation_is_offered_and_taken_when_it_is_named(tmp_path):
+    """By the option or in the mapping file; a model that brings its scaler needs none."""
+    rng = np.random.default_rng(4)
+    rows = np.column_stack([rng.normal(50, 12, 400), rng.normal(4e4, 9e3, 400)]).round(2)
+    paid = np.where((rows - [50, 4e4]) @ [1 / 12, 1 / 9e3] > 0, "yes", "no")
+    data = tmp_path / "t.csv"
+    pd.DataFrame({"age": rows[:, 0], "income": rows[:, 1], "paid": paid}).to_csv(data, index=False)
+    scaler = StandardScaler().fit(rows)
+    model = tmp_path / "m.joblib"
+    joblib.dump(LogisticRegression().fit(scaler.transform(rows), paid), model)
+    subject = {"data": data, "label": "paid", "favourable": "yes", "model": model}
+    found = seen(**subject)
+    assert all(item.then == () for item in found.mapping.inputs)
+    assert "standardise" in [offer.key for offer in found.offers]
+    told = summary(found, None)
+    assert "--prepare standardise: standardise every input" in told
+    assert "is not proven to be the right one" in told
+    assert figures(found, None)["preparations"][0]["prepare"] == found.offers[0].key
+    chosen = seen(**subject, prepare="standardise")
+    assert chosen.proof.accuracy > 0.97 > found.proof.accuracy + 0.1
+    assert [item.fitted for item in chosen.mapping.inputs] == [Fit.STANDARDISE] * 2
+    assert chosen.offers == ()
+    assert "fitted on the audited table" in summary(chosen, None)
+    said = tmp_path / "map.json"
+    said.write_text('{"prepare": "standardise"}', encoding="utf-8")
+    assert seen(**subject, map=said).mapping.inputs == chosen.mapping.inputs
+    # what is printed as the mapping makes the same again
+    said.write_text(json.dumps(figures(chosen, None)["mapping"]), encoding="utf-8")
+    assert seen(**subject, map=said).mapping.inputs == chosen.mapping.inputs
+    beside = tmp_path / "scaler.joblib"
+    joblib.dump(scaler, beside)
+    assert seen(**subject, companions=(beside,)).offers == ()
+    with pytest.raises(SpecError, match="None of the model's inputs can be scaled"):
+        seen(**subject, companions=(beside,), prepare="standardise")
 
 
 def test_it_is_told_which_of_several_outputs_was_taken(tmp_path):

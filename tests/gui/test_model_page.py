@@ -37,7 +37,7 @@ from fairdesk.gui.wizard.values_dialog import ValuesDialog
 from fairdesk.models import proof
 from fairdesk.models.contents import Contents, ImportedName
 from fairdesk.models.mapping import propose
-from fairdesk.models.model import Capability, How, ModelCard, Takes
+from fairdesk.models.model import Capability, Fit, How, ModelCard, Takes
 from fairdesk.models.model import Step as Arithmetic
 
 WAIT = 20_000
@@ -845,3 +845,70 @@ def test_every_field_has_a_name_and_no_two_share_a_key(qtbot, make, model_file, 
         said += [page.tabs.tabText(tab) for tab in range(page.tabs.count())]
     keys = [key.lower() for text in said for key in re.findall("&([^&])", text.replace("&&", ""))]
     assert len(keys) == len(set(keys)), sorted(said)
+
+
+# -- a model that came without its scaler ------------------------------------------------------
+
+
+class Scaled(Formula):
+    """Was trained on standardised numbers: others are beyond all that it saw."""
+
+    def scores(self, inputs):
+        sex, _, income = (np.asarray(one, float) for one in inputs)
+        return (1 / (1 + np.exp(np.clip(-5 * income - 2 * sex, -80, 80)))).astype(np.float32)[
+            :, None
+        ]
+
+
+class WithoutScaler(FakeWorker):
+    def open_model(self, path, **more):
+        card = super().open_model(path, **more)
+        self.formula = Scaled(card)
+        return card
+
+
+def test_a_preparation_is_offered_chosen_with_one_click_and_taken_back(qtbot, make, model_file):
+    wizard = make(WithoutScaler())
+    page, state = wizard.model, wizard.state
+    proves(qtbot, wizard, lambda: page.load(model_file))
+    card = page.preparing
+    assert card.isVisibleTo(page)
+    plain = state.mapping
+    # nothing is applied that was not asked for
+    assert all(item.then == () for item in plain.inputs)
+    assert card.choices[0].isChecked()
+    assert [each.isChecked() for each in card.choices[1:]] == [False] * (len(card.choices) - 1)
+    titles = [each.text() for each in card.choices]
+    wanted = next(i for i, text in enumerate(titles) if text.startswith("Standardise every input"))
+    assert "agrees with the label in" in card.choices[wanted].accessibleName()
+    said = " ".join(texts(card))
+    assert "Authors often prepare a table so" in said
+    assert "recorded in the audit" in said
+    before = state.proof.accuracy
+    card.choices[wanted].setFocus()
+    proves(qtbot, wizard, card.choices[wanted].click)
+    assert card.choices[wanted].hasFocus()
+    assert state.proof.accuracy > before + 0.2
+    income = state.mapping.inputs[2]
+    assert income.fitted is Fit.STANDARDISE
+    values = state.table.codes[:, state.table.index("income")]
+    assert income.then[0].by == pytest.approx(values.mean())
+    # what was chosen is marked, told, and can be taken back
+    assert card.isVisibleTo(page)
+    assert card.choices[wanted].isChecked()
+    assert any("standardised with the means" in text for text in texts(page))
+    assert "fitted on the audited table" in cell(wizard, 2, HOW)
+    proves(qtbot, wizard, card.choices[0].click)
+    assert state.mapping == plain
+    assert state.proof.accuracy == before
+    # a change by hand is another way to feed the model: what was offered was for that before
+    put(wizard, 1, "risk")
+    qtbot.waitUntil(lambda: state.proof is not None and not page.busy, timeout=WAIT)
+    assert state.mapping.inputs[1].attribute == "risk"
+    assert page._unprepared[0] == state.mapping
+
+
+def test_a_model_that_does_well_is_offered_nothing(qtbot, make, model_file):
+    wizard = make(FakeWorker())
+    proves(qtbot, wizard, lambda: wizard.model.load(model_file))
+    assert not wizard.model.preparing.isVisibleTo(wizard.model)

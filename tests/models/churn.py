@@ -24,7 +24,7 @@ INPUTS = (
 )
 
 
-def customers(count: int = 2_000, seed: int = 3) -> pd.DataFrame:
+def customers(count: int = 1_200, seed: int = 3) -> pd.DataFrame:
     """Draw customers; who is old, inactive, in Germany or without one product more leaves."""
     rng = np.random.default_rng(seed)
     surnames = np.array([f"Name{i}" for i in range(count // 3)])
@@ -86,7 +86,7 @@ def churn(folder: Path) -> Churn:
     data = pd.concat([data.drop(columns="Geography"), pd.DataFrame(columns, columns=names)], axis=1)
     prepared = data.drop(columns=LABEL)
     scaler = StandardScaler().fit(prepared)
-    network = MLPClassifier((16, 8), max_iter=300, random_state=1)
+    network = MLPClassifier((16, 8), max_iter=200, random_state=1)
     network.fit(scaler.transform(prepared), data[LABEL])
     joblib.dump(gender, folder / "label_encoder_gender.pkl")
     joblib.dump(geography, folder / "onehot_encoder_geo.pkl")

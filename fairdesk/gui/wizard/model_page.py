@@ -61,6 +61,7 @@ from fairdesk.gui.wizard.mapping_table import (
 )
 from fairdesk.gui.wizard.opening import Opened, Stranded, Untrusted, Wish, open_files
 from fairdesk.gui.wizard.page import Desk, Page
+from fairdesk.gui.wizard.preparing_card import PreparingCard
 from fairdesk.gui.wizard.state import Step
 from fairdesk.gui.wizard.trust_card import TrustCard, held
 from fairdesk.models import predictions
@@ -71,6 +72,7 @@ from fairdesk.models.favourable import answer_of
 from fairdesk.models.mapping import propose
 from fairdesk.models.model import Capability, Mapping, ModelCard
 from fairdesk.models.proof import Proof, SampleRow, settled
+from fairdesk.models.usual import Offer, offers, read_key, refitted, scaling_sentence
 from fairdesk.report.words import listed, percent
 
 _EMPTY, _TRUST, _OPENED, _OPENING = range(4)
@@ -95,6 +97,7 @@ class _Tried:
     mapping: Mapping
     proof: Proof
     note: str
+    offers: tuple[Offer, ...] = ()
 
 
 class ModelPage(Page):
@@ -127,6 +130,9 @@ class ModelPage(Page):
         self._column = ""
         self._by_hand = False
         self._notes: tuple[str, ...] = ()
+        self._first_notes: tuple[str, ...] = ()
+        self._offers: tuple[Offer, ...] = ()
+        self._unprepared: tuple[Mapping, Proof] | None = None
         self._fresh = False
         self._stop_making = Event()
         self._doing = ""
@@ -236,15 +242,23 @@ class ModelPage(Page):
         unclear = not isinstance(self._fed, Mapping) and self._good is None
         answer = None if isinstance(self._fed, Mapping) or self._fed is None else self._fed.answer
         settle = unclear and answer is not None and not answer.clear
+        card = state.card
 
         def call() -> _Tried:
-            proof = worker.prove(mapping, table, label, favourable)
-            if not settle:
-                return _Tried(mapping, proof, "")
-            chosen, note = settled(mapping, proof)
-            if chosen != mapping:
-                proof = worker.prove(chosen, table, label, favourable)
-            return _Tried(chosen, proof, note)
+            chosen, note, proof = mapping, "", worker.prove(mapping, table, label, favourable)
+            if settle:
+                chosen, note = settled(mapping, proof)
+                if chosen != mapping:
+                    proof = worker.prove(chosen, table, label, favourable)
+            found = (
+                ()
+                if card is None
+                else offers(prove, card, table, label, chosen, proof, clear=not settle)
+            )
+            return _Tried(chosen, proof, note, found)
+
+        def prove(other: Mapping, rows: Table) -> Proof:
+            return worker.prove(other, rows, label, favourable)
 
         self._reader.ask(call, self._proved, self._refuse)
         self._busy.say(f"Trying the model on {len(table.codes):,} rows…")
@@ -303,6 +317,9 @@ class ModelPage(Page):
         self._problems = Card(tone="notice", margin=theme.GAP)
         column.addWidget(self._problems)
         column.addWidget(self._proof_card())
+        self.preparing = PreparingCard()
+        self.preparing.chosen.connect(self._prepare)
+        column.addWidget(self.preparing)
         column.addWidget(self._tabs(), 1)
         column.addWidget(self._isolation())
         column.addStretch(0)  # takes the room while there are no tabs
@@ -445,6 +462,7 @@ class ModelPage(Page):
         self._fresh = True
         self._fed, self._good, self._threshold = None, None, None
         self._by_hand = False
+        self._offers, self._unprepared = (), None
         self.state.clear_model()
         self.banner.clear()
         self._stack.setCurrentIndex(_OPENING)
@@ -568,6 +586,10 @@ class ModelPage(Page):
             self._notes = (*self._notes, tried.note)
         # from here on the answers mean what they were found to mean
         self._fed = tried.mapping
+        if all(tried.mapping != mapping for mapping in self._choices()):
+            # what was offered is for how the model was fed before
+            self._offers, self._unprepared = tried.offers, (tried.mapping, tried.proof)
+            self._first_notes = self._notes
         state.set_mapping(tried.mapping)
         state.set_proof(tried.proof)
         self._show_mapping()
@@ -575,6 +597,23 @@ class ModelPage(Page):
         self._take_focus()
         self.proved.emit()
         self.changed.emit()
+
+    # -- scaling ------------------------------------------------------------------------------
+
+    def _choices(self) -> tuple[Mapping, ...]:
+        """Give the ways to feed the model that are offered, and that before them."""
+        before = () if self._unprepared is None else (self._unprepared[0],)
+        return (*before, *(offer.mapping for offer in self._offers)) if self._offers else ()
+
+    def _prepare(self, mapping: Mapping) -> None:
+        """Feed the model as the auditor chose."""
+        self._fed, self._by_hand = mapping, True
+        # what was assumed of the order of the inputs is no more, where another was chosen
+        arranged = any(
+            offer.mapping == mapping and read_key(offer.key).arrangement for offer in self._offers
+        )
+        self._notes = () if arranged else self._first_notes
+        self.prove()
 
     # -- files beside it ----------------------------------------------------------------------
 
@@ -824,6 +863,12 @@ class ModelPage(Page):
         clear(self._confusion)
         warnings = list(state.card.warnings) if state.card else []
         notes = [*(state.card.hints.told if state.card else ()), *self._notes]
+        if state.mapping is not None:
+            notes += [
+                scaling_sentence(fit, names) for fit, names in refitted(state.mapping).items()
+            ]
+        offered = () if self._column else self._offers
+        self.preparing.show_offers(offered, self._unprepared, state.mapping)
         if proof is None:
             self._rows.show_cells((), ())
         else:
