@@ -33,8 +33,8 @@ _GAIN, _LOSS = 0.05, 0.01
 #: Agreement so little above that of always guessing says little.
 _HARDLY = 0.01
 _NUMBERS = "-numbers"
-#: So many are offered at most.
-_MOST = 8
+#: Those that agree no better are shown beside the others up to so many in all.
+_FILLED = 8
 _TITLES = {
     (Fit.STANDARDISE, False): "standardise every input (mean 0, standard deviation 1)",
     (Fit.STANDARDISE, True): "standardise the numbers only (mean 0, standard deviation 1)",
@@ -246,7 +246,7 @@ def offers(
     if not good:
         return ()
     plain = [offer for offer in found if "+" not in offer.key and offer not in good]
-    kept = [*good, *plain][:_MOST]
+    kept = [*good, *plain[: max(0, _FILLED - len(good))]]
     return tuple(offer for offer in found if offer in kept)
 
 
