@@ -28,7 +28,7 @@ _ONNX = 'torch.onnx.export(model.eval(), torch.zeros(1, n), "model.onnx")'
 TORCH = f"Ask its author to export it as ONNX, where n is the number of its inputs: {_ONNX}."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recognised:
     """What a file is.
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import platformdirs
 
+#: So many bytes are read at once.
+_PIECE = 1 << 20
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -42,7 +44,10 @@ def sha256(path: Path) -> str:
     """
     if not path.is_dir():
         with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+            digest = hashlib.sha256()
+            while piece := stream.read(_PIECE):
+                digest.update(piece)
+            return digest.hexdigest()
     lines = [
         f"{sha256(each)}  {each.relative_to(path).as_posix()}\n"
         for each in sorted(path.rglob("*"))

@@ -315,7 +315,7 @@ def as_text(head: bytes) -> str | None:
             return head[2 : len(head) // 2 * 2].decode(encoding, errors="replace")
     if b"\0" in head:
         return None
-    head = head.removeprefix(b"\xef\xbb\xbf")
+    head = head[3:] if head.startswith(b"\xef\xbb\xbf") else head
     try:
         # the last character may be cut
         return (head[:-4] if len(head) >= HEAD - 3 else head).decode()

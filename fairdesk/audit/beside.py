@@ -1,5 +1,7 @@
 """Starts the guest in an environment that FairDesk is not installed in: ``python -I beside.py``.
 
+With a module's name, that is started instead of the guest.
+
 Only FairDesk's own package is lent to it. Were the folder around it put on the search path, an
 installed FairDesk would lend every library beside it too, and the model would be opened with
 those after all.
@@ -11,6 +13,8 @@ import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from runpy import run_module
+
+GUEST = "fairdesk.audit.guest"
 
 
 def lend(package: Path) -> None:
@@ -26,4 +30,5 @@ def lend(package: Path) -> None:
 
 if __name__ == "__main__":
     lend(Path(__file__).resolve().parent.parent)
-    run_module("fairdesk.audit.guest", run_name="__main__")
+    named = [each for each in sys.argv[1:] if not each.startswith("-")]
+    run_module(named[0] if named else GUEST, run_name="__main__")

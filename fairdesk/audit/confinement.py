@@ -54,6 +54,12 @@ class Confinement(msgspec.Struct, frozen=True):
         return all(hold.holds for hold in self.holds)
 
 
+def of_both(first: Confinement, second: Confinement) -> Confinement:
+    """Return what holds for two processes together: what one of them can do is not withheld."""
+    pairs = zip(first.holds, second.holds)
+    return Confinement(second.by, tuple(a if not a.holds else b for a, b in pairs))
+
+
 def unknown() -> Confinement:
     """Give what is said of a process that did not tell."""
     return Confinement("", tuple(Hold(what, holds=False, how="It did not tell.") for what in WHAT))

@@ -24,6 +24,8 @@ from time import time
 import msgspec
 
 from fairdesk.audit import beside, installing
+from fairdesk.audit.child import GUEST
+from fairdesk.audit.room import OLDER
 from fairdesk.audit.worker import Worker
 from fairdesk.errors import ModelError, TrustRequiredError, WorkerError
 from fairdesk.files import environments_folder
@@ -62,6 +64,17 @@ _GUEST_IMPORTS = (
     "pyseccomp>=0.1.2; sys_platform == 'linux'",
     "scipy>=1.15",
 )
+#: What the process that opens older models imports, where scikit-learn is older than 1.1: what
+#: goes with all of those, for Python 3.8 to 3.10 (`fairdesk.audit.relay_server`).
+_RELAY_IMPORTS = (
+    "joblib>=1.3",
+    "msgspec>=0.18",
+    "numpy>=1.21,<1.24",
+    "pandas>=1.3,<1.5",
+    "platformdirs>=4.2",
+    "pyseccomp>=0.1.2; sys_platform == 'linux'",
+    "scipy<1.8",
+)
 #: Earlier ones fell back to running a file's code without a word.
 _SKOPS = "skops>=0.13"
 #: What came later and does not go with an old scikit-learn, though nothing says so: one before
@@ -73,12 +86,17 @@ _NEEDS_OLDER = (
     # from here on SciPy cannot use the splines that an earlier one has saved
     ((1, 8), "scipy<1.17"),
 )
-#: An XGBoost before this version goes with no scikit-learn from 1.6 on, but with this one.
-_XGBOOST, _SCIKIT_FOR_XGBOOST = (2, 1, 4), "1.5.2"
+#: An XGBoost before the version on the left goes with no newer scikit-learn, or NumPy, than the
+#: one on the right does.
+_XGBOOST = (((1, 6), "0.24.2"), ((2, 0), "1.3.2"), ((2, 1, 4), "1.5.2"))
 #: Parts for graphics cards, which nobody needs here.
 _LEFT_OUT = ("nvidia-nccl-cu12", "nvidia-nccl-cu13")
 #: The oldest Python that FairDesk runs on, and the first scikit-learn that has a build for it.
 _OLDEST_PYTHON, _OLDEST = (3, 11), (1, 1, 3)
+#: Python for what is older: before the version on the left, these have a build.
+_OLDER_PYTHON = (((0, 24), ">=3.8,<3.9"), ((1, 1), ">=3.8,<3.10"))
+#: The first scikit-learn that has a build for any of them; it reads what was saved since 0.18.
+_FIRST_READ, _FIRST = (0, 18), "0.22.2.post1"
 #: The newest Python that a scikit-learn before the version on the left has a build for.
 _NEWEST_PYTHON = (((1, 3, 1), (3, 11)), ((1, 5, 2), (3, 12)))
 #: Released versions, and how any other begins. Files tell versions, and what they tell goes to a
@@ -91,6 +109,7 @@ _ABOUT = "environment.json"
 _RECIPE = 1
 #: How folders of what is being made are called, and after how many seconds they were left behind.
 _HALF_MADE, _LEFT_BEHIND = "making-", 6 * 3600.0
+_RELAY_TRIAL = "import joblib, msgspec, numpy.typing, pandas, scipy.stats, sklearn.pipeline"
 _TRIAL = "import joblib, numba, pandas, scipy.stats, sklearn.pipeline"
 _OTHERWISE = "Ask for the model as ONNX, or trained again with a newer version."
 
@@ -216,13 +235,14 @@ def _can_help(contents: Contents) -> bool:
 def _requirement(packages: dict[str, str], mismatch: str) -> Requirement:
     if not packages[SCIKIT]:
         boosting = packages.get("xgboost", "")
-        goes_with_older = boosting and _numbers(boosting) < _XGBOOST
-        packages[SCIKIT] = _SCIKIT_FOR_XGBOOST if goes_with_older else installed(SCIKIT)
+        older = (scikit for before, scikit in _XGBOOST if boosting and _numbers(boosting) < before)
+        packages[SCIKIT] = next(older, installed(SCIKIT))
     scikit, obstacle = packages[SCIKIT], ""
-    if _numbers(scikit) < _OLDEST[:2]:
-        python = _dotted(_OLDEST_PYTHON)
-        obstacle = f"{SCIKIT} {scikit} has no build for Python {python} or newer."
-    elif _numbers(scikit) < _OLDEST:
+    if _numbers(scikit) < _FIRST_READ:
+        obstacle = f"No {SCIKIT} that can still be installed reads files of {SCIKIT} {scikit}."
+    elif _numbers(scikit) < _numbers(_FIRST)[:2]:
+        packages[SCIKIT] = _FIRST
+    elif (1, 1) <= _numbers(scikit) < _OLDEST:
         packages[SCIKIT] = _dotted(_OLDEST)
     return Requirement(packages, mismatch, obstacle)
 
@@ -318,8 +338,9 @@ def make(
             say("Choosing the versions that go together")
             run((*install, *more, *specifications(requirement)))
             say("Trying it out")
-            run((python, "-I", "-c", _TRIAL))
-            _try_guest(_guest(Path(python)), left_out)
+            older = _is_older(_numbers(requirement.packages[SCIKIT]))
+            run((python, "-I", "-c", _TRIAL if not older else _RELAY_TRIAL))
+            _try_guest(_guest(half), left_out)
             environment = _settle(half, requirement)
     except WorkerError as error:
         raise ModelError(
@@ -339,7 +360,7 @@ def make(
 
 def command(environment: Environment) -> tuple[str, ...]:
     """Give the command that starts the guest there, for `fairdesk.audit.worker.Worker`."""
-    return _guest(environment.python)
+    return _guest(environment.folder)
 
 
 def remove(environment: Environment) -> None:
@@ -367,8 +388,12 @@ def remove(environment: Environment) -> None:
 def specifications(requirement: Requirement) -> list[str]:
     """Give what is to be installed, as installers want it written: ``"numpy<2"``."""
     scikit = _numbers(requirement.packages[SCIKIT])
+    wanted = requirement.packages
+    named = [f"{name}=={version}" if version else name for name, version in wanted.items()]
+    if _is_older(scikit):
+        return [*named, *_RELAY_IMPORTS, *(["lightgbm<4"] if "lightgbm" in named else [])]
     return [
-        *(f"{name}=={wanted}" if wanted else name for name, wanted in requirement.packages.items()),
+        *named,
         *_GUEST_IMPORTS,
         *([_SKOPS] if "skops" in requirement.packages else []),
         # what the same numba has compiled for FairDesk serves here and there
@@ -380,6 +405,8 @@ def specifications(requirement: Requirement) -> list[str]:
 def _interpreter(requirement: Requirement) -> str:
     """Give FairDesk's own interpreter; or, where that is too new, which Python to look for."""
     scikit = _numbers(requirement.packages[SCIKIT])
+    if _is_older(scikit):
+        return next(pythons for before, pythons in _OLDER_PYTHON if scikit < before)
     newest = next((python for before, python in _NEWEST_PYTHON if scikit < before), None)
     if newest is None or sys.version_info[:2] <= newest:
         return sys.executable
@@ -444,7 +471,11 @@ def _works(environment: Environment) -> bool:
     return True
 
 
-def _guest(python: Path) -> tuple[str, ...]:
+def _guest(folder: Path) -> tuple[str, ...]:
+    """Return the command of the guest that opens models in an environment."""
+    python = _python_in(folder)
+    if tuple(map(int, _python_version(folder).split("."))) < _OLDEST_PYTHON:
+        return (*GUEST, OLDER, str(python))
     # -I keeps out what the user's settings and folders would add; -u, so that nothing printed is
     # lost when the process dies
     return (str(python), "-I", "-u", str(Path(beside.__file__)))
@@ -468,7 +499,12 @@ def _wanted(text: str) -> str:
 
 
 def _numbers(wanted: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in wanted.removesuffix(".*").split(".") if part)
+    return tuple(int(part) for part in wanted.split(".") if part.isdecimal())
+
+
+def _is_older(scikit: tuple[int, ...]) -> bool:
+    """Tell whether a scikit-learn has no build for any Python that FairDesk runs on."""
+    return scikit < (1, 1)
 
 
 def _minor(wanted: str) -> str:

@@ -11,29 +11,45 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from fairdesk.audit.relay import Relay
 
 
 def main() -> None:
     """Serve until the app closes the pipe."""
     # Ctrl-C in a shared terminal is for the app, which then stops the search
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    incoming, outgoing = _claim_pipes()
+    incoming, outgoing = claim_pipes()
     # only now: whatever is imported may print
     from fairdesk.audit import room  # noqa: PLC0415
     from fairdesk.audit.confining import confine  # noqa: PLC0415
 
+    # a confined process starts no other; this one confines itself, and has said how before it
+    # is given anything to read
+    older = sys.argv.index(room.OLDER) if room.OLDER in sys.argv else 0
+    relay = _relay(sys.argv[older + 1], unconfined=room.UNCONFINED in sys.argv) if older else None
     # before numeric libraries: they start threads, which would keep their rights
     layers = () if room.UNCONFINED in sys.argv else confine(room.here())
     from fairdesk.audit import wire  # noqa: PLC0415
+    from fairdesk.audit.confinement import of_both  # noqa: PLC0415
     from fairdesk.audit.serving import serve  # noqa: PLC0415
     from fairdesk.audit.trying import try_out  # noqa: PLC0415
 
-    wire.write(outgoing, 0, wire.Hello(try_out(room.here(), layers)))
-    serve(incoming, outgoing)
+    held = try_out(room.here(), layers)
+    wire.write(outgoing, 0, wire.Hello(of_both(held, relay.confinement()) if relay else held))
+    serve(incoming, outgoing, relay)
 
 
-def _claim_pipes() -> tuple[BinaryIO, BinaryIO]:
+def _relay(python: str, *, unconfined: bool) -> Relay:
+    from fairdesk.audit.relay import Relay  # noqa: PLC0415 - needed seldom
+
+    return Relay(python, unconfined=unconfined)
+
+
+def claim_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Return what was standard input and output, which then are empty and standard error."""
     incoming = os.fdopen(os.dup(0), "rb")
     outgoing = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)

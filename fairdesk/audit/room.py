@@ -26,6 +26,8 @@ PASSED = frozenset(
 PASSED_PREFIX = "LC_"
 #: Tells a guest not to confine itself, where that was tried and it could not begin.
 UNCONFINED = "--unconfined"
+#: Before the interpreter, too old for all that FairDesk does, in which models are to be opened.
+OLDER = "--older-python"
 #: Variables that name a folder; a guest's are in its own.
 FOLDERS = {
     **dict.fromkeys(("HOME", "USERPROFILE"), "."),
@@ -47,7 +49,7 @@ _SYSTEM = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Room:
     """The folders of one guest.
 

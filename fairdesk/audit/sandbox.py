@@ -29,6 +29,7 @@ import platformdirs
 from fairdesk.audit import compiled
 from fairdesk.audit.room import (
     FOLDERS,
+    OLDER,
     PASSED,
     PASSED_PREFIX,
     UNCONFINED,
@@ -440,6 +441,8 @@ def _walls(python: Path, arguments: tuple[str, ...]) -> list[str]:
     words = ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
     words += ["--proc", "/proc", "--dev", "/dev"]
     scripts = [Path(each).absolute() for each in arguments if each.endswith(".py")]
+    if OLDER in arguments:
+        scripts += readable_paths(Path(arguments[arguments.index(OLDER) + 1]))
     for path in (*readable_paths(python), *scripts):
         words += ["--ro-bind-try", str(path), str(path)]
     return words

@@ -35,6 +35,7 @@ from fairdesk.models.proof import Proof, check, show
 from fairdesk.trials import Augmented, Retrained
 
 if TYPE_CHECKING:
+    from fairdesk.audit.relay import Relay
     from fairdesk.certify.reproof_check import Reproof, Reprove
     from fairdesk.certify.verify import Answers as Solved
     from fairdesk.models.feeding import FedModel
@@ -327,10 +328,13 @@ class Guest:
     ----------
     outgoing : BinaryIO
         Where answers are written.
+    relay : Relay, optional
+        The older interpreter in which models are opened; this one by default.
     """
 
-    def __init__(self, outgoing: BinaryIO) -> None:
+    def __init__(self, outgoing: BinaryIO, relay: Relay | None = None) -> None:
         self.controls = Controls()
+        self._relay = relay
         self._outgoing = outgoing
         self._opened: OpenedModel | None = None
         #: What proves boxes of a certificate once more, and of which: it is asked again and again.
@@ -398,7 +402,8 @@ class Guest:
                 from fairdesk.models.open import open_model  # noqa: PLC0415
 
                 self._opened = self._reproving = None
-                self._opened = open_model(
+                opening = open_model if self._relay is None else self._relay.open_model
+                self._opened = opening(
                     Path(path), trusted=trusted, output=output, companions=companions
                 )
                 send(wire.ModelOpened(self._opened.card), ())
@@ -633,15 +638,17 @@ def _signs_of_life(send: Send) -> Iterator[None]:
         telling.join()
 
 
-def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:
+def serve(incoming: BinaryIO, outgoing: BinaryIO, relay: Relay | None = None) -> None:
     """Answer requests until the app closes the pipe; then end the process.
 
     Parameters
     ----------
     incoming, outgoing : BinaryIO
         Nobody else reads or writes them.
+    relay : Relay, optional
+        As of `Guest`.
     """
-    guest = Guest(outgoing)
+    guest = Guest(outgoing, relay)
     requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
     reader = threading.Thread(target=_read, args=(incoming, guest.controls, requests), daemon=True)
     reader.start()

@@ -159,7 +159,8 @@ def _programs() -> Hold:
             os.execv(sys.executable, [sys.executable, *_QUIT])  # noqa: S606 - our own
         os._exit(0)
     _, status = os.waitpid(child, 0)
-    return _programs_told(can_start=os.waitstatus_to_exitcode(status) == 99, can_fork=True)
+    started = os.WIFEXITED(status) and os.WEXITSTATUS(status) == 99
+    return _programs_told(can_start=started, can_fork=True)
 
 
 def _start_on_windows() -> None:

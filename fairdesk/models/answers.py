@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.events import Scores
+
+if TYPE_CHECKING:
+    from fairdesk.events import Scores
 
 Answers = NDArray[Any]
 

@@ -48,7 +48,7 @@ def names_of(thing: Any) -> tuple[str, ...] | None:  # noqa: ANN401 - anything
     """Return a list of names as a tuple; None when it is none."""
     if isinstance(thing, np.ndarray):
         thing = thing.tolist() if thing.ndim == 1 else None
-    if not isinstance(thing, list | tuple) or not 0 < len(thing) <= _MOST_NAMES:
+    if not isinstance(thing, (list, tuple)) or not 0 < len(thing) <= _MOST_NAMES:
         return None
     if not all(isinstance(name, str) for name in thing) or len(set(thing)) != len(thing):
         return None

@@ -7,12 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from fairdesk.errors import ModelError
-from fairdesk.events import Scores
 from fairdesk.files import sha256
 from fairdesk.models.estimators import is_estimator
 from fairdesk.models.loading import load
@@ -20,6 +19,9 @@ from fairdesk.models.model import Companion, Inputs, ModelCard, OpenedModel
 from fairdesk.models.open import describe_format
 from fairdesk.models.preparation import Preparation, is_codes
 from fairdesk.models.prepared import PreparedModel
+
+if TYPE_CHECKING:
+    from fairdesk.events import Scores
 
 EXPECTED = (
     "Expected are scalers, encoders or other fitted transformers (.pkl, .joblib, .skops), JSON "
@@ -102,7 +104,7 @@ class DescribedModel:
         return getattr(self.described, name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Read:
     """A file beside the model and what it holds, by names."""
 

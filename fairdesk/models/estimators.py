@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairdesk.errors import ModelError
+from fairdesk.models.answers import first_line
 from fairdesk.models.model import Inputs, ModelCard, Takes
 
 #: Their decision is not where their probability passes one half.
@@ -41,7 +42,7 @@ _MOST_TRIED = 300
 TEXT_INPUT = "text"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """What is asked of an estimator.
 
@@ -141,7 +142,7 @@ def rows_for(card: ModelCard, inputs: Inputs) -> Any:  # noqa: ANN401 - a matrix
     # pandas takes a second to load; this runs in the model's own process
     import pandas as pd  # noqa: PLC0415
 
-    return pd.DataFrame(dict(zip(card.inputs, inputs, strict=True)))
+    return pd.DataFrame(dict(zip(card.inputs, inputs)))
 
 
 def reads_text(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
@@ -179,7 +180,7 @@ def kinds_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> tuple[str, ...]:
         return ("text",)
     kinds = ["either"] * len(inputs)
     for part, places in _parts(_first(estimator), inputs):
-        for place, kind in zip(places, _kinds_of(part, len(places)), strict=True):
+        for place, kind in zip(places, _kinds_of(part, len(places))):
             kinds[place] = kind
     return tuple(kinds) if set(kinds) != {"either"} else ()
 
@@ -203,7 +204,7 @@ def sample_row(asked: Asked) -> list[float | str]:
         if categories is None and hasattr(part, "steps"):
             encoders = [step for _, step in part.steps if hasattr(step, "categories_")]
             categories = encoders[0].categories_ if encoders else None
-        for place, values in zip(places, categories or [], strict=False):
+        for place, values in zip(places, categories or []):
             row[place] = values[0]
         if reads_text(part):
             row[places[0]] = "text"
@@ -222,7 +223,7 @@ def _inputs(estimator: Any, path: Path) -> tuple[Takes, tuple[str, ...], bool]: 
     if count is None:
         raise ModelError(
             f"“{path.name}” does not say how many inputs it takes.",
-            why="It takes rows of several widths, or of none that was tried.",
+            why=_why_none(estimator),
             remedy="Ask for it saved again with scikit-learn 1.0 or newer, fitted on a table with "
             "names (a pandas DataFrame), or exported as ONNX.",
         )
@@ -237,24 +238,25 @@ def _names_taken(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
         if names is not None and len(np.shape(names)) == 1:
             return names
     # before 0.22 nothing kept them but the list of which column goes where
-    parts = getattr(first, "transformers_", None) or getattr(first, "features", None) or ()
-    named = [_listed(part) for part in parts if not _is_dropped(part)]
-    if not named or any(columns is None for columns in named):
+    parts = [part[2] for part in getattr(first, "transformers_", ()) if _is_used(part[1])]
+    if type(first).__name__ == "DataFrameMapper":
+        parts = [part[0] for part in first.features]
+    named = [_listed(columns) for columns in parts]
+    if any(columns is None for columns in named):
         return None
-    return tuple(dict.fromkeys(column for columns in named for column in columns or ()))
+    return tuple(dict.fromkeys(each for columns in named for each in columns or ())) or None
 
 
-def _listed(part: Any) -> list[str] | None:  # noqa: ANN401 - a tuple of some kind
-    """Return the columns that a part is given, where they are named."""
-    columns = part[0] if len(part) < 3 or not isinstance(part[0], str) else part[2]
+def _listed(columns: Any) -> list[str] | None:  # noqa: ANN401 - as columns are chosen
+    """Return the columns that are chosen, where they are named."""
     columns = [columns] if isinstance(columns, str) else columns
-    if not isinstance(columns, (list, tuple, np.ndarray)) or not len(columns):
+    if not isinstance(columns, (list, tuple, np.ndarray)):
         return None
     return [str(each) for each in columns] if all(isinstance(c, str) for c in columns) else None
 
 
-def _is_dropped(part: Any) -> bool:  # noqa: ANN401 - a tuple of some kind
-    return len(part) > 2 and isinstance(part[1], str) and part[1] == "drop"
+def _is_used(part: Any) -> bool:  # noqa: ANN401 - any transformer, or a word
+    return not (isinstance(part, str) and part == "drop")
 
 
 def _count_taken(estimator: Any) -> int | None:  # noqa: ANN401 - any estimator
@@ -267,6 +269,15 @@ def _count_taken(estimator: Any) -> int | None:  # noqa: ANN401 - any estimator
         warnings.simplefilter("ignore")
         taken = [width for width in range(1, _MOST_TRIED + 1) if _takes(estimator, width)]
     return taken[0] if len(taken) == 1 else None
+
+
+def _why_none(estimator: Any) -> str:  # noqa: ANN401 - any estimator
+    """Say why no one width is what an estimator takes."""
+    try:
+        estimator.predict(np.zeros((1, 1)))
+    except Exception as error:  # noqa: BLE001 - any kind: the model's own code runs
+        return f"Asked about rows of all widths it says: {first_line(error)}"
+    return "It takes rows of several widths."
 
 
 def _takes(estimator: Any, width: int) -> bool:  # noqa: ANN401 - any estimator
@@ -283,7 +294,7 @@ def _classes_of(estimator: Any) -> Any:  # noqa: ANN401 - an array, a list of ar
         classes = getattr(estimator, "classes_", None)
     except Exception:  # noqa: BLE001 - any kind: a property of the file's own class
         return None
-    if isinstance(classes, list | tuple) and classes:
+    if isinstance(classes, (list, tuple)) and classes:
         parts = [np.asarray(part) for part in classes]
         if all(part.ndim == 1 and len(part) > 1 for part in parts):
             return parts
@@ -364,7 +375,7 @@ def _parts(transformer: Any, inputs: tuple[str, ...]) -> list[tuple[Any, list[in
     for _, part, columns in transformer.transformers_:
         if isinstance(columns, slice):
             columns = list(range(len(inputs)))[columns] if _numbered(columns) else []  # noqa: PLW2901
-        elif isinstance(columns, str | int):
+        elif isinstance(columns, (str, int)):
             columns = [columns]  # noqa: PLW2901
         listed = np.asarray(columns).tolist()
         if listed and all(isinstance(column, bool) for column in listed):

@@ -48,7 +48,7 @@ _GET = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Loaded:
     """What a file holds.
 
@@ -168,7 +168,7 @@ def refused_names(names: Iterable[tuple[str, str]], *, real: bool = False) -> tu
     return tuple(dict.fromkeys(refused))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Steps:
     """How a file is opened."""
 

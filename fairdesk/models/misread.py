@@ -62,7 +62,7 @@ def _parts(thing: object) -> Iterator[object]:
         seen.add(id(part))
         if isinstance(part, dict):
             waiting.extend(part.values())
-        elif isinstance(part, list | tuple):
+        elif isinstance(part, (list, tuple)):
             waiting.extend(part)
         elif isinstance(part, np.ndarray):
             waiting.extend(part.ravel().tolist() if part.dtype == object else ())

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Literal, Protocol
+import sys
+from enum import Enum
+from typing import TYPE_CHECKING, List, Literal, Protocol
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.events import Rows, Scores
+if sys.version_info >= (3, 11):
+    from enum import StrEnum
+else:
+
+    class StrEnum(str, Enum):
+        """As in Python 3.11."""
+
+        __str__ = str.__str__
+
+
+if TYPE_CHECKING:
+    from fairdesk.events import Rows, Scores
 
 #: One array per model input, all of one length: numbers (float64) or texts (object).
-Inputs = list[NDArray[np.float64] | NDArray[np.object_]]
+Inputs = List["NDArray[np.float64] | NDArray[np.object_]"]
 
 
 class Takes(StrEnum):

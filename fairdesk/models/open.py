@@ -149,9 +149,10 @@ def open_model(
 
         opened = open_pmml(path)
     elif kind in ("pickle", "skops"):
+        from fairdesk.models.scikit_anatomy import with_layers  # noqa: PLC0415
         from fairdesk.models.sklearn_file import open_scikit  # noqa: PLC0415
 
-        opened = open_scikit(path, trusted=trusted, output=output)
+        opened = with_layers(open_scikit(path, trusted=trusted, output=output))
     else:
         raise _refusal(path, kind)
     if companions:

@@ -49,7 +49,7 @@ _SCALERS: dict[str, tuple[tuple[str, str, str], ...]] = {
 }
 
 
-@dataclass(slots=True)
+@dataclass
 class Preparation:
     """Gathers what things beside a model tell.
 
@@ -133,7 +133,7 @@ class Preparation:
             When two of them contradict each other.
         """
         listed = list(things)
-        self.lists |= lists_in(listed)
+        self.lists.update(lists_in(listed))
         chained = [entry for entry in listed if self._belongs_before(entry[1])]
         scalers = [entry for entry in listed if _kind(entry[1]) in _SCALERS]
         if chained:
@@ -331,7 +331,7 @@ class Preparation:
         columns = self._encoded(name, encoder)
         if columns is None:
             return True
-        for column, categories in zip(columns, encoder.categories_, strict=True):
+        for column, categories in zip(columns, encoder.categories_):
             codes = {text: float(i) for i, text in enumerate(_texts(categories))}
             self._codes(column, codes, name)
         return True
@@ -341,14 +341,16 @@ class Preparation:
         if columns is None:
             return True
         dropped = getattr(encoder, "drop_idx_", None)
-        for i, (column, categories) in enumerate(zip(columns, encoder.categories_, strict=True)):
+        for i, (column, categories) in enumerate(zip(columns, encoder.categories_)):
             texts = _texts(categories)
             left_out = None if dropped is None else dropped[i]
             self._one_hot(column, tuple(t for j, t in enumerate(texts) if j != left_out), name)
         return True
 
     def _scaler(self, name: str, scaler: Any) -> bool:  # noqa: ANN401 - scikit-learn's
-        width = int(scaler.n_features_in_)
+        # before scikit-learn 0.24 nothing but the arithmetic itself told
+        widths = (np.size(getattr(scaler, key, ())) for key, *_ in _SCALERS[_kind(scaler)])
+        width = int(getattr(scaler, "n_features_in_", 0)) or max(widths)
         columns = column_names(scaler)
         if columns is None and width != self.inputs:
             columns = columns_for(self.lists, width, numbers=True)
@@ -366,19 +368,19 @@ class Preparation:
         else:
             twice = [
                 column
-                for column, steps in zip(columns, arithmetic, strict=True)
+                for column, steps in zip(columns, arithmetic)
                 if self.steps.get(column, steps) != steps
             ]
             if twice:
                 raise _contradiction(f"“{name}” scales “{twice[0]}”, which is scaled already")
-            self.steps.update(zip(columns, arithmetic, strict=True))
+            self.steps.update(zip(columns, arithmetic))
             self.scalers[name] = columns
         self.told.append(f"“{name}” ({_kind(scaler)}) scales {width:,} columns.")
         return True
 
     def _mapping(self, name: str, given: dict[Any, Any]) -> bool:
         """Take a dictionary: of encoders, of codes by column, of codes, or of other things."""
-        if not given or not all(isinstance(key, str | int | float | bool) for key in given):
+        if not given or not all(isinstance(key, (str, int, float, bool)) for key in given):
             return False
         if all(_is_number(value) for value in given.values()):
             return self._numbers(name, given)
@@ -437,7 +439,7 @@ def width_of(transformer: Any) -> int | None:  # noqa: ANN401 - scikit-learn's
         return len(transformer.get_feature_names_out())
     except Exception:  # noqa: BLE001 - any kind: transformers need not know
         count = getattr(transformer, "n_components_", None)
-        return int(count) if isinstance(count, int | np.integer) else None
+        return int(count) if isinstance(count, (int, np.integer)) else None
 
 
 def _steps_of(scaler: Any, width: int) -> tuple[tuple[Step, ...], ...]:  # noqa: ANN401 - scikit-learn's
@@ -468,7 +470,7 @@ def _text(value: object) -> str:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def _column_of(name: str) -> str:

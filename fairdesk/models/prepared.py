@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.events import Scores
 from fairdesk.models.answers import first_line
 from fairdesk.models.estimators import TEXT_INPUT, kinds_of_inputs, reads_text, rows_for
 from fairdesk.models.model import (
@@ -21,6 +20,9 @@ from fairdesk.models.model import (
     OpenedModel,
     Takes,
 )
+
+if TYPE_CHECKING:
+    from fairdesk.events import Scores
 
 #: What a model can no longer show of itself once its inputs are made by something else.
 _HIDDEN = frozenset({Capability.GRADIENTS, Capability.LAYERS, Capability.TREES})
@@ -123,7 +125,7 @@ def _card(card: ModelCard, before: list[tuple[str, Any]]) -> ModelCard:
         takes, inputs = Takes.COLUMNS, (TEXT_INPUT,)
     elif names is not None:
         takes, inputs = Takes.COLUMNS, tuple(str(name) for name in names)
-    elif isinstance(count, int | np.integer):
+    elif isinstance(count, (int, np.integer)):
         inputs = tuple(f"input {i}" for i in range(1, int(count) + 1))
         # an encoder that was fitted on an array takes texts, though it knows no names
         texts = "text" in kinds_of_inputs(first, inputs)

@@ -8,7 +8,6 @@ array that is filled twice, would let a file reach into memory. These check it f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -89,7 +88,7 @@ class Lifeless:
 
 def plain(value: object) -> str | bytes:
     """Give a description back as it is."""
-    if not isinstance(value, str | bytes | bytearray):
+    if not isinstance(value, (str, bytes, bytearray)):
         raise RefusedError("pyarrow.lib of no bytes")
     return value if isinstance(value, str) else bytes(value)
 
@@ -196,7 +195,7 @@ def array_of_bytes(
     content: bytes | bytearray, kind: np.dtype[Any], shape: tuple[int, ...], order: str
 ) -> NDArray[Any]:
     """Make an array of the bytes that hold its numbers."""
-    if not isinstance(content, bytes | bytearray) or kind.hasobject or order not in ("C", "F"):
+    if not isinstance(content, (bytes, bytearray)) or kind.hasobject or order not in ("C", "F"):
         raise RefusedError("numpy._core.numeric._frombuffer")
     flat = np.frombuffer(content, _without_objects(kind))
     return flat.reshape(shape, order=order)  # type: ignore[call-overload,no-any-return]  # either
@@ -232,7 +231,7 @@ def random_state(source: object = "MT19937", maker: object = None) -> np.random.
 def _source(given: object) -> np.random.BitGenerator:
     if isinstance(given, np.random.BitGenerator):
         return given
-    if isinstance(given, str | Token):
+    if isinstance(given, (str, Token)):
         return bit_generator(given)
     raise RefusedError("numpy.random")
 
@@ -266,7 +265,7 @@ def arrow_texts(given: tuple[Any, ...]) -> object:
     ends = np.frombuffer(buffers[1], width)[offset : offset + length + 1].tolist()
     content = bytes(buffers[2] or b"")
     return np.array(
-        [content[start:end].decode() for start, end in pairwise(ends)],
+        [content[start:end].decode() for start, end in zip(ends, ends[1:])],
         dtype=object,
     )
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +29,7 @@ from fairdesk.models.answers import first_line
 from fairdesk.models.dense_layers import Activation
 from fairdesk.models.estimators import innermost, rows_for
 from fairdesk.models.forest_anatomy import Read, read_trees, sums
-from fairdesk.models.model import Inputs, ModelCard, Takes
+from fairdesk.models.model import Capability, Inputs, ModelCard, OpenedModel, Takes
 from fairdesk.models.sklearn_file import ScikitModel, alone
 
 Float64 = NDArray[np.float64]
@@ -110,15 +111,20 @@ def _anatomy(opened: ScikitModel, before: Sequence[tuple[str, Any]], card: Model
     )
 
 
-def has_layers(opened: ScikitModel) -> bool:
-    """Tell whether a model is dense layers, a linear one among them, that can be looked into."""
-    kind = type(innermost(opened.estimator)).__name__
-    if kind not in _LAYERED:
-        return False
+def with_layers(opened: OpenedModel) -> OpenedModel:
+    """Say in the card of dense layers, a linear model among them, that they are known."""
+    estimator = getattr(opened, "estimator", None)
+    if not isinstance(opened, ScikitModel) or type(innermost(estimator)).__name__ not in _LAYERED:
+        return opened
     try:
-        return isinstance(anatomy_of_estimator(opened).body, Layers)
+        known = isinstance(anatomy_of_estimator(opened).body, Layers)
     except (OpaqueError, ModelError):
-        return False
+        return opened
+    if not known:
+        return opened
+    can = (*opened.card.can, Capability.LAYERS)
+    card = msgspec.structs.replace(opened.card, can=can)
+    return ScikitModel(card, opened.estimator, opened.asked)
 
 
 def _spread(body: Layers | Forest) -> float:
@@ -581,4 +587,4 @@ def _answers(body: Layers | Forest, rows: Float64) -> Float64:
     return values
 
 
-__all__ = ["Preparation", "anatomy_of_estimator", "has_layers", "prepared"]
+__all__ = ["Preparation", "anatomy_of_estimator", "prepared", "with_layers"]

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.events import Scores
 from fairdesk.files import sha256
 from fairdesk.models.answers import (
     first_line,
@@ -43,6 +42,8 @@ from fairdesk.models.prepared import PreparedModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from fairdesk.events import Scores
 
 #: What lists of a model's inputs are called.
 _LIST_WORDS = frozenset({"feature", "features", "columns", "inputs", "cols"})
@@ -113,24 +114,22 @@ class ScikitModel:
 
     def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - as above
         which = self.asked.column
-        match self.asked.scores:
-            case "probabilities":
-                answers = self.estimator.predict_proba(rows)
-                if which is None:
-                    return from_probabilities(np.asarray(answers))
-                one = answers[which] if isinstance(answers, list) else answers[:, which]
-                return from_probabilities(np.asarray(one))
-            case "scores":
-                return from_margins(np.asarray(self.estimator.decision_function(rows)))
-            case "values":
-                values = np.asarray(self.estimator.predict(rows), dtype=np.float64)
-                values = values.reshape(len(values), -1)
-                return values[:, [which or 0]].astype(np.float32)
-            case _:
-                decided = np.asarray(self.estimator.predict(rows))
-                decided = decided.reshape(len(decided), -1)[:, which or 0]
-                places = np.array([self._places[value] for value in decided.tolist()], np.intp)
-                return from_classes(places, len(self._places))
+        if self.asked.scores == "probabilities":
+            answers = self.estimator.predict_proba(rows)
+            if which is None:
+                return from_probabilities(np.asarray(answers))
+            one = answers[which] if isinstance(answers, list) else answers[:, which]
+            return from_probabilities(np.asarray(one))
+        if self.asked.scores == "scores":
+            return from_margins(np.asarray(self.estimator.decision_function(rows)))
+        if self.asked.scores == "values":
+            values = np.asarray(self.estimator.predict(rows), dtype=np.float64)
+            values = values.reshape(len(values), -1)
+            return values[:, [which or 0]].astype(np.float32)
+        decided = np.asarray(self.estimator.predict(rows))
+        decided = decided.reshape(len(decided), -1)[:, which or 0]
+        places = np.array([self._places[value] for value in decided.tolist()], np.intp)
+        return from_classes(places, len(self._places))
 
 
 def other_versions(card: ModelCard) -> str:
@@ -190,22 +189,10 @@ def open_scikit(path: Path, *, trusted: bool = False, output: str = "") -> Opene
     opened = ScikitModel(card, estimator, asked)
     if gathered.before:
         return PreparedModel(opened, gathered.before)
-    return _tried(_looked_into(opened), asked)
+    return _tried(opened, asked)
 
 
-def _looked_into(opened: ScikitModel) -> ScikitModel:
-    """Say in the card of dense layers that they are known."""
-    # it reads models of this module
-    from fairdesk.models.scikit_anatomy import has_layers  # noqa: PLC0415
-
-    if not has_layers(opened):
-        return opened
-    can = (*opened.card.can, Capability.LAYERS)
-    card = msgspec.structs.replace(opened.card, can=can)
-    return ScikitModel(card, opened.estimator, opened.asked)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Found:
     """What a file holds: models by name, and everything else."""
 
@@ -216,7 +203,7 @@ class _Found:
     def of(cls, thing: Any, path: Path) -> _Found:  # noqa: ANN401 - anything
         if is_estimator(thing):
             return cls({"": thing}, [])
-        if isinstance(thing, list | tuple):
+        if isinstance(thing, (list, tuple)):
             parts = {str(i): part for i, part in enumerate(thing, start=1)}
         elif isinstance(thing, Mapping):
             parts = {str(name): part for name, part in thing.items()}
@@ -264,7 +251,7 @@ def _choose(found: _Found, path: Path, output: str) -> tuple[Asked, tuple[str, .
     for name, model in found.models.items():
         for part, asked in asked_of(model, path).items():
             label = part if not name or len(found.models) == 1 else f"{name}: {part}"
-            offered[label.removesuffix(": ") or name] = asked
+            offered[(label[:-2] if label.endswith(": ") else label) or name] = asked
     if output and output not in offered:
         raise ModelError(
             f"“{path.name}” has no output “{output}”.",
@@ -302,7 +289,7 @@ def _beside(found: _Found, asked: Asked, path: Path) -> Preparation:
 def _thresholds(things: list[tuple[str, Any]]) -> Iterator[str]:
     """Say which threshold lies beside a model: it is the auditor's to choose."""
     for name, thing in things:
-        number = isinstance(thing, float | np.floating) and 0 < thing < 1
+        number = isinstance(thing, (float, np.floating)) and 0 < thing < 1
         if number and words_of(name) & _THRESHOLD_WORDS and thing != 1 / 2:
             yield (
                 f"“{name}” beside the model is {thing:.6g}: if its decision changes there and not "

@@ -161,7 +161,7 @@ class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C
     def _into(self, kind: type, above: int | None = None) -> None:
         """Refuse any but a container, below what is put into it or below the mark."""
         there = self.metastack[-1][-1] if above is None else self.stack[-1 - above]
-        if not isinstance(there, kind | Lifeless):
+        if not isinstance(there, (kind, Lifeless)):
             raise RefusedError(f"a change of {_name(there)}")
 
     for _step, _code in (
@@ -221,14 +221,14 @@ class _Rebuilder(_Machine):
         if isinstance(thing, Lifeless):
             thing.state = state
             return thing
-        if id(thing) not in self._ours or isinstance(thing, type | Token):
+        if id(thing) not in self._ours or isinstance(thing, (type, Token)):
             raise RefusedError(f"a change of {_name(thing)}")
         if id(thing) in self._filled:
             raise RefusedError(f"{_name(thing)} that is filled twice")
         self._filled.add(id(thing))
         rebuilding.check_state(thing, state)
         if hasattr(type(thing), "__setstate__"):
-            if not isinstance(state, dict | tuple):
+            if not isinstance(state, (dict, tuple)):
                 raise RefusedError(f"a change of {_name(thing)}")
             thing.__setstate__(state)
             return thing

@@ -52,7 +52,8 @@ def vet(thing: object) -> None:
     ValueError
         When compiled code would be led out of its memory.
     """
-    waiting, seen = [thing], dict[int, object]()
+    waiting: list[object] = [thing]
+    seen: dict[int, object] = {}
     while waiting:
         part = waiting.pop()
         if id(part) in seen or isinstance(part, (*_PLAIN, *_KEPT_WHOLE, Lifeless)):
@@ -74,7 +75,7 @@ def _parts(part: Any) -> Iterator[object]:  # noqa: ANN401 - anything
         yield from part.keys()
         yield from part.values()
         yield getattr(part, "default_factory", None)
-    elif isinstance(part, list | tuple | set | frozenset):
+    elif isinstance(part, (list, tuple, set, frozenset)):
         yield from part
     elif isinstance(part, slice):
         yield from (part.start, part.stop, part.step)
@@ -109,7 +110,7 @@ def _texts(value: object) -> Iterator[str]:
     """Give the texts in a value; of anything else, none that is allowed."""
     if isinstance(value, str):
         yield str(value)
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, (list, tuple)):
         for each in value:
             yield from _texts(each)
     elif value is not None:
@@ -159,7 +160,7 @@ def _vet_trees(estimator: Any) -> None:  # noqa: ANN401 - any of scikit-learn's
     """Compare what trees ask for with the inputs of the model that they belong to."""
     held = getattr(estimator, "__dict__", {})
     count = held.get("n_features_in_", held.get("n_features_", held.get("_n_features")))
-    if not isinstance(count, int | np.integer):
+    if not isinstance(count, (int, np.integer)):
         return
     trees = [held.get("tree_"), *_flat(held.get("estimators_")), *_flat(held.get("_predictors"))]
     for tree in trees:
@@ -168,16 +169,16 @@ def _vet_trees(estimator: Any) -> None:  # noqa: ANN401 - any of scikit-learn's
         nodes = getattr(grown, "nodes", None)
         if wanted is None and isinstance(nodes, np.ndarray) and "feature_idx" in nodes.dtype.names:
             wanted = _count_of(nodes["feature_idx"][nodes["is_leaf"] == 0])
-        if isinstance(wanted, int | np.integer) and wanted > count:
+        if isinstance(wanted, (int, np.integer)) and wanted > count:
             raise ValueError("a tree asks for more inputs than its model has")
 
 
 def _flat(held: object) -> Iterable[object]:
     if isinstance(held, np.ndarray):
         yield from held.ravel().tolist()
-    elif isinstance(held, list | tuple):
+    elif isinstance(held, (list, tuple)):
         for each in held:
-            yield from _flat(each) if isinstance(each, list | tuple) else (each,)
+            yield from _flat(each) if isinstance(each, (list, tuple)) else (each,)
 
 
 __all__ = ["vet"]

@@ -1,5 +1,6 @@
 """Environments for models of other versions: with an installer that plays tricks, and for real."""
 
+import ast
 import json
 import logging
 import os
@@ -8,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +21,7 @@ from fairdesk.audit import environments, installing
 from fairdesk.audit.environments import Requirement, find, made, make, needed, remove
 from fairdesk.audit.inspection import Subject, inspect
 from fairdesk.audit.question import domain_of
+from fairdesk.audit.relay_wire import read, write
 from fairdesk.audit.spec import Budget, RunSpec
 from fairdesk.audit.worker import Worker
 from fairdesk.errors import ModelError, TrustRequiredError, WorkerError
@@ -25,6 +29,7 @@ from fairdesk.events import Found
 from fairdesk.models.contents import Contents, ImportedName
 from fairdesk.models.mapping import match
 
+ROOT = Path(__file__).parents[2]
 HERE = version("scikit-learn")
 OLD = Requirement({"scikit-learn": "1.3.2"}, "")
 
@@ -191,12 +196,87 @@ def test_nothing_but_a_version_gets_from_the_file_to_the_installer(text, install
 
 
 def test_a_scikit_learn_without_a_build_is_told_and_not_tried(installer):
-    requirement = needed(saved_with("0.24.2"))
+    requirement = needed(saved_with("0.17.1"))
 
-    assert requirement.obstacle == "scikit-learn 0.24.2 has no build for Python 3.11 or newer."
+    assert requirement.obstacle == (
+        "No scikit-learn that can still be installed reads files of scikit-learn 0.17.1."
+    )
     assert "ONNX" in requirement.remedy
     assert "--make-environment" not in requirement.remedy
     assert requirement.obstacle in str(refusal(requirement))
+
+
+@pytest.mark.parametrize(
+    ("saved", "installed", "python"),
+    [
+        ("0.18", "0.22.2.post1", ">=3.8,<3.9"),
+        ("0.20.4", "0.22.2.post1", ">=3.8,<3.9"),
+        ("0.22.2.post1", "0.22.*", ">=3.8,<3.9"),
+        ("0.23.2", "0.23.2", ">=3.8,<3.9"),
+        ("0.24.2", "0.24.2", ">=3.8,<3.10"),
+        ("1.0.2", "1.0.2", ">=3.8,<3.10"),
+    ],
+)
+def test_an_older_scikit_learn_gets_an_older_python(saved, installed, python):
+    requirement = needed(saved_with(saved))
+
+    assert not requirement.obstacle
+    assert requirement.packages == {"scikit-learn": installed}
+    assert environments._interpreter(requirement) == python
+    # the guest itself runs in FairDesk's own environment: numba and the like are not needed
+    wanted = environments.specifications(requirement)
+    assert f"scikit-learn=={installed}" in wanted
+    assert not [each for each in wanted if each.startswith("numba")]
+
+
+def test_an_environment_cannot_bring_back_what_only_its_author_has():
+    own = (ImportedName("__main__.Mine", "unknown"),)
+    assert needed(Contents("pickle", {"scikit-learn": "1.2.2"}, own)) is None
+    # a library is installed by its own well-known name, never by one that only a file tells
+    other = (ImportedName("nobodys_library.Mine", "unknown"),)
+    assert needed(Contents("pickle", {"scikit-learn": "1.2.2"}, other)) is None
+    known = (ImportedName("sklearn_pandas.dataframe_mapper.DataFrameMapper", "unknown"),)
+    packages = needed(Contents("pickle", {"scikit-learn": "1.2.2"}, known)).packages
+    assert packages == {"scikit-learn": "1.2.2", "sklearn-pandas": ""}
+
+
+def test_what_runs_in_older_pythons_is_written_in_them():
+    """Syntax, and what only fails when it runs: unions of types, new arguments and methods."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    listed = settings["tool"]["ruff"]["per-file-target-version"]
+    assert "fairdesk/audit/relay_server.py" in listed
+    newer = []
+    for name in listed:
+        tree = ast.parse((ROOT / name).read_text("utf-8"), name, feature_version=(3, 8))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                called = node.func.id if isinstance(node.func, ast.Name) else ""
+                union = called == "isinstance" and isinstance(node.args[1], ast.BinOp)
+                if union or {each.arg for each in node.keywords} & {"strict", "slots", "kw_only"}:
+                    newer.append(f"{name}:{node.lineno}")
+            if isinstance(node, ast.Attribute) and node.attr in ("removeprefix", "removesuffix"):
+                newer.append(f"{name}:{node.lineno}")
+    assert not newer
+
+
+def test_frames_to_an_older_python_arrive_whole_or_not_at_all():
+    texts = np.array(["a", "ü\n", np.nan], dtype=object)
+    numbers = np.array([[1.5, np.nan], [-0.0, np.inf]])
+    stream = BytesIO()
+    write(stream, {"ask": "columns"}, [texts, numbers, numbers.astype(np.float32)])
+    content = stream.getvalue()
+    message, arrays = read(BytesIO(content))
+    assert message == {"ask": "columns"}
+    assert arrays[0].tolist()[:2] == ["a", "ü\n"]
+    assert np.isnan(arrays[0][2])
+    np.testing.assert_array_equal(arrays[1], numbers)
+    assert arrays[2].dtype == np.float32
+    assert read(BytesIO(b"")) is None
+    hostile = (b'{"arrays": [{"kind": "|O", "shape": [1]}]}\n', b'{"arrays": 1}\n', b"[]\n")
+    huge = b'{"arrays": [{"kind": "<f8", "shape": [99999999999]}]}\n'
+    for broken in (content[:-1], *hostile, huge, b"x\n"):
+        with pytest.raises(ValueError, match=r"."):
+            read(BytesIO(broken))
 
 
 def test_the_first_build_stands_for_those_just_before_it():
@@ -443,7 +523,7 @@ def test_the_command_starts_the_real_guest(tmp_path):
     """In FairDesk's own environment: that of the tests."""
     path = tmp_path / "text"
     path.write_text("some words")
-    worker = Worker(command=environments._guest(Path(sys.executable)))
+    worker = Worker(command=environments._guest(Path(sys.prefix)))
 
     try:
         assert worker.look_into(path).format == "text"
@@ -481,11 +561,15 @@ def test_an_inspection_that_fails_over_versions_names_the_way_out(lacks, tmp_pat
 
 # -- for real: minutes, hundreds of megabytes, and the package registry ------------------------
 
-SAVED = ("1.1.3", "1.3.2", "1.6.1")
+SAVED = ("0.24.2", "1.0.2", "1.1.3", "1.3.2", "1.6.1")
 #: What makes pickles of a version: run in the environment that is made for it.
 MAKER = """
 import json, pickle, sys
 import joblib, numpy as np, pandas as pd
+try:
+    from sklearn.experimental import enable_hist_gradient_boosting
+except ImportError:
+    pass
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier)
