@@ -114,6 +114,8 @@ class Share(msgspec.Struct, frozen=True, tag=True):
         most some hundred points.
     opaque : str
         Where it was to be proven: why the model cannot be looked into, a clause. Else empty.
+    wavered : int
+        Rows that were queried again during the run and got another answer than before.
     """
 
     whom: Literal["domain", "data", "perturbed"]
@@ -130,6 +132,45 @@ class Share(msgspec.Struct, frozen=True, tag=True):
     trials: tuple[float, ...] = ()
     course: tuple[tuple[float, float, float, float], ...] = ()
     opaque: str = ""
+    wavered: int = 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether the share is known, not estimated: all were checked, and no answer changed."""
+        return self.exhaustive and not self.wavered
+
+
+class Repeatability(msgspec.Struct, frozen=True, tag=True):
+    """Whether the model answers alike when the same rows are queried again.
+
+    Of a run it is kept only where it did not, and counts the rows that were queried again then:
+    before the run, and to confirm what was found.
+
+    Attributes
+    ----------
+    rows : int
+        Rows that were queried again.
+    changed : int
+        Of these, rows whose scores differ by more than rounding can explain.
+    decisions : int
+        Of these, rows whose decision differs.
+    largest : float
+        The largest difference of two scores of one row, as a part of the greater of them and 1.
+    batch : bool
+        Whether the answers differ only when other rows are queried together with a row: they
+        depend on the rest of the batch. Else they differ by themselves.
+    """
+
+    rows: int = 0
+    changed: int = 0
+    decisions: int = 0
+    largest: float = 0.0
+    batch: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether no row's answer changed."""
+        return not self.changed
 
 
 class GroupGap(msgspec.Struct, frozen=True, tag=True):
@@ -810,6 +851,7 @@ class GroupTable(msgspec.Struct, frozen=True, tag=True):
 
 Figure = (
     Share
+    | Repeatability
     | GroupGap
     | Likeness
     | Proven

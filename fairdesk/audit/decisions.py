@@ -20,6 +20,7 @@ from fairdesk.models.decision import VALUES
 from fairdesk.models.favourable import sign_of
 from fairdesk.models.mapping import propose
 from fairdesk.models.model import Input
+from fairdesk.models.repeatability import sentence
 from fairdesk.models.usual import refitted, scaling_sentence
 
 #: Names in a sentence before “and n more”.
@@ -180,6 +181,9 @@ def _about_the_model(spec: AuditSpec, table: Table) -> Iterator[Decision]:
         yield Decision(
             f"“{good}” is the model’s favourable decision.", {"favourable_decision": good}
         )
+    found = model.repeatability
+    if found is not None and not found.holds:
+        yield Decision(f"{sentence(found)} It was audited all the same.", {"repeatability": found})
     yield from _about_its_inputs(spec, table)
     yield from _about_scaling(spec)
     programs = [(each.path, each.sha256) for each in model.companions if each.trusted]

@@ -192,6 +192,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
             proof,
             clear=clear,
         )
+    card = msgspec.structs.replace(card, repeatability=proof.repeatability)
     return Inspection(table, favourable, card, contents, mapping, proof, notes, offered)
 
 

@@ -15,7 +15,7 @@ from fairdesk.certify import certify, fairify, fairquant
 from fairdesk.data.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.events import Event, Rows
+from fairdesk.events import Event, Repeatability, Rows
 from fairdesk.groups import fairfictplay, measuring, testsgd, themis_groups
 from fairdesk.groups.rules import MOST_NAMES
 from fairdesk.individual import (
@@ -59,6 +59,17 @@ class Answers(StrEnum):
     """How every protected group fares in the data: tables of rates."""
     REPAIR = "repair"
     """What helps against what was found: rows to add, and how the retrained model fares."""
+
+
+class Repeats(StrEnum):
+    """What a method supposes of a model whose same rows are queried again."""
+
+    ALIKE = "alike"
+    """The same row gets the same answer: its decision is a function of the row."""
+    INDEPENDENT = "independent"
+    """Answers may be random, each for itself: every query is counted as one draw."""
+    ANY = "any"
+    """Nothing: decisions are counted as they were made."""
 
 
 #: What is answered about groups of people, not about one person and who they could be.
@@ -122,6 +133,8 @@ class Method:
         Whether it also compares terms in a text that the model reads.
     divides : bool
         Whether it divides protected numbers into bins, whose edges can be given.
+    repeats : Repeats
+        What it supposes of a model that is queried again.
     """
 
     key: str
@@ -140,6 +153,7 @@ class Method:
     unfit: Callable[[Any, ModelCard, Mapping], str] = _any_model
     reads: bool = False
     divides: bool = False
+    repeats: Repeats = Repeats.ALIKE
 
 
 _EXAMPLES_CANNOT = "How common it is; nor that there is none where it found none."
@@ -412,6 +426,7 @@ METHODS: dict[str, Method] = {
             "not looked at.",
             options=testsgd.TestSgdOptions,
             search=testsgd.search,
+            repeats=Repeats.INDEPENDENT,
             unfit=testsgd.unfit,
             answers=Answers.GROUPS,
             reads=True,
@@ -429,6 +444,7 @@ METHODS: dict[str, Method] = {
             "not in the data.",
             options=measuring.MeasureOptions,
             search=measuring.search,
+            repeats=Repeats.ANY,
             answers=Answers.RATES,
             needs=(),
             obstacle=_no_groups,
@@ -447,6 +463,7 @@ METHODS: dict[str, Method] = {
             "It is here to be compared with: it knows groups of single values only.",
             options=themis_groups.ThemisGroupsOptions,
             search=themis_groups.search,
+            repeats=Repeats.INDEPENDENT,
             answers=Answers.GROUPS,
             obstacle=_none_to_invent,
         ),
@@ -463,6 +480,7 @@ METHODS: dict[str, Method] = {
             "read than rules.",
             options=fairfictplay.FairFictPlayOptions,
             search=fairfictplay.search,
+            repeats=Repeats.INDEPENDENT,
             answers=Answers.GROUPS,
             obstacle=_no_groups,
         ),
@@ -515,9 +533,15 @@ _LACKS = {
 }
 
 
-def why_off(method: Method, card: ModelCard, domain: Domain | None = None) -> str:
-    """Say in a sentence why a method is off for a model, or a domain; empty when it is not."""
+def why_off(
+    method: Method, card: ModelCard, domain: Domain | None = None, *, text: bool = False
+) -> str:
+    """Say in a sentence why a method is off for a model, or a domain; empty when it is not.
+
+    ``text``: whether it is to compare terms in a text.
+    """
     lacking = [_LACKS[need] for need in method.needs if need not in card.can]
+    lacking += filter(None, (unrepeatable(method, card.repeatability, text=text),))
     if domain is not None:
         # what repairs a rule set works with the people, or the texts, in it
         repairs_groups = method.answers is Answers.REPAIR and method.reads
@@ -525,6 +549,27 @@ def why_off(method: Method, card: ModelCard, domain: Domain | None = None) -> st
         obstacles = ("" if about_groups else domain.obstacle, method.obstacle(domain))
         lacking += filter(None, obstacles)
     return f"{method.title} is off: {'; '.join(lacking)}." if lacking else ""
+
+
+def unrepeatable(method: Method, found: Repeatability | None, *, text: bool = False) -> str:
+    """Say in a clause why a method is off for a model that is not repeatable; empty when it is not.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    found : Repeatability, optional
+        What came of querying rows again.
+    text : bool
+        Whether it is to compare terms in a text: then the same sentence is queried more than once.
+    """
+    if found is None or found.holds or method.repeats is Repeats.ANY:
+        return ""
+    if found.batch:
+        return "the model’s answer to a row depends on the other rows queried together with it"
+    if method.repeats is Repeats.INDEPENDENT and not text:
+        return ""
+    return "the same row does not always get the same answer from the model"
 
 
 def remark(method: Method, card: ModelCard, domain: Domain | None = None) -> str:
@@ -538,6 +583,11 @@ def remark(method: Method, card: ModelCard, domain: Domain | None = None) -> str
         return (
             f"{', '.join(many)}. All sets of names are tried of {MOST_NAMES} at most; of more: "
             "single names, all but one, and those with the highest or the lowest rates together."
+        )
+    if card.repeatability is not None and not card.repeatability.holds:
+        return (
+            "The model is not repeatable: each decision is one of several that the same row may "
+            "get. Every query is counted as it was answered."
         )
     if method.key == "maft" and card.scores == "labels":
         return (

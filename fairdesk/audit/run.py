@@ -88,7 +88,8 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
     options = parse_options(run.method, run.options)
     if unfit := method_named(run.method).unfit(options, audit.model, audit.mapping):
         raise SpecError(unfit)
-    if off := why_off(method_named(run.method), audit.model, audit.domain):
+    text = bool(run.text)
+    if off := why_off(method_named(run.method), audit.model, audit.domain, text=text):
         raise SpecError(off, remedy="Choose another method.")
     for limit, what in ((run.budget.seconds, "seconds"), (run.budget.queries, "rows")):
         if limit is not None and not limit > 0:

@@ -11,20 +11,40 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
+import msgspec
 import numpy as np
 
 from fairdesk.audit import wire
-from fairdesk.audit.methods import ABOUT_GROUPS, Answers, Method, method_named, parse_options
+from fairdesk.audit.methods import (
+    ABOUT_GROUPS,
+    Answers,
+    Method,
+    method_named,
+    parse_options,
+    unrepeatable,
+)
 from fairdesk.audit.spec import Budget
 from fairdesk.data.domain import Attribute
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
-from fairdesk.events import Certificate, Event, Found, Measured, Progress, Rows, timed
+from fairdesk.events import (
+    Certificate,
+    Event,
+    Figure,
+    Found,
+    Measured,
+    Progress,
+    Repeatability,
+    Rows,
+    Scores,
+    Share,
+    timed,
+)
 from fairdesk.groups.study import Study
 from fairdesk.individual.estimate import upper_bound
 from fairdesk.individual.preflight import preflight
@@ -32,6 +52,7 @@ from fairdesk.individual.similar import Ledger
 from fairdesk.mitigate.workshop import Workshop
 from fairdesk.models.model import Capability, Mapping, OpenedModel
 from fairdesk.models.proof import Proof, check, show
+from fairdesk.models.repeatability import joined, query_again, refuse, some_of
 from fairdesk.trials import Augmented, Retrained
 
 if TYPE_CHECKING:
@@ -109,7 +130,16 @@ class Outbox:
     model that hangs must not take findings along.
     """
 
-    def __init__(self, send: Send, *, silent: bool = False) -> None:
+    def __init__(
+        self,
+        send: Send,
+        *,
+        silent: bool = False,
+        repeatability: Callable[[], Repeatability] = Repeatability,
+    ) -> None:
+        self._repeatability = repeatability
+        self._measured_before = Measured("", ())
+        self._repeated = Repeatability()
         self.last = Progress(phase="", done=0, total=0, tried=0, found=0, queries=0)
         self._send = send
         self._found: list[Found] = []
@@ -177,9 +207,7 @@ class Outbox:
                 [np.concatenate([getattr(found, name) for found in batch]) for name in FOUND],
             )
         self._found.clear()
-        if self._measured is not None:
-            self._send(wire.SearchMeasured(self._measured.phase, self._measured.figures), ())
-            self._measured = None
+        self._flush_measured()
         if (proven := self._certificate) is not None:
             names = tuple(proven.arrays)
             header = proven.header.decode()
@@ -204,6 +232,16 @@ class Outbox:
         self._waits = False
         self._sent = perf_counter()
 
+    def _flush_measured(self) -> None:
+        """Send what was measured, with what became known since of the model's repeatability."""
+        repeated = self._repeatability()
+        if self._measured is None and repeated.changed == self._repeated.changed:
+            return
+        measured = self._measured or self._measured_before
+        phase = measured.phase or self.last.phase
+        self._send(wire.SearchMeasured(phase, _with_repeats(measured.figures, repeated)), ())
+        self._measured, self._measured_before, self._repeated = None, measured, repeated
+
     def _tend(self) -> None:
         while not self._over.wait(TEND_SECONDS):
             with self._lock:
@@ -212,6 +250,17 @@ class Outbox:
                     self._silent and silence >= _LIFE_SECONDS
                 ):
                     self._flush()
+
+
+def _with_repeats(figures: tuple[Figure, ...], found: Repeatability) -> tuple[Figure, ...]:
+    """Add to figures that the model's answers changed during the run, where they did."""
+    if found.holds:
+        return figures
+    told = tuple(
+        msgspec.structs.replace(each, wavered=found.changed) if isinstance(each, Share) else each
+        for each in figures
+    )
+    return (*told, found)
 
 
 def drive(
@@ -225,6 +274,7 @@ def drive(
     after: Iterable[Event] = (),
     wind_up: Callable[[], None] | None = None,
     silent: bool = False,
+    repeatability: Callable[[], Repeatability] = Repeatability,
 ) -> Ending:
     """Take a search's events until it is done, stopped, or out of budget, and send them.
 
@@ -249,6 +299,9 @@ def drive(
         left where it is when it is told to stop, or its budget is used up.
     silent : bool
         Whether the method may well think for minutes (a model that is trained says nothing).
+    repeatability : callable
+        Tells of the rows that were queried again so far; kept with what was measured where an
+        answer changed.
 
     Returns
     -------
@@ -256,7 +309,7 @@ def drive(
         How it ended.
     """
     seconds: dict[str, float] = {}
-    with Outbox(send, silent=silent) as outbox:
+    with Outbox(send, silent=silent, repeatability=repeatability) as outbox:
 
         def take(
             part: Iterable[Event], limits: Budget, wind_up: Callable[[], None] | None = None
@@ -533,18 +586,23 @@ class Guest:
         # a model that only decides, or a small tree, may well answer alike for thousands
         can = fed.opened.card.can
         telling = Capability.SCORES in can and Capability.TREES not in can
+        real, _ = domain.admit(some_of(people, np.random.default_rng(run.seed)))
+        fine = real if fits is None else real[fits(real)]
+        again = _queried_again(ledger, asked, ledger.asked.predict_anew, fine)
+        sense = preflight(ledger, people, before) if telling and not method.finishes else ()
         return drive(
             method.search(ledger, people, options, rng),
             run.budget,
             self.controls,
             call,
             send,
-            before=preflight(ledger, people, before) if telling and not method.finishes else (),
+            before=chain(again, sense),
             # whoever looked for people and found nobody says how many there can be at most
             after=upper_bound(ledger, people, after)
             if method.answers in (Answers.EXAMPLES, Answers.SHARE)
             else (),
             wind_up=ledger.wind_up if method.finishes else None,
+            repeatability=lambda: ledger.repeatability,
         )
 
     def _study(
@@ -578,7 +636,16 @@ class Guest:
         options = parse_options(run.method, run.options)
         rng = np.random.default_rng(run.seed)
         events = method.search(study, rows[study.inside], options, rng)
-        return drive(events, run.budget, self.controls, call, send)
+        again = _queried_again(study, asked, study.predict, rows[study.inside]) if fed else ()
+        return drive(
+            events,
+            run.budget,
+            self.controls,
+            call,
+            send,
+            before=again,
+            repeatability=lambda: study.repeatability,
+        )
 
     def _repair(
         self,
@@ -590,6 +657,7 @@ class Guest:
     ) -> Ending:
         """Run a repair."""
         run, mapping = asked.run, asked.mapping
+        fed = self._fed(mapping, asked.domain.attributes)
         rows, groups, told, pairs, partners, numbers, flagged = arrays
         workshop = Workshop(
             domain=asked.domain,
@@ -601,7 +669,7 @@ class Guest:
             pairs=pairs,
             partners=partners,
             numbers=numbers,
-            model=self._fed(mapping, asked.domain.attributes),
+            model=fed,
             favourable=mapping.favourable_class,
             rule=run.rule,
             outcome=run.outcome,
@@ -613,9 +681,43 @@ class Guest:
         options = parse_options(run.method, run.options)
         rng = np.random.default_rng(run.seed)
         events = method.search(workshop, rows[workshop.inside], options, rng)
+        again = _queried_again(workshop, asked, fed.predict, rows[workshop.inside])
         return drive(
-            events, run.budget, self.controls, call, send, wind_up=workshop.wind_up, silent=True
+            events,
+            run.budget,
+            self.controls,
+            call,
+            send,
+            before=again,
+            wind_up=workshop.wind_up,
+            silent=True,
+            repeatability=lambda: workshop.repeatability,
         )
+
+
+def _queried_again(
+    working: Ledger | Study | Workshop,
+    asked: wire.Search,
+    predict: Callable[[Rows], Scores],
+    rows: Rows,
+) -> Iterator[Event]:
+    """Query rows of the data again before a run; refuse one that cannot do with what comes of it.
+
+    Raises
+    ------
+    ModelError
+        When the model is not repeatable as the method needs it.
+    """
+    rng = np.random.default_rng(asked.run.seed)
+    found = query_again(predict, some_of(rows, rng), rng)
+    if not found.holds:
+        working.repeatability = joined(working.repeatability, found)
+        if unrepeatable(method_named(asked.run.method), found, text=bool(asked.run.text)):
+            raise refuse(found)
+    if isinstance(working, Study):
+        working.requeries = working.queries
+    queries = working.asked.queries if isinstance(working, Ledger) else working.queries
+    yield Progress("preliminary", 1, 1, tried=0, found=0, queries=queries)
 
 
 @contextmanager

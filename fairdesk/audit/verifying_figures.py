@@ -223,7 +223,7 @@ def check_exact_shares(
         (run, each)
         for run in store.runs()
         for each in run.figures
-        if isinstance(each, Share) and each.exhaustive and each.whom == "domain"
+        if isinstance(each, Share) and each.exact and each.whom == "domain"
     ]
     if not told:
         return

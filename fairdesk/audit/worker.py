@@ -47,6 +47,7 @@ from fairdesk.events import (
     Proven,
     Refinement,
     Region,
+    Repeatability,
     Rows,
     RuleSet,
     Scores,
@@ -902,6 +903,9 @@ def _sound(figure: Figure) -> bool:
                 *((low, estimate, high) for _, estimate, low, high in figure.course),
             )
             counts = (0, figure.hits, figure.people)
+        case Repeatability():
+            shares = ((figure.largest / 2,),)
+            counts = (0, figure.decisions, figure.changed, figure.rows)
         case GroupGap():
             shares = (
                 (figure.low, figure.gap, figure.high),

@@ -280,4 +280,5 @@ class _Tables:
 
 
 def _progress(study: Study, phase: str, done: int, total: int) -> Progress:
-    return Progress(phase, done, total, tried=study.queries, found=0, queries=study.queries)
+    tried = study.queries - study.requeries
+    return Progress(phase, done, total, tried=tried, found=0, queries=study.queries)

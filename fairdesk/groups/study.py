@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain
-from fairdesk.events import Rows, Scores
+from fairdesk.events import Repeatability, Rows, Scores
 from fairdesk.models.feeding import FedModel
 
 
@@ -47,6 +47,10 @@ class Study:
         The favourable label's name.
     queries : int
         Rows sent to the model so far.
+    requeries : int
+        Of these, rows that were sent before the run to see whether the model is repeatable.
+    repeatability : Repeatability
+        Of all rows that were queried again so far.
     """
 
     domain: Domain
@@ -63,6 +67,8 @@ class Study:
     terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
     favourable_label: str = ""
     queries: int = 0
+    requeries: int = 0
+    repeatability: Repeatability = field(default_factory=Repeatability)
 
     def predict(self, rows: Rows) -> Scores:
         """Ask the model about ``(m, d)`` rows, and count them.

@@ -296,8 +296,10 @@ def confirmed(ledger: Ledger, rows: Rows, partners: Rows) -> NDArray[np.bool_]:
     The last bits of an answer may depend on a row's place in its batch: see `Ledger.take`.
     """
     asked = ledger.asked
-    first = labels(asked.predict_anew(np.concatenate([rows, partners])))
-    second = labels(asked.predict_anew(np.concatenate([partners, rows])))
     n = len(rows)
+    scores = asked.predict_anew(np.concatenate([rows, partners]))
+    swapped = asked.predict_anew(np.concatenate([partners, rows]))
+    ledger.requeried(scores, np.roll(swapped, n, axis=0))
+    first, second = labels(scores), labels(swapped)
     differ = first[:n] != first[n:]
     return np.asarray(differ & (first[:n] == second[n:]) & (first[n:] == second[:n]))

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain
-from fairdesk.events import Certificate, Found, Progress, Rows, Scores
+from fairdesk.events import Certificate, Found, Progress, Repeatability, Rows, Scores
 from fairdesk.individual.asked import AskedModel
 from fairdesk.individual.met import People
 from fairdesk.models.model import Model, labels
+from fairdesk.models.repeatability import compare
+from fairdesk.models.repeatability import joined as counted_together
 
 if TYPE_CHECKING:
     from fairdesk.individual.kernels import Keys, Numbers
@@ -170,6 +172,8 @@ class Ledger:
         What an earlier run of the same method proved: it goes on from there.
     favourable : int
         The favourable one of the model's decisions; of two it does not matter to any search.
+    repeatability : Repeatability
+        Of all rows that were queried again so far.
     """
 
     def __init__(
@@ -188,12 +192,12 @@ class Ledger:
         self.found = 0
         self.rejected = 0
         self.favourable = 1
+        self.repeatability = Repeatability()
         self.over = False
         self.begun: Certificate | None = None
         self.domain = domain
         self.asked = AskedModel(model)
         self._kernels = kernels
-        self._steady = True
         self._people = People(domain.others)
         self._booked: list[tuple[Rows, NDArray[np.intp], Answers]] = []
         self.fits = fits
@@ -384,17 +388,28 @@ class Ledger:
         once = np.flatnonzero(confirmed)
         if once.size:
             again = scores[:, once] = self._asked_anew(pairs[:, once])
-            change = np.abs(again - first[:, once])
-            self._steady = bool((change < 0.1 * SURE * np.maximum(1, np.abs(again))).all())
+            self.requeried(first[:, once], again)
             same = (labels(again) == labels(first[:, once])).all(axis=0)
             confirmed[once] = self._sure(again) & same & self._steady
         twice = np.flatnonzero(~confirmed)
         if twice.size:
             again = scores[:, twice] = self._asked_anew(pairs[:, twice])
             swapped = self._asked_anew(pairs[::-1, twice])[::-1]
+            self.requeried(again, swapped)
             same = (labels(again) == labels(swapped)).all(axis=0)
             confirmed[twice] = self._counts(again) & self._counts(swapped) & same
         return confirmed, scores
+
+    def requeried(self, first: Scores, again: Scores) -> None:
+        """Count ``(..., k)`` scores of rows and those they got when they were queried again."""
+        width = first.shape[-1]
+        _, found = compare(first.reshape(-1, width), again.reshape(-1, width))
+        self.repeatability = counted_together(self.repeatability, found)
+
+    @property
+    def _steady(self) -> bool:
+        """Whether no row has got another answer yet when it was queried again."""
+        return self.repeatability.holds
 
     def _asked_anew(self, pairs: Rows) -> Scores:
         """Ask about ``(2, n, d)`` pairs, whatever was asked before: ``(2, n, k)``."""

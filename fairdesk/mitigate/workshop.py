@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain
-from fairdesk.events import Condition, Rows, Scores
+from fairdesk.events import Condition, Repeatability, Rows, Scores
 from fairdesk.groups.study import Study
 from fairdesk.models.feeding import FedModel
 
@@ -56,6 +56,8 @@ class Workshop:
         So many of the pairs, the first ones, somebody flagged: they are taken before all others.
     queries : int
         Rows sent to a model so far.
+    repeatability : Repeatability
+        Of all rows that were queried again so far.
     """
 
     domain: Domain
@@ -76,6 +78,7 @@ class Workshop:
     edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
     flagged: int = 0
     queries: int = 0
+    repeatability: Repeatability = field(default_factory=Repeatability)
     _over: threading.Event = field(default_factory=threading.Event)
 
     @property

@@ -20,6 +20,8 @@ else:
         __str__ = str.__str__
 
 
+from fairdesk.events import Repeatability
+
 if TYPE_CHECKING:
     from fairdesk.events import Rows, Scores
 
@@ -154,6 +156,9 @@ class ModelCard(msgspec.Struct, frozen=True):
     environment : str
         Where it runs when that is not FairDesk's own environment: ``"scikit-learn 1.3.2, Python
         3.11"``.
+    repeatability : Repeatability, optional
+        Whether it answered alike when rows of the data were queried again; ``None`` before it
+        was tried, and where there is no model to query.
     """
 
     path: str
@@ -177,6 +182,7 @@ class ModelCard(msgspec.Struct, frozen=True):
     needed_trust: bool = False
     environment: str = ""
     prepared: bool = False
+    repeatability: Repeatability | None = None
 
 
 class OpenedModel(Protocol):

@@ -14,7 +14,7 @@ from fairdesk.data.domain import Attribute
 from fairdesk.data.outcomes import comparison, favourable_rows
 from fairdesk.data.table import Kind, Table
 from fairdesk.errors import DataError, ModelError
-from fairdesk.events import Rows, Scores
+from fairdesk.events import Repeatability, Rows, Scores
 from fairdesk.models.decision import told
 from fairdesk.models.favourable import flipped
 from fairdesk.models.feeding import FedModel
@@ -22,6 +22,7 @@ from fairdesk.models.mapping import BY_POSITION
 from fairdesk.models.model import How, Input, Mapping, OpenedModel, Takes, favourable_scores, labels
 from fairdesk.models.one_hot import is_one_hot
 from fairdesk.models.recorded import compared
+from fairdesk.models.repeatability import chosen, query_again, sentence
 from fairdesk.models.skill import UNCLEAR, Skill, auc, doubts, skill
 
 #: So many rows are shown as they were sent.
@@ -101,6 +102,9 @@ class Proof(msgspec.Struct, frozen=True):
         The column that holds what the model once said; empty where there is none.
     said_alike : float or None
         The share of the rows where it says the same now.
+    repeatability : Repeatability, optional
+        Whether it answers alike when some of the rows are queried again; ``None`` where there is
+        no model to query.
     """
 
     rows: int
@@ -117,6 +121,7 @@ class Proof(msgspec.Struct, frozen=True):
     set_aside: dict[str, int] = msgspec.field(default_factory=dict)
     checked_against: str = ""
     said_alike: float | None = None
+    repeatability: Repeatability | None = None
 
 
 def check(
@@ -159,7 +164,9 @@ def check(
     names = mapping.decisions(opened.card)
     counts = np.bincount(labels(scores), minlength=len(names))
     recorded = compared(scores, kept, table, label, mapping, opened.card)
+    repeated = _queried_again(asked, rows[kept], scores)
     warnings = [
+        *filter(None, (sentence(repeated),)),
         *_of_label(table, label, favourable),
         *proof.warnings,
         *_of_order(proof, mapping),
@@ -181,6 +188,7 @@ def check(
         set_aside=_set_aside(asked, rows, counted, known, label),
         checked_against="" if recorded is None else recorded.column,
         said_alike=None if recorded is None else recorded.equal,
+        repeatability=repeated,
     )
 
 
@@ -364,6 +372,13 @@ def _takes_missing(asked: FedModel, rows: Rows, missing: Mask, column: int) -> b
     except ModelError:
         return False
     return bool(alone.any())
+
+
+def _queried_again(asked: FedModel, rows: Rows, scores: Scores) -> Repeatability:
+    """Query some rows again that got these scores; the same rows whenever it is checked."""
+    rng = np.random.default_rng(0)
+    some = chosen(len(rows), rng)
+    return query_again(asked.predict, rows[some], rng, scores[some])
 
 
 def _set_aside(

@@ -21,6 +21,7 @@ from fairdesk.events import (
     PairShare,
     Proven,
     Region,
+    Repeatability,
     Share,
 )
 from fairdesk.report import about_groups, about_repairs, words
@@ -77,6 +78,18 @@ def share_sentence(spec: AuditSpec, share: Share) -> str:
         return say("Nobody was asked about, so nothing is known of {whom}.", **values)
     values["n"] = words.number(share.people)
     digits = digits_of(share.low, share.high)
+    if share.exhaustive and share.wavered:
+        return say_many(
+            share.wavered,
+            "{share} of {whom} ({hits} of {of}) got another decision {when}, each queried once. "
+            "This is not exact: {n} row got another answer when it was queried again.",
+            "{share} of {whom} ({hits} of {of}) got another decision {when}, each queried once. "
+            "This is not exact: {n} rows got another answer when they were queried again.",
+            share=words.percent(share.hits, share.people, 2),
+            hits=words.number(share.hits),
+            of=values.pop("n"),
+            **values,
+        )
     if share.exhaustive:
         return say(
             "{share} of {whom} ({hits} of {n}) get another decision {when}: every one was checked.",
@@ -99,6 +112,36 @@ def share_sentence(spec: AuditSpec, share: Share) -> str:
         interval=interval(share.low, share.high, share.confidence, digits),
         **values,
     )
+
+
+def repeatability_sentence(found: Repeatability) -> str:
+    """Say that the model's answers changed when rows were queried again; empty where none did."""
+    if found.holds:
+        return ""
+    changed = say_many(
+        found.rows,
+        "The model is not repeatable: of {n} row that was queried again, {changed} got another "
+        "score and {decisions} another decision.",
+        "The model is not repeatable: of {n} rows that were queried again, {changed} got another "
+        "score and {decisions} another decision.",
+        changed=words.number(found.changed),
+        decisions=words.number(found.decisions),
+    )
+    why = (
+        say("Its answer to a row depends on the other rows that are queried together with it.")
+        if found.batch
+        else say("The same row does not always get the same answer.")
+    )
+    return f"{changed} {why}"
+
+
+def changed_answers(run: RunRecord | RunState) -> str:
+    """Say that answers changed during a run that came to its results all the same; else empty."""
+    found = next((each for each in run.figures if isinstance(each, Repeatability)), None)
+    if found is None or run.state == "failed":
+        return ""
+    said = repeatability_sentence(found)
+    return f"{said} {say('The results of this run hold for the answers that were given then.')}"
 
 
 def anytime_sentence(share: Share) -> str:
@@ -308,6 +351,8 @@ def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
         match figure:
             case Share():
                 told += filter(None, (share_sentence(spec, figure), anytime_sentence(figure)))
+            case Repeatability():
+                told.append(repeatability_sentence(figure))
             case GroupGap():
                 told.append(gap_sentence(spec, figure))
             case Likeness():
@@ -406,7 +451,8 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
             said = words.headline(spec, run, ending_too=False)
             if share is not None:
                 said += f" {share_sentence(spec, share)}"
-    return " ".join(part for part in (said, near_sentence(spec, run), ending) if part)
+    parts = (said, near_sentence(spec, run), changed_answers(run), ending)
+    return " ".join(part for part in parts if part)
 
 
 def effort(run: RunRecord | RunState) -> str:
@@ -575,6 +621,7 @@ __all__ = [
     "about_percent",
     "alone_sentences",
     "anytime_sentence",
+    "changed_answers",
     "combination_text",
     "digits_of",
     "digits_of_proof",
@@ -593,6 +640,7 @@ __all__ = [
     "proven_of",
     "proven_sentence",
     "region_sentence",
+    "repeatability_sentence",
     "rule_text",
     "searches",
     "sentences",

@@ -66,6 +66,8 @@ def summary(material: Material) -> Section:
     told = [run for run in material.runs if _is_told(material, run)]
     for run in told:
         blocks += _statements(material, run)
+        if changed := figures.changed_answers(run):
+            blocks.append(Callout("Answers changed.", changed))
         if proves(run):
             blocks += certification.strip(run)
     if spec.predictions:
@@ -157,7 +159,7 @@ def search_statements(
                 number,
                 rest,
                 tuple(filter(None, details)),
-                evidence="proven" if share.exhaustive else "estimated",
+                evidence="proven" if share.exact else "estimated",
                 place=place,
             )
         )
@@ -169,7 +171,7 @@ def search_statements(
                 number,
                 rest,
                 tuple(filter(None, (figures.anytime_sentence(real),))),
-                evidence="observed" if real.exhaustive else "estimated",
+                evidence="observed" if real.exact else "estimated",
                 place=place,
             )
         )
@@ -381,6 +383,7 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
     for each in shares:
         digits = words.digits_of(each.low, each.high)
         exact = each.exhaustive or not each.people
+        known = say("not exact") if each.wavered else say("exact")
         rows.append(
             (
                 whom[each.whom],
@@ -388,10 +391,8 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
                 words.shown_percent(each.estimate, 2 if exact else digits)
                 if each.people
                 else words.UNDEFINED,
-                "exact" if exact else words.percent_ends(each.low, each.high, digits),
-                "exact"
-                if exact
-                else words.percent_ends(each.anytime_low, each.anytime_high, digits),
+                known if exact else words.percent_ends(each.low, each.high, digits),
+                known if exact else words.percent_ends(each.anytime_low, each.anytime_high, digits),
                 say(
                     "{hits} of {people}",
                     hits=words.number(each.hits),

@@ -8,6 +8,7 @@ import msgspec
 
 from fairdesk.audit.confinement import Confinement
 from fairdesk.audit.inspection import Inspection
+from fairdesk.audit.methods import METHODS, why_off
 from fairdesk.data.profile import problems
 from fairdesk.data.rereading import is_undecided
 from fairdesk.data.table import Table
@@ -71,6 +72,8 @@ def figures(found: Inspection, confinement: Confinement | None) -> dict[str, obj
         "auc": None if proof is None else proof.auc,
         "confusion": None if proof is None else proof.confusion,
         "predictions": None if proof is None else dict(proof.predictions),
+        "repeatability": None if proof is None else proof.repeatability,
+        "methods_off": {key: why for key, each in METHODS.items() if (why := why_off(each, card))},
         "sample": () if proof is None else proof.sample,
         "preparations": [
             {
@@ -146,6 +149,14 @@ def summary(found: Inspection, confinement: Confinement | None) -> str:
     lines += ["", f"“{found.decision}” is the favourable decision.", agreement(found)]
     if found.proof is not None and found.proof.auc is not None:
         lines.append(f"Area under the ROC curve: {found.proof.auc:.3f}.")
+    if (repeated := card.repeatability) is not None and repeated.holds:
+        lines.append(
+            f"Repeatable: {words.counted(repeated.rows, 'row')} got the same answers, up to "
+            "rounding, when queried again in another order and in other batches."
+        )
+    if repeated is not None and not repeated.holds:
+        usable = [each.title for each in METHODS.values() if not why_off(each, card)]
+        lines.append(f"Methods that can be run for this model: {', '.join(usable)}.")
     if confinement is not None and card.can:
         held = [one.what for one in confinement.holds if one.holds]
         lines.append(f"The model’s process is confined: {', '.join(held) or 'not at all'}.")

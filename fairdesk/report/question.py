@@ -19,7 +19,7 @@ from fairdesk.data.table import Column, Dialect, Kind
 from fairdesk.models.decision import VALUES
 from fairdesk.models.model import Fit
 from fairdesk.models.usual import refitted
-from fairdesk.report import about_repairs, words
+from fairdesk.report import about_repairs, figures, words
 from fairdesk.report.about_cells import garbled, odd_cells
 from fairdesk.report.blocks import (
     Block,
@@ -422,6 +422,7 @@ def model(material: Material) -> Section:
         *([Fact("Output that decides", card.output)] if card.outputs else []),
         Fact("Opened", _opened_sentence(spec)),
         Fact("Checked on rows of the data", _checked(material)),
+        *_repeatability(spec),
     ]
     for beside in card.companions:
         facts += [
@@ -453,6 +454,10 @@ def model(material: Material) -> Section:
     blocks.extend(_fitted(material))
     blocks.extend(Callout("Fed so.", told) for told in card.hints.told)
     blocks.extend(Callout("Note.", warning) for warning in card.warnings)
+    if card.repeatability is not None and not card.repeatability.holds:
+        told = figures.repeatability_sentence(card.repeatability)
+        off = say("What compares decisions of single rows is off; rates are of one query per row.")
+        blocks.append(Callout("Not repeatable.", f"{told} {off}"))
     return Section("Model", (*blocks, *_encoding(material)), fresh=True)
 
 
@@ -524,6 +529,19 @@ def _threshold(spec: AuditSpec) -> str:
             return "as the decision says"
         return say("{limit}, the usual one", limit=words.short(0.5))
     return say("{limit}, as the auditor set it", limit=words.short(limit, 17))
+
+
+def _repeatability(spec: AuditSpec) -> Iterator[Fact]:
+    """Say what came of querying rows again, where that was tried."""
+    found = spec.model.repeatability
+    if found is None:
+        return
+    told = say(
+        "{rows} rows of the data were queried again, together, in another order and in batches of "
+        "other sizes: no score changed beyond rounding",
+        rows=words.number(found.rows),
+    )
+    yield Fact("Repeatability", figures.repeatability_sentence(found) or told)
 
 
 def _checked(material: Material) -> str:

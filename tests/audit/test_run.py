@@ -230,7 +230,7 @@ def test_groups_are_compared_by_the_model_or_by_its_decisions_alone(
     monkeypatch.setitem(METHODS, "mines", fake_guest.MINES)
     worker, store = prepared()
     *_, last = run(worker, store, RunSpec("mines"))
-    assert (last.state, last.found, last.queries) == ("done", 0, 60)
+    assert (last.state, last.found, last.queries) == ("done", 0, 60 + 4 * 60)
     (record,) = store.runs()
     mined, rule_set = record.figures
     assert (mined.attributes, rule_set.conditions[0].attribute) == (("sex",), "sex")

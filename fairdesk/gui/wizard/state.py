@@ -299,7 +299,9 @@ class WizardState:
 
     def set_model(self, card: ModelCard, *, trusted: bool) -> None:
         """Take a model that was opened."""
-        changed = self.card is not None and self.card != card
+        changed = self.card is not None and (
+            msgspec.structs.replace(self.card, repeatability=card.repeatability) != card
+        )
         self.card = card
         self.trusted = trusted
         if changed:
@@ -342,6 +344,8 @@ class WizardState:
     def set_proof(self, proof: Proof) -> None:
         """Take what came of trying the model on the rows."""
         self.proof = proof
+        if self.card is not None:
+            self.card = msgspec.structs.replace(self.card, repeatability=proof.repeatability)
 
     # -- the people -------------------------------------------------------------------------
 

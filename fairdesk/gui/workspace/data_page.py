@@ -14,7 +14,7 @@ from fairdesk.data.table import Kind
 from fairdesk.gui import parts, theme
 from fairdesk.gui.workspace.short_table import short_table
 from fairdesk.models.decision import VALUES
-from fairdesk.report import words
+from fairdesk.report import figures, words
 
 _ROLES = {
     Role.PROTECTED: "◆ protected",
@@ -166,7 +166,9 @@ class DataPage(QWidget):
             column.addWidget(_facts("The model’s decisions", decision_facts(spec)))
         else:
             column.addWidget(_facts(f"Model: {Path(spec.model.path).name}", model_facts(spec)))
-        for warning in spec.model.warnings:
+        found = spec.model.repeatability
+        wavers = "" if found is None else figures.repeatability_sentence(found)
+        for warning in (*spec.model.warnings, *filter(None, (wavers,))):
             banner = parts.Banner()
             banner.say(warning)
             column.addWidget(banner)

@@ -415,7 +415,7 @@ class OverviewPage(QWidget):
                 or "How common it is will be said here, with an interval, once it was estimated."
             )
             return None
-        self._estimated.name("■" if share.exhaustive else "▨", kind(share).capitalize())
+        self._estimated.name("■" if share.exact else "▨", kind(share).capitalize())
         self._estimated.said.setText(figures.share_sentence(self._session.spec, share))
         more = [f"{whom(each)}: {short(each)}, {kind(each)}." for each in others if each]
         self._estimated_more.setText("\n".join(more))
@@ -508,6 +508,9 @@ class OverviewPage(QWidget):
             )
         names = words.listed([each.name for each in domain.grouping], "or")
         known = "" if domain.obstacle else f"{words.EXAMPLES}\n\n"
+        repeated = self._session.spec.model.repeatability
+        if repeated is not None and not repeated.holds:
+            known = f"{figures.repeatability_sentence(repeated)}\n\n"
         return (
             f"{known}Whether the model is right about anybody, and whether other attributes stand "
             f"in for {names}, is not looked at here."

@@ -16,7 +16,7 @@ from fairdesk.gui.run_driver import RunDriver
 from fairdesk.gui.store_thread import StoreThread
 from fairdesk.gui.workspace.study import Study
 from fairdesk.gui.workspace.weighing import Weighing
-from fairdesk.report import words
+from fairdesk.report import figures, words
 from fairdesk.report.decisions import class_texts
 
 #: Milliseconds between two looks into the file while a run writes to it.
@@ -106,7 +106,8 @@ class Session(QObject):
         Why it failed is told elsewhere; and the ending too where ``ending`` is false.
         """
         state = run.state if ending or run.state in ("running", "paused") else "done"
-        return words.headline(self.spec, msgspec.structs.replace(run, state=state, message=""))
+        said = words.headline(self.spec, msgspec.structs.replace(run, state=state, message=""))
+        return " ".join(filter(None, (said, figures.changed_answers(run))))
 
     def load(self) -> None:
         """Read the runs from the file."""

@@ -63,6 +63,11 @@ def measured(run: Run) -> bool:
 
 def intervals(share: Share) -> str:
     """Explain both intervals in plain words; for an exact share, that there is none."""
+    if share.exhaustive and not share.exact:
+        return (
+            "Everybody was queried once, but the model gave some rows another answer when they "
+            "were queried again: the share is not exact, and has no interval."
+        )
     if share.exhaustive:
         return "Everybody was asked, so that the share is exact and has no interval."
     digits = figures.digits_of(share.low, share.high)
@@ -88,7 +93,7 @@ def short(share: Share) -> str:
 
 def kind(share: Share) -> str:
     """Name the kind of statement: ``exact`` or ``estimated``."""
-    return "exact" if share.exhaustive else "estimated"
+    return "exact" if share.exact else "estimated"
 
 
 def whom(share: Share) -> str:
@@ -402,4 +407,4 @@ class SharePage(QWidget):
 
 
 def _mark(share: Share) -> str:
-    return f"{'■' if share.exhaustive else '▨'} {kind(share).capitalize()}"
+    return f"{'■' if share.exact else '▨'} {kind(share).capitalize()}"

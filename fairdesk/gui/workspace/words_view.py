@@ -69,7 +69,7 @@ def text_columns(spec: AuditSpec) -> tuple[str, ...]:
 
 def off(spec: AuditSpec) -> str:
     """Say why words cannot be compared here; empty where they can."""
-    return why_off(METHODS[METHOD], spec.model, spec.domain)
+    return why_off(METHODS[METHOD], spec.model, spec.domain, text=True)
 
 
 def terms_of(run: Run) -> tuple[TermRate, ...]:

@@ -85,7 +85,7 @@ def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
         )
     shares = [figures.share_of_domain(run.figures) for run in material.runs]
     if any(shares):
-        whole = any(share is not None and share.exhaustive for share in shares)
+        whole = any(share is not None and share.exact for share in shares)
         yield (
             say("Share of individual discrimination"),
             say("How common that is among all possible {people}", people=people),
