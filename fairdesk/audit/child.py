@@ -451,7 +451,7 @@ def describe_end(code: int, last_lines: str = "") -> WorkerError:
         return WorkerError(
             what,
             why=f"It crashed inside the model or its library: {crash} (exit code {code}).",
-            remedy=f"Try the model in another format, for example ONNX. {kept}",
+            remedy=f"Ask for the model in another format: ONNX, Keras or scikit-learn. {kept}",
         )
     if code < 0:
         return WorkerError(what, why=f"It was ended by signal {-code}.", remedy=kept)

@@ -655,6 +655,18 @@ class Worker:
         self._opened_in = child
         return card
 
+    def _remedy(self, request: wire.Request) -> str:
+        """Say what to do when a request is not answered in time, by what it is about."""
+        if isinstance(request, wire.ReadTable):
+            return "Try again with a smaller file, or when the computer is less busy."
+        opened = request if isinstance(request, wire.OpenModel) else None
+        if opened is None and self._opened is not None:
+            opened = self._opened.request
+        asked = "ask whoever made the model why it takes so long"
+        if opened is not None and not opened.path.casefold().endswith(".onnx"):
+            asked += ", or for it as ONNX"
+        return f"Results so far are kept. Try again with fewer rows or seeds, or {asked}."
+
     def _width(self, mapping: Mapping) -> int | None:
         """How many scores the fed model gives for a row; ``None`` without a model."""
         if self._opened is None:
@@ -709,7 +721,7 @@ class Worker:
                     if call.paused:
                         since = monotonic()
                     elif monotonic() - since > patience:
-                        raise _hung(doing, patience) from None
+                        raise _hung(doing, patience, self._remedy(request)) from None
                     continue
                 except WorkerError as error:
                     if call.stopped:
@@ -1127,12 +1139,11 @@ def _sane(card: ModelCard) -> ModelCard:
     return card
 
 
-def _hung(doing: str, patience: float) -> WorkerError:
+def _hung(doing: str, patience: float, remedy: str) -> WorkerError:
     return WorkerError(
         f"The process that holds the model did not {doing} within {patience:g} seconds.",
-        why="It hangs, or the model is very slow; it was ended.",
-        remedy="Results so far are kept. Try again with fewer rows or seeds, or the model in "
-        "another format, for example ONNX.",
+        why="It hangs, or is very slow; it was ended.",
+        remedy=remedy,
     )
 
 

@@ -18,7 +18,6 @@ from fairdesk.events import Scores
 from fairdesk.files import sha256
 from fairdesk.models.anatomy import Forest
 from fairdesk.models.answers import (
-    first_line,
     from_classes,
     from_margins,
     from_probabilities,
@@ -29,6 +28,7 @@ from fairdesk.models.dense import DenseNetwork
 from fairdesk.models.dense_layers import DenseLayer, Float32
 from fairdesk.models.locales import lend
 from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes
+from fairdesk.models.onnx_asking import Asked, said
 from fairdesk.models.onnx_dense import dense_part
 from fairdesk.models.onnx_graph import NO_NODE, Graph
 from fairdesk.models.onnx_trees import forest_of
@@ -68,8 +68,6 @@ _INPUT_NOTES = ("feature_names", "features", "feature_order", "columns", "input_
 _CLASS_NOTES = ("class_names", "classes", "labels")
 #: Protobuf cannot hold more in one file.
 MOST_BYTES = 2 * 1024**3
-#: Rows per call: of larger batches a network's layers leave the processor's cache.
-BATCH = 2048
 #: Rows that are tried when a file is opened.
 _TRIED = 64
 #: How far apart ONNX Runtime and the dense layers may be.
@@ -101,50 +99,6 @@ class _Answer:
     warnings: tuple[str, ...] = ()
 
 
-class _Asked:
-    """A loaded model: gives it tensors in batches of the size that it takes."""
-
-    def __init__(self, session: Any, tensors: Sequence[Tensor], fixed: int) -> None:  # noqa: ANN401 - ONNX Runtime has no types
-        self.session = session
-        self.tensors = tensors
-        self._fixed = fixed
-
-    def __call__(self, output: str, tensors: list[NDArray[Any]]) -> list[Any]:
-        """Give the answers of each batch, without rows that were added to fill it."""
-        rows = len(tensors[0])
-        size = self._fixed or BATCH
-        starts = range(0, rows, size)
-        return [self._batch(output, [t[start : start + size] for t in tensors]) for start in starts]
-
-    def _batch(self, output: str, tensors: list[NDArray[Any]]) -> Any:  # noqa: ANN401 - a list of dictionaries or an array
-        rows = len(tensors[0])
-        if rows < self._fixed:
-            tensors = [_filled_up(tensor, self._fixed) for tensor in tensors]
-        names = [tensor.name for tensor in self.tensors]
-        try:
-            answer = self.session.run([output], dict(zip(names, tensors, strict=True)))[0]
-        except Exception as error:
-            # any kind: ONNX Runtime has a dozen without a common base
-            raise ModelError(
-                f"The model refused {rows:,} rows.",
-                why=f"ONNX Runtime says: {_said(error)}",
-                remedy="Check that each input is made from the right column.",
-            ) from error
-        length = len(answer) if isinstance(answer, list) or answer.ndim else 1
-        if length != max(rows, self._fixed):
-            raise ModelError(
-                f"The model answered {length:,} times for {rows:,} rows.",
-                why="One answer for each row was expected.",
-                remedy="Check that the file is a classifier of a table's rows.",
-            )
-        return answer[:rows] if isinstance(answer, list) else np.atleast_1d(answer)[:rows]
-
-
-def _filled_up(tensor: NDArray[Any], size: int) -> NDArray[Any]:
-    """Repeat the last row up to a fixed number of rows."""
-    return np.concatenate([tensor, *[tensor[-1:]] * (size - len(tensor))])
-
-
 class OnnxModel:
     """An ONNX model.
 
@@ -152,7 +106,7 @@ class OnnxModel:
     ----------
     card : ModelCard
         What it is.
-    asked : _Asked
+    asked : Asked
         The loaded model.
     answer : _Answer
         What is asked for.
@@ -178,7 +132,7 @@ class OnnxModel:
     def __init__(
         self,
         card: ModelCard,
-        asked: _Asked,
+        asked: Asked,
         answer: _Answer,
         network: DenseNetwork | None = None,
         forest: Forest | None = None,
@@ -310,7 +264,7 @@ def open_onnx(path: Path, *, output: str = "") -> OnnxModel:
 
 def _opened(path: Path, data: bytes, inside: Outline, graph: Graph, output: str) -> OnnxModel:
     session, warnings = session_of(path, data)
-    asked = _Asked(session, *_tensors(path, session, graph))
+    asked = Asked(session, *_tensors(path, session, graph))
     takes = taken(asked.tensors)
     chosen, candidates = _choice(path, session, output)
     answer = _answer(path, asked, graph, chosen)
@@ -395,8 +349,8 @@ def session_of(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
             )
         except Exception as error:
             # any kind: ONNX Runtime has a dozen without a common base
-            said = _said(error)
-            locale = _LOCALE.search(said)
+            told = said(error)
+            locale = _LOCALE.search(told)
             if locale and not warnings and lend(locale[1]):
                 warnings = (LENT.format(locale[1]),)
                 continue
@@ -404,7 +358,7 @@ def session_of(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
             if locale:
                 remedy = "Install the language that it names in the operating system."
             raise ModelError(
-                f"ONNX Runtime cannot open “{path.name}”.", why=f"It says: {said}", remedy=remedy
+                f"ONNX Runtime cannot open “{path.name}”.", why=f"It says: {told}", remedy=remedy
             ) from error
         return session, warnings
 
@@ -414,17 +368,6 @@ LENT = (
     "It asks for the language “{}”, which this computer does not have. Capital letters are made "
     "small by Unicode's rules, which are the same for that language."
 )
-
-
-def _said(error: Exception) -> str:
-    """Give what ONNX Runtime says, without the place in its own source, which it tells first."""
-    # it quotes names as the file has them, which need not be text
-    said = (
-        str(error.object, errors="replace") if isinstance(error, UnicodeDecodeError) else str(error)
-    )
-    return first_line(
-        error, re.sub(r"/onnxruntime_src/.*?[)>] (?=[A-Z])", "", said, flags=re.DOTALL)
-    )
 
 
 def _tensors(path: Path, session: Any, graph: Graph) -> tuple[list[Tensor], int]:  # noqa: ANN401 - as above
@@ -514,7 +457,7 @@ def _choice(path: Path, session: Any, output: str) -> tuple[Any, tuple[str, ...]
     return chosen, names
 
 
-def _answer(path: Path, asked: _Asked, graph: Graph, chosen: Any) -> _Answer:  # noqa: ANN401 - as above
+def _answer(path: Path, asked: Asked, graph: Graph, chosen: Any) -> _Answer:  # noqa: ANN401 - as above
     """Find out what an output is, from the operations that make it and from what it answers."""
     names = graph.class_names(chosen.name)
     tried = _tried(asked, chosen.name)
@@ -573,7 +516,7 @@ def _scored(answer: _Answer, graph: Graph, values: NDArray[Any], width: int, pat
 _ROUNDING = 1e-4
 
 
-def _tried(asked: _Asked, output: str) -> Any:  # noqa: ANN401 - a list of dictionaries or an array
+def _tried(asked: Asked, output: str) -> Any:  # noqa: ANN401 - a list of dictionaries or an array
     """Ask about made-up rows: what comes out tells more than what the file declares.
 
     Returns
@@ -587,6 +530,8 @@ def _tried(asked: _Asked, output: str) -> Any:  # noqa: ANN401 - a list of dicti
         try:
             batches = asked(output, rows)
         except ModelError:
+            if asked.endless:
+                raise
             continue
         return batches[0]
     return None
@@ -604,7 +549,7 @@ def _made_up(tensor: Tensor, rng: np.random.Generator, spread: float) -> NDArray
     )
 
 
-def _network(asked: _Asked, graph: Graph, answer: _Answer) -> tuple[Plain | None, str]:
+def _network(asked: Asked, graph: Graph, answer: _Answer) -> tuple[Plain | None, str]:
     """Read the model as dense layers, and describe them; none where they would answer otherwise."""
     tensors = asked.tensors
     if answer.scores == "labels" or any(tensor.text for tensor in tensors):
@@ -706,7 +651,7 @@ def _in_order(plain: Plain, order: Sequence[str], tensors: Sequence[Tensor]) -> 
     )
 
 
-def _agree(plain: Plain, asked: _Asked, answer: _Answer) -> bool:
+def _agree(plain: Plain, asked: Asked, answer: _Answer) -> bool:
     """Ask both ways about made-up rows, as far from each other as the first layer tells apart."""
     card = ModelCard(
         path="",

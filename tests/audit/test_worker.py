@@ -26,6 +26,7 @@ from fairdesk.events import Found, Progress
 from fairdesk.files import sha256
 from fairdesk.trials import Change, Measure, Repair, Trial
 from tests.audit import fake_guest, making
+from tests.models.test_onnx_file import endless
 
 LONG = RunSpec("steps", {"steps": 1_000_000})
 SLOW = "time.sleep(0.002)"
@@ -693,3 +694,34 @@ def test_ends_in_plain_words(code, last, words):
     error = describe_end(code, last)
     assert words in str(error)
     assert "Results so far are kept" in error.remedy
+
+
+def test_an_endless_graph_is_left_at_once_when_it_is_stopped(tmp_path, worker):
+    path = endless(tmp_path / "m.onnx")
+    told = []
+
+    def open_it():
+        with pytest.raises(WorkerError) as caught:
+            worker.open_model(path)
+        told.append(caught.value)
+
+    opening = threading.Thread(target=open_it)
+    opening.start()
+    while worker._call is None:
+        time.sleep(0.01)
+    worker.stop()
+    opening.join(20)
+    assert not opening.is_alive()
+    assert "stopped" in str(told[0])
+
+
+def test_what_to_do_with_a_model_that_hangs_fits_its_format(tmp_path, worker):
+    worker._patience = Patience(model=1.0)
+    with pytest.raises(WorkerError, match="did not open the model") as caught:
+        worker.open_model(endless(tmp_path / "m.onnx"))
+    assert "ONNX" not in caught.value.remedy
+    assert "whoever made the model" in caught.value.remedy
+    hangs = making.write_model(tmp_path / "m.pkl", opening="time.sleep(1000)")
+    with pytest.raises(WorkerError, match="did not open the model") as caught:
+        worker.open_model(hangs, trusted=True)
+    assert "for it as ONNX" in caught.value.remedy

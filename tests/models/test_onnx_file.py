@@ -4,6 +4,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from fairdesk.errors import ModelError
+from fairdesk.models import onnx_asking
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.mapping import match
 from fairdesk.models.model import Capability, Takes, labels
@@ -930,3 +931,48 @@ def test_altered_files_open_or_are_told_and_nothing_else(tmp_path):
             except ModelError:
                 refused += 1
     assert refused > 100
+
+
+def endless(path):
+    """Write a network whose loop has no end."""
+    flag, number_kind = TensorProto.BOOL, TensorProto.FLOAT
+    body = helper.make_graph(
+        [
+            helper.make_node("Identity", ["go"], ["goes"]),
+            helper.make_node("Add", ["v", "one"], ["more"]),
+        ],
+        "body",
+        [
+            helper.make_tensor_value_info("n", TensorProto.INT64, []),
+            helper.make_tensor_value_info("go", flag, []),
+            helper.make_tensor_value_info("v", number_kind, None),
+        ],
+        [
+            helper.make_tensor_value_info("goes", flag, []),
+            helper.make_tensor_value_info("more", number_kind, None),
+        ],
+    )
+    node, initializers = gemm(WEIGHTS, BIAS)
+    nodes = [
+        node,
+        helper.make_node("Loop", ["", "true", "z"], ["o"], body=body),
+        helper.make_node("Sigmoid", ["o"], ["p"]),
+    ]
+    more = [
+        numpy_helper.from_array(np.array(True), "true"),
+        numpy_helper.from_array(np.array(1, np.float32), "one"),
+    ]
+    inputs, outputs = [tensor("x", None, 3)], [tensor("p", None, 1)]
+    return save(path, nodes, inputs, outputs, [*initializers, *more])
+
+
+def test_a_loop_without_end_is_given_up_with_what_fits_an_onnx_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(onnx_asking, "FIRST_SECONDS", 0.2)
+    with pytest.raises(ModelError, match="no answer to 64 rows") as caught:
+        open_model(endless(tmp_path / "m.onnx"))
+    assert "loop that never ends" in caught.value.why
+    assert "ONNX" not in caught.value.remedy
+    # one that has answered once may take its time
+    opened = open_model(logistic(tmp_path / "fine.onnx", last=("Sigmoid", "Sin")))
+    monkeypatch.setattr(onnx_asking, "FIRST_SECONDS", 0.0)
+    assert opened.matrix_scores(MATRIX[:3]).shape == (3, 1)
