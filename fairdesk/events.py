@@ -173,6 +173,42 @@ class Repeatability(msgspec.Struct, frozen=True, tag=True):
         return not self.changed
 
 
+class ExcessChange(msgspec.Struct, frozen=True, tag=True):
+    """How much more often decisions change between counterfactuals than between two queries.
+
+    It is the mean of ``(p - q)^2`` over pairs of counterfactuals, the probabilities that either is
+    decided favourably: nought where these do not depend on the protected attributes, and never
+    above the share of pairs for which they do.
+
+    Attributes
+    ----------
+    whom : str
+        Of all of the ``"domain"``, each as likely as any other, or of the rows of the ``"data"``.
+    attributes : tuple[str, ...]
+        The protected attributes that were changed.
+    people : int
+        How many pairs were queried, each row of them twice.
+    between, again : float
+        The share of queries of the two rows of a pair whose decisions differ, and of two queries
+        of the same row.
+    excess, low, high : float
+        The estimate, and its interval, which holds at every moment of the sampling; the estimate
+        may be below nought.
+    confidence : float
+        Of the interval, above 0 and below 1.
+    """
+
+    whom: Literal["domain", "data"]
+    attributes: tuple[str, ...]
+    people: int
+    between: float
+    again: float
+    excess: float
+    low: float
+    high: float
+    confidence: float
+
+
 class GroupGap(msgspec.Struct, frozen=True, tag=True):
     """How far the favourable rates of two groups of invented people are apart (THEMIS).
 
@@ -852,6 +888,7 @@ class GroupTable(msgspec.Struct, frozen=True, tag=True):
 Figure = (
     Share
     | Repeatability
+    | ExcessChange
     | GroupGap
     | Likeness
     | Proven

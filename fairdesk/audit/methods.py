@@ -27,6 +27,7 @@ from fairdesk.individual import (
     everybody,
     maft,
     quick,
+    repeats,
     symbolic,
     themis,
     uniform,
@@ -316,6 +317,25 @@ METHODS: dict[str, Method] = {
             "of those.",
             options=estimate.EstimateOptions,
             search=estimate.search,
+            answers=Answers.SHARE,
+        ),
+        Method(
+            key="repeats",
+            title="Estimate with repeats",
+            sentence="Draws individuals at random, queries each and one counterfactual twice, and "
+            "compares how often the decision changes between the two with how often it changes "
+            "between two queries of the same row.",
+            paper="The unbiased estimate of the squared difference of two probabilities from two "
+            "independent draws of each; with the intervals of Robbins",
+            tells="For a model whose answers are random in part: whether the probability of the "
+            "favourable decision depends on protected attributes, and at least for what share of "
+            "individuals it does.",
+            cannot="Which individuals these are. It supposes that every query is answered "
+            "independently of the others. A small change of many probabilities shows little. For "
+            "a model that always answers alike, “Estimate of the share” tells more.",
+            options=repeats.RepeatsOptions,
+            search=repeats.search,
+            repeats=Repeats.INDEPENDENT,
             answers=Answers.SHARE,
         ),
         Method(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.spec import RunSpec
-from fairdesk.events import Figure
+from fairdesk.events import Figure, Repeatability
 
 
 class RunRecord(msgspec.Struct, frozen=True):
@@ -56,6 +56,11 @@ class RunRecord(msgspec.Struct, frozen=True):
     alone: tuple[int, ...]
     rejected: int = 0
     figures: tuple[Figure, ...] = ()
+
+    @property
+    def answers_changed(self) -> bool:
+        """Whether rows that were queried again in it got another answer: it cannot be repeated."""
+        return any(isinstance(each, Repeatability) for each in self.figures)
 
 
 class RunState(msgspec.Struct, frozen=True):

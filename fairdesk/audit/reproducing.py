@@ -233,6 +233,10 @@ class _Found:
         return np.flatnonzero(~same).tolist()
 
 
+#: Why a run is not held against another one.
+NOT_REPEATABLE = "The model gave the same rows other answers, so it cannot come out the same again."
+
+
 class _Repeating:
     """The new audit as it grows beside the old one."""
 
@@ -257,6 +261,9 @@ class _Repeating:
                 else f"It did not come to an end then: {run.message or 'it was cut off'}"
             )
             yield Check(name, 0, 0, 1, (why,))
+            return
+        if run.answers_changed:
+            yield Check(name, 0, 0, 1, (NOT_REPEATABLE,))
             return
         self._mark(run)
         state: RunState | None = None

@@ -51,6 +51,7 @@ from fairdesk.certify.verify import Check, verify
 from fairdesk.data.table import Table
 from fairdesk.errors import DataError, StoreError
 from fairdesk.events import (
+    ExcessChange,
     GroupGap,
     GroupTable,
     Likeness,
@@ -250,7 +251,8 @@ def _figures(
         yield check_rule_sets(store, ask) if ask else untried(RULE_SETS, said)
     if ask is not None:
         yield from check_exact_shares(store, ask, people, rng)
-    chance = told & {Share, GroupGap, PairShare, Likeness, LinearGroup, TermRate, RuleSet, Trial}
+    one_by_one = {Share, ExcessChange, PairShare, Likeness}
+    chance = told & {*one_by_one, GroupGap, LinearGroup, TermRate, RuleSet, Trial}
     if chance:
         yield untried(
             "What is estimated from samples, and what repairs measured",

@@ -122,6 +122,9 @@ def check_groups(store: Store, worker: Worker) -> Check:
             if run.state != "done":
                 tally.leave(f"Run {run.id} did not come to its end: its tables are a part.")
                 continue
+            if run.answers_changed:
+                tally.leave(f"Run {run.id}: the model gave the same rows other answers in it.")
+                continue
             *_, ended = run_again(worker, again, run.spec)
             if ended.state != "done" or ended.message:
                 tally.leave(f"Run {run.id} could not be repeated: {ended.message}")
@@ -159,6 +162,9 @@ def check_rule_sets(store: Store, ask: Ask) -> Check:
             tally.leave(
                 f"The rule sets of run {run.id} are repeated by “reproduce” only.", len(sets)
             )
+            continue
+        if run.answers_changed:
+            tally.leave(f"Run {run.id}: the model gave the same rows other answers.", len(sets))
             continue
         if len(rows) > MOST_ROWS:
             tally.leave(

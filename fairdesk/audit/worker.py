@@ -34,6 +34,7 @@ from fairdesk.errors import ERRORS, DataError, ModelError, WorkerError
 from fairdesk.events import (
     Certificate,
     Event,
+    ExcessChange,
     Figure,
     Found,
     GroupGap,
@@ -918,6 +919,11 @@ def _sound(figure: Figure) -> bool:
         case Repeatability():
             shares = ((figure.largest / 2,),)
             counts = (0, figure.decisions, figure.changed, figure.rows)
+        case ExcessChange():
+            shares = ((figure.low, figure.high), (figure.between,), (figure.again,))
+            counts = (0, figure.people)
+            if not figure.excess <= figure.high:
+                return False
         case GroupGap():
             shares = (
                 (figure.low, figure.gap, figure.high),

@@ -11,10 +11,11 @@ from fractions import Fraction
 from math import floor, log10
 from typing import Literal
 
-from fairdesk.audit.methods import ABOUT_GROUPS, Answers, method_named
+from fairdesk.audit.methods import ABOUT_GROUPS, Answers, Repeats, method_named
 from fairdesk.audit.records import RunRecord, RunState
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import (
+    ExcessChange,
     Figure,
     GroupGap,
     Likeness,
@@ -141,7 +142,42 @@ def changed_answers(run: RunRecord | RunState) -> str:
     if found is None or run.state == "failed":
         return ""
     said = repeatability_sentence(found)
+    method = run.method if isinstance(run, RunState) else run.spec.method
+    if method_named(method).repeats is Repeats.INDEPENDENT:
+        return said
     return f"{said} {say('The results of this run hold for the answers that were given then.')}"
+
+
+def excess_sentence(spec: AuditSpec, figure: ExcessChange) -> str:
+    """Say for how many the probability of the favourable decision changes, the number first."""
+    people = plural(spec.person)
+    values = {
+        "whom": say("all possible {people}", people=people)
+        if figure.whom == "domain"
+        else say("the {people} in the data", people=people),
+        "when": words.when_change(figure.attributes),
+        "between": words.percent(figure.between, 1.0, 1),
+        "again": words.percent(figure.again, 1.0, 1),
+        "n": words.number(figure.people),
+        "confidence": words.percent(figure.confidence, 1.0, 0),
+    }
+    if figure.low > 0:
+        return say(
+            "{low} or more of {whom} have another probability of the favourable decision {when} "
+            "({confidence} confidence): the decision changed in {between} of the queries of a "
+            "counterfactual pair, and in {again} of those of the same row ({n} pairs, each row "
+            "queried twice).",
+            low=least_percent(figure.low),
+            **values,
+        )
+    return say(
+        "{none} or more of {whom} have another probability of the favourable decision {when}: "
+        "nothing beyond the model’s own randomness is shown. The decision changed in {between} of "
+        "the queries of a counterfactual pair, and in {again} of those of the same row ({n} pairs, "
+        "each row queried twice; {confidence} confidence).",
+        none=words.percent(0.0, 1.0, 0),
+        **values,
+    )
 
 
 def anytime_sentence(share: Share) -> str:
@@ -353,6 +389,8 @@ def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
                 told += filter(None, (share_sentence(spec, figure), anytime_sentence(figure)))
             case Repeatability():
                 told.append(repeatability_sentence(figure))
+            case ExcessChange():
+                told.append(excess_sentence(spec, figure))
             case GroupGap():
                 told.append(gap_sentence(spec, figure))
             case Likeness():
@@ -431,7 +469,11 @@ def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
     ending = words.ending(run)
     match method_named(method).answers:
         case Answers.SHARE:
-            said = say("Nothing is measured yet.") if share is None else share_sentence(spec, share)
+            said = say("Nothing is measured yet.")
+            if share is not None:
+                said = share_sentence(spec, share)
+            elif excess := [each for each in run.figures if isinstance(each, ExcessChange)]:
+                said = excess_sentence(spec, excess[-1])
         case Answers.PROOF:
             proven = proven_of(run.figures)
             said = say("Nothing is proven yet.")
@@ -627,6 +669,7 @@ __all__ = [
     "digits_of_proof",
     "effort",
     "estimated_sentence",
+    "excess_sentence",
     "gap_sentence",
     "headline",
     "interval",

@@ -9,7 +9,7 @@ from fairdesk.audit.methods import METHODS, Answers
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import Pair, RunRecord
 from fairdesk.data.nearest import nearest
-from fairdesk.events import Rows, Share
+from fairdesk.events import ExcessChange, Rows, Share
 from fairdesk.models.decision import score_name
 from fairdesk.report import (
     certification,
@@ -25,6 +25,7 @@ from fairdesk.report.blocks import (
     Block,
     Callout,
     Chart,
+    Evidence,
     Fact,
     Facts,
     Grid,
@@ -140,12 +141,14 @@ def search_statements(
         beyond = (near, ended) if searched else ()
         number, _, rest = " ".join(filter(None, (said, *beyond))).partition(" ")
         details = (*figures.alone_sentences(spec, run), _most_often(spec, run), where)
+        excess = any(isinstance(each, ExcessChange) for each in run.figures)
+        estimated: Evidence = "estimated" if excess else ""
         made.append(
             Statement(
                 number,
                 rest,
                 tuple(filter(None, details)),
-                evidence="example" if run.found and searched else "",
+                evidence="example" if run.found and searched else estimated,
                 place=place,
             )
         )

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from fairdesk.audit.methods import METHODS, Answers, Repeats, why_off
+from fairdesk.audit.reproducing import Again, reproduce
 from fairdesk.audit.run import run
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import Store
@@ -13,8 +14,9 @@ from fairdesk.errors import SpecError
 from fairdesk.events import GroupTable, Repeatability, Share
 from fairdesk.report import figures
 from tests.audit import making
+from tests.report.reading import text_of
 
-NOISE = "X = np.asarray(X, dtype=float) + np.random.default_rng().normal(0, 3, np.shape(X))"
+NOISE = "X = np.array(X, dtype=float); X[:, 0] += np.random.default_rng().normal(0, 8, len(X))"
 BATCH = "X = np.asarray(X, dtype=float); X = X - X.mean(axis=0) + [45, 0.5, 5]"
 #: It wavers for one row in twenty, in large batches only: once a run is under way.
 RARELY = """
@@ -75,6 +77,34 @@ def test_what_rests_on_a_decision_by_the_row_is_off(opened, worker, misbehaviour
     assert any(isinstance(each, GroupTable) and each.of == "decisions" for each in last.figures)
 
 
+def test_an_estimate_with_repeats_tells_chance_from_discrimination(opened, worker, tmp_path):
+    store, _ = opened(NOISE, checked=True)
+    assert "estimate" in off(store)
+    *_, last = run(worker, store, RunSpec("repeats", {"people": 4_000}))
+    assert last.state == "done"
+    (record,) = store.runs()
+    *excess, repeated = record.figures
+    assert isinstance(repeated, Repeatability)
+    assert [each.whom for each in excess] == ["domain", "data"]
+    for each in excess:
+        # sex moves the score by as much as twelve years, and the noise is there in both queries
+        assert 0 < each.low < each.excess < each.between
+        assert each.again > 0.05
+    told = figures.headline(store.spec, record)
+    assert "have another probability of the favourable decision" in told
+    assert "not repeatable" in told
+    report = text_of(store)
+    assert "Not repeatable." in report
+    assert "The same row does not always get the same answer." in report
+    assert "another probability of the favourable decision" in report
+    assert any("audited all the same" in entry.what for entry in store.log_entries())
+    # what came out by chance is not held against a repetition
+    again = Again(store.path, tmp_path / "people.csv", tmp_path / "model.pkl", trusted=True)
+    *_files, repeated = reproduce(worker, store, again, lambda _state: None)
+    assert repeated.differ == 0
+    assert "cannot come out the same" in repeated.remarks[0]
+
+
 def test_a_run_is_refused_when_the_model_wavers_only_then(opened, worker):
     store, _ = opened(NOISE)
     for method in ("quick", "enumerate", "certify", "estimate"):
@@ -105,7 +135,7 @@ def test_a_run_in_which_answers_changed_claims_nothing_exact(opened, worker):
 
 def test_every_method_says_what_it_supposes():
     for method in METHODS.values():
-        counted = method.answers in (Answers.RATES, Answers.GROUPS)
+        counted = method.answers in (Answers.RATES, Answers.GROUPS) or method.key == "repeats"
         assert (method.repeats is Repeats.ALIKE) is not counted, method.key
 
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.methods import ABOUT_GROUPS, Answers
 from fairdesk.audit.records import RunRecord
 from fairdesk.audit.spec import AuditSpec
-from fairdesk.events import GroupGap, Share
+from fairdesk.events import ExcessChange, GroupGap, Repeatability, Share
 from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart, Mark
 from fairdesk.gui.workspace.answering import Run, all_off, gaps, method_of, shares
@@ -344,18 +344,20 @@ class SharePage(QWidget):
             self._banner.say("The run failed; what it measured is kept.", run.message, again)
         else:
             self._banner.clear()
-        self._say(main_shares(told))
+        self._say(main_shares(told), run)
         self._bars.show_bars(bars_of(() if grouped else told))
         self._bars.setVisible(bool(told) and not grouped)
         self._list_courses(told)
         self._show_sets(told, grouped)
 
-    def _say(self, told: Sequence[Share]) -> None:
-        """Say each share in a sentence, and how sure it is."""
+    def _say(self, told: Sequence[Share], run: Run) -> None:
+        """Say each share in a sentence, and how sure it is; then what repeated queries came to."""
         spec = self._session.spec
         texts = [
             (_mark(share), figures.share_sentence(spec, share), intervals(share)) for share in told
         ]
+        repeated = [each for each in run.figures if isinstance(each, ExcessChange | Repeatability)]
+        texts += [("▨ Estimated", said, "") for said in figures.sentences(spec, repeated)]
         if not texts:
             texts = [("…", "Nothing is measured yet.", "")]
         while len(self._statements) > len(texts):
