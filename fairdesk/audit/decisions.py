@@ -20,7 +20,7 @@ from fairdesk.models.decision import VALUES
 from fairdesk.models.favourable import sign_of
 from fairdesk.models.mapping import propose
 from fairdesk.models.model import Input
-from fairdesk.models.repeatability import sentence
+from fairdesk.models.requerying import sentence
 from fairdesk.models.usual import refitted, scaling_sentence
 
 #: Names in a sentence before “and n more”.

@@ -15,7 +15,7 @@ from fairdesk.certify import certify, fairify, fairquant
 from fairdesk.data.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.events import Event, Repeatability, Rows
+from fairdesk.events import Event, Rows
 from fairdesk.groups import fairfictplay, measuring, testsgd, themis_groups
 from fairdesk.groups.rules import MOST_NAMES
 from fairdesk.individual import (
@@ -36,6 +36,7 @@ from fairdesk.mitigate import aequitas as retraining
 from fairdesk.mitigate import options as repairs
 from fairdesk.mitigate import testsgd as mitigation
 from fairdesk.models.model import Capability, Mapping, ModelCard
+from fairdesk.repeatability import Repeatability
 
 #: ``search(ledger, people, options, rng)``; the options are of the method's own class. One about
 #: groups works with a `fairdesk.groups.study.Study` instead of a `Ledger`, a repair with a

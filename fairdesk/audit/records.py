@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.spec import RunSpec
-from fairdesk.events import Figure, Repeatability
+from fairdesk.events import Figure
+from fairdesk.repeatability import Repeatability
 
 
 class RunRecord(msgspec.Struct, frozen=True):

@@ -39,7 +39,6 @@ from fairdesk.events import (
     Found,
     Measured,
     Progress,
-    Repeatability,
     Rows,
     Scores,
     Share,
@@ -52,7 +51,8 @@ from fairdesk.individual.similar import Ledger
 from fairdesk.mitigate.workshop import Workshop
 from fairdesk.models.model import Capability, Mapping, OpenedModel
 from fairdesk.models.proof import Proof, check, show
-from fairdesk.models.repeatability import joined, query_again, refuse, some_of
+from fairdesk.models.requerying import joined, query_again, refuse, some_of
+from fairdesk.repeatability import Repeatability
 from fairdesk.trials import Augmented, Retrained
 
 if TYPE_CHECKING:

@@ -48,7 +48,6 @@ from fairdesk.events import (
     Proven,
     Refinement,
     Region,
-    Repeatability,
     Rows,
     RuleSet,
     Scores,
@@ -61,6 +60,7 @@ from fairdesk.models.contents import Contents
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.proof import Proof, SampleRow
 from fairdesk.models.recorded import prediction_columns
+from fairdesk.repeatability import Repeatability
 from fairdesk.trials import Augmented, Repair, Retrained, Trial
 
 Ending = Literal["done", "stopped", "budget"]

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain
-from fairdesk.events import Repeatability, Rows, Scores
+from fairdesk.events import Rows, Scores
 from fairdesk.models.feeding import FedModel
+from fairdesk.repeatability import Repeatability
 
 
 @dataclass

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain
-from fairdesk.events import Certificate, Found, Progress, Repeatability, Rows, Scores
+from fairdesk.events import Certificate, Found, Progress, Rows, Scores
 from fairdesk.individual.asked import AskedModel
 from fairdesk.individual.met import People
 from fairdesk.models.model import Model, labels
-from fairdesk.models.repeatability import compare
-from fairdesk.models.repeatability import joined as counted_together
+from fairdesk.models.requerying import compare
+from fairdesk.models.requerying import joined as counted_together
+from fairdesk.repeatability import Repeatability
 
 if TYPE_CHECKING:
     from fairdesk.individual.kernels import Keys, Numbers

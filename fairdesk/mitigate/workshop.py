@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain import Domain
-from fairdesk.events import Condition, Repeatability, Rows, Scores
+from fairdesk.events import Condition, Rows, Scores
 from fairdesk.groups.study import Study
 from fairdesk.models.feeding import FedModel
+from fairdesk.repeatability import Repeatability
 
 
 @dataclass

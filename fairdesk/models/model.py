@@ -20,7 +20,7 @@ else:
         __str__ = str.__str__
 
 
-from fairdesk.events import Repeatability
+from fairdesk.repeatability import Repeatability
 
 if TYPE_CHECKING:
     from fairdesk.events import Rows, Scores

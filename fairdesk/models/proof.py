@@ -14,7 +14,7 @@ from fairdesk.data.domain import Attribute
 from fairdesk.data.outcomes import comparison, favourable_rows
 from fairdesk.data.table import Kind, Table
 from fairdesk.errors import DataError, ModelError
-from fairdesk.events import Repeatability, Rows, Scores
+from fairdesk.events import Rows, Scores
 from fairdesk.models.decision import told
 from fairdesk.models.favourable import flipped
 from fairdesk.models.feeding import FedModel
@@ -22,8 +22,9 @@ from fairdesk.models.mapping import BY_POSITION
 from fairdesk.models.model import How, Input, Mapping, OpenedModel, Takes, favourable_scores, labels
 from fairdesk.models.one_hot import is_one_hot
 from fairdesk.models.recorded import compared
-from fairdesk.models.repeatability import chosen, query_again, sentence
+from fairdesk.models.requerying import chosen, query_again, sentence
 from fairdesk.models.skill import UNCLEAR, Skill, auc, doubts, skill
+from fairdesk.repeatability import Repeatability
 
 #: So many rows are shown as they were sent.
 SAMPLE = 20

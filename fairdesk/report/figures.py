@@ -22,9 +22,9 @@ from fairdesk.events import (
     PairShare,
     Proven,
     Region,
-    Repeatability,
     Share,
 )
+from fairdesk.repeatability import Repeatability
 from fairdesk.report import about_groups, about_repairs, words
 from fairdesk.report.about_groups import gap_sentence
 from fairdesk.report.language import fixed, say, say_many

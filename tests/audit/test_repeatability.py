@@ -11,7 +11,8 @@ from fairdesk.audit.run import run
 from fairdesk.audit.spec import RunSpec
 from fairdesk.audit.store import Store
 from fairdesk.errors import SpecError
-from fairdesk.events import GroupTable, Repeatability, Share
+from fairdesk.events import GroupTable, Share
+from fairdesk.repeatability import Repeatability
 from fairdesk.report import figures
 from tests.audit import making
 from tests.report.reading import text_of

@@ -12,7 +12,7 @@ from fairdesk.models.mapping import propose
 from fairdesk.models.model import Takes
 from fairdesk.models.open import open_model
 from fairdesk.models.proof import Proof, check
-from fairdesk.models.repeatability import compare, query_again
+from fairdesk.models.requerying import compare, query_again
 from fairdesk.samples import samples
 from tests.models.tables import SHARED, names, needs_shared, number, table
 from tests.models.test_onnx_file import gemm, save, tensor

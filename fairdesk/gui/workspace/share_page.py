@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.methods import ABOUT_GROUPS, Answers
 from fairdesk.audit.records import RunRecord
 from fairdesk.audit.spec import AuditSpec
-from fairdesk.events import ExcessChange, GroupGap, Repeatability, Share
+from fairdesk.events import ExcessChange, GroupGap, Share
 from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart, Mark
 from fairdesk.gui.workspace.answering import Run, all_off, gaps, method_of, shares
@@ -29,6 +29,7 @@ from fairdesk.gui.workspace.share_bars import ShareBar, ShareBars
 from fairdesk.gui.workspace.short_table import short_table
 from fairdesk.gui.workspace.statement import Statement
 from fairdesk.gui.workspace.steps import OF_STATE
+from fairdesk.repeatability import Repeatability
 from fairdesk.report import figures, words
 
 #: Sets of protected attributes in the table; more make the page endless.

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.events import Repeatability, Rows, Scores
+from fairdesk.events import Rows, Scores
 from fairdesk.models.model import labels
+from fairdesk.repeatability import Repeatability
 
 #: So many rows are queried again at most.
 ROWS = 500
