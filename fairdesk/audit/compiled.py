@@ -28,6 +28,7 @@ MODULES = (
     "fairdesk.models.lanes",
     "fairdesk.models.forward",
     "fairdesk.models.filling",
+    "fairdesk.models.boosting.kernels",
     "fairdesk.individual.kernels",
     "fairdesk.individual.nearest_kernels",
     "fairdesk.individual.tree_kernels",

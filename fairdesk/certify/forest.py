@@ -23,7 +23,7 @@ from fairdesk.certify.space import Places, Space
 from fairdesk.errors import SpecError
 from fairdesk.models.anatomy import Anatomy, Forest
 from fairdesk.models.feeding import FedModel
-from fairdesk.models.forest_anatomy import sums
+from fairdesk.models.forests import sums
 from fairdesk.models.model import labels
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
@@ -41,23 +42,41 @@ _ENDINGS = {
     ".joblib": Sort.MODEL,
     ".skops": Sort.MODEL,
     ".pmml": Sort.MODEL,
+    ".json": Sort.MODEL,
+    ".ubj": Sort.MODEL,
+    ".model": Sort.MODEL,
+    ".bst": Sort.MODEL,
 }
+#: How the texts of LightGBM's models begin.
+_LIGHTGBM = (b"tree\nversion=", b"tree\r\nversion=")
 
 
 def filter_of(sort: Sort, words: str) -> str:
     """Give a file dialog's filter for a sort of file, with all files as the second."""
-    endings = " ".join(f"*{ending}" for ending, each in _ENDINGS.items() if each is sort)
+    listed = [ending for ending, each in _ENDINGS.items() if each is sort]
+    # LightGBM's models are texts
+    listed += [".txt"] if sort is Sort.MODEL else []
+    endings = " ".join(f"*{ending}" for ending in listed)
     return f"{words} ({endings});;All files (*)"
 
 
 def sort_of(path: Path) -> Sort | None:
     """Tell what a file is by its ending; None when FairDesk does not know it.
 
-    A folder is a model when it is that of a TensorFlow SavedModel.
+    A folder is a model when it is that of a TensorFlow SavedModel, a text when it begins as
+    LightGBM's do.
     """
     if path.is_dir():
         return Sort.MODEL if (path / "saved_model.pb").is_file() else None
+    if path.suffix.lower() == ".txt" and _begins(path).startswith(_LIGHTGBM):
+        return Sort.MODEL
     return _ENDINGS.get(path.suffix.lower())
+
+
+def _begins(path: Path) -> bytes:
+    with suppress(OSError), path.open("rb") as stream:
+        return stream.read(len(_LIGHTGBM[-1]))
+    return b""
 
 
 def dropped(data: QMimeData) -> Path | None:

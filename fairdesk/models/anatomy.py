@@ -163,6 +163,10 @@ def anatomy_of(opened: OpenedModel) -> Anatomy:
         from fairdesk.models.scikit_anatomy import anatomy_of_estimator  # noqa: PLC0415
 
         return anatomy_of_estimator(estimator)
+    own = getattr(opened, "anatomy", None)
+    if own is not None:
+        found: Anatomy = own()
+        return found
     roundings = getattr(opened, "roundings", None)
     if roundings is not None:
         network: Any = opened

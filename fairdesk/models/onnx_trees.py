@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.models.anatomy import Decides, Forest, OpaqueError
-from fairdesk.models.forest_anatomy import Grove, rounded_first
+from fairdesk.models.forests import Grove, rounded_first
 from fairdesk.models.onnx_graph import Graph, Node
 
 Float64 = NDArray[np.float64]

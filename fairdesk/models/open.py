@@ -13,6 +13,7 @@ import msgspec
 from fairdesk import file_types as types
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
+from fairdesk.models.boosting.kinds import BOOSTED, READABLE, kind_of
 from fairdesk.models.model import Companion, OpenedModel
 from fairdesk.models.packed import PACKED
 from fairdesk.signatures import as_text, looks_tabular, recognise, unpacked
@@ -26,13 +27,13 @@ _PICKLE_SUFFIXES = frozenset({".pkl", ".pickle", ".joblib", ".sav", ".p"})
 _PICKLE_PROTOCOL, _ONNX_VERSION = 5, 31
 
 #: What `describe_format` says of files that `open_model` opens.
-OPENED = frozenset(("keras-zip", "hdf5", "saved-model", "onnx", "pickle", "pmml", "skops"))
+OPENED = READABLE | {"keras-zip", "hdf5", "saved-model", "onnx", "pickle", "pmml", "skops"}
 #: So many files of a folder are listed.
 _LISTED = 10
 
 WANTED = (
-    "FairDesk opens Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops) and "
-    "PMML (.pmml) models."
+    "FairDesk opens Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops), PMML "
+    "(.pmml), XGBoost (.json, .ubj) and LightGBM (.txt) models."
 )
 
 
@@ -43,8 +44,9 @@ def describe_format(path: Path) -> str:
     -------
     str
         ``"keras-zip"``, ``"hdf5"``, ``"saved-model"`` (a folder), ``"onnx"``, ``"pickle"``,
-        ``"skops"``, ``"pmml"``; ``"archive"`` of one that may hold a model; or, of what cannot be
-        opened, ``"missing"``, ``"folder"``, ``"empty"``, ``"text"``, ``"foreign"`` (known to
+        ``"skops"``, ``"pmml"``, one of `fairdesk.models.boosting.kinds.BOOSTED`; ``"archive"`` of
+        one that may hold a model; or, of what cannot be opened,
+        ``"missing"``, ``"folder"``, ``"empty"``, ``"text"``, ``"foreign"`` (known to
         `fairdesk.signatures.recognise`, and no text) or ``"unknown"``.
 
     Raises
@@ -72,6 +74,8 @@ def describe_format(path: Path) -> str:
         return "archive" if known.unpacks else "foreign"
     if head.startswith(b"PK"):
         return _kind_of_zip(path)
+    if boosted := kind_of(head):
+        return boosted
     kinds = {
         "empty": not head,
         "hdf5": head.startswith(_HDF5),
@@ -153,6 +157,10 @@ def open_model(
         from fairdesk.models.sklearn_file import open_scikit  # noqa: PLC0415
 
         opened = with_layers(open_scikit(path, trusted=trusted, output=output))
+    elif kind in BOOSTED:
+        from fairdesk.models.boosting.opening import open_boosted  # noqa: PLC0415
+
+        opened = open_boosted(path, kind)
     else:
         raise _refusal(path, kind)
     if companions:

@@ -28,7 +28,8 @@ from fairdesk.models.anatomy import (
 from fairdesk.models.answers import first_line
 from fairdesk.models.dense_layers import Activation
 from fairdesk.models.estimators import innermost, rows_for
-from fairdesk.models.forest_anatomy import Read, read_trees, sums
+from fairdesk.models.forest_anatomy import read_trees
+from fairdesk.models.forests import Read, sums
 from fairdesk.models.model import Capability, Inputs, ModelCard, OpenedModel, Takes
 from fairdesk.models.sklearn_file import ScikitModel, alone
 

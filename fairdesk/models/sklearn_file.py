@@ -177,6 +177,10 @@ def open_scikit(path: Path, *, trusted: bool = False, output: str = "") -> Opene
         When it cannot be opened, or holds no trained classifier or regressor.
     """
     loaded = load(path, trusted=trusted)
+    if type(loaded.thing).__name__ == "Booster" and hasattr(loaded.thing, "predict"):
+        from fairdesk.models.boosting.opening import open_booster  # noqa: PLC0415 - rarely needed
+
+        return open_booster(path, loaded.thing)
     found = _Found.of(loaded.thing, path)
     asked, outputs, chosen = _choose(found, path, output)
     notes = [*loaded.notes]
@@ -227,11 +231,6 @@ def _has_model(thing: object) -> bool:
 
 def _no_model(thing: object, path: Path) -> ModelError:
     kind = type(thing).__name__
-    if kind == "Booster":
-        return ModelError(
-            f"“{path.name}” holds the bare booster of a model, without its classes.",
-            remedy="Save the XGBClassifier or LGBMClassifier itself with joblib.dump().",
-        )
     if hasattr(thing, "predict"):
         return ModelError(
             f"“{path.name}” holds a “{kind}”, which is no trained classifier or regressor.",

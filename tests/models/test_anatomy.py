@@ -6,7 +6,7 @@ from onnx import TensorProto, helper, save
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from fairdesk.models.anatomy import Forest, Layers, OpaqueError, anatomy_of
-from fairdesk.models.forest_anatomy import sums
+from fairdesk.models.forests import sums
 from fairdesk.models.open import open_model
 from fairdesk.samples import samples
 from tests.models.tables import SHARED, needs_shared

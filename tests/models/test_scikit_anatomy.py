@@ -47,7 +47,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from fairdesk.models.anatomy import Forest, Layers, OpaqueError, anatomy_of
-from fairdesk.models.forest_anatomy import rounded_first, sums
+from fairdesk.models.forests import rounded_first, sums
 from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
 from fairdesk.models.prepared import PreparedModel
@@ -195,6 +195,7 @@ def test_xgboost(tmp_path):
         (xgboost.XGBRegressor(n_estimators=8, max_depth=3), AMOUNT),
         (xgboost.XGBRFClassifier(n_estimators=6, max_depth=4), (TWO == "yes").astype(int)),
         (xgboost.XGBClassifier(n_estimators=6, missing=0.0), (TWO == "yes").astype(int)),
+        (xgboost.XGBClassifier(n_estimators=4, booster="dart", rate_drop=0.5), THREE),
     ):
         known = opened(tmp_path, model.fit(NUMBERS, truth))
         forest = anatomy_of(known).body
@@ -202,10 +203,11 @@ def test_xgboost(tmp_path):
         rows[::9, 1] = np.nan
         rows[::5, 2] = 0.0
         agrees(known, list(rows.T))
-    with pytest.raises(OpaqueError, match="dart"):
+    with pytest.raises(OpaqueError, match="linear"):
         anatomy_of(
             opened(
-                tmp_path, xgboost.XGBClassifier(n_estimators=2, booster="dart").fit(NUMBERS, PAID)
+                tmp_path,
+                xgboost.XGBClassifier(n_estimators=2, booster="gblinear").fit(NUMBERS, PAID),
             )
         )
 

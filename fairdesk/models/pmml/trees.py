@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
 from fairdesk.models.anatomy import Decides, Forest
-from fairdesk.models.forest_anatomy import sums
+from fairdesk.models.forests import sums
 from fairdesk.models.pmml.answers import Answer
 from fairdesk.models.pmml.columns import Float64, Kind, Places, Scope
 from fairdesk.models.pmml.document import Element, NotReadError

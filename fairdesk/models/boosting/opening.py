@@ -1,0 +1,171 @@
+"""Opening files of boosted trees: XGBoost's JSON and UBJSON, LightGBM's text, as data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fairdesk.errors import ModelError
+from fairdesk.files import sha256
+from fairdesk.models.anatomy import Layers, OpaqueError
+from fairdesk.models.boosting.ensemble import BrokenError
+from fairdesk.models.boosting.inside import read_booster
+from fairdesk.models.boosting.lightgbm_model import read_lightgbm
+from fairdesk.models.boosting.model import BoostedModel
+from fairdesk.models.boosting.reading import Reading, UnsupportedError
+from fairdesk.models.boosting.ubjson import decode
+from fairdesk.models.boosting.xgboost_model import read_xgboost
+from fairdesk.models.model import Capability, Hints, ModelCard, Takes
+
+#: No boosted model of a table is larger.
+_MOST_BYTES = 1 << 29
+_XGBOOST = "xgboost.Booster(model_file=“old.model”).save_model(“model.json”)"
+_LIGHTGBM = "booster.save_model(“model.txt”)"
+
+
+def open_boosted(path: Path, kind: str) -> BoostedModel:
+    """Open a file of boosted trees; no code of it or of its library runs.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    kind : str
+        As `kind_of` told.
+
+    Raises
+    ------
+    ModelError
+        When it is damaged, or holds what is not read.
+    """
+    name = f"“{path.name}”"
+    if kind == "xgboost-old":
+        raise _old(path)
+    if kind.endswith("-dump"):
+        saving = _LIGHTGBM if kind == "lightgbm-dump" else "booster.save_model(“model.json”)"
+        raise ModelError(
+            f"{name} lists a model’s trees for people to read; it is not the model.",
+            why="Its numbers are rounded, and where its sums begin is missing.",
+            remedy=f"Ask for the model itself: {saving}.",
+        )
+    if path.stat().st_size > _MOST_BYTES:
+        raise ModelError(
+            f"{name} is too large for a model of a table.",
+            why=f"It has more than {_MOST_BYTES >> 20:,} megabytes.",
+            remedy="Check that it is the right file.",
+        )
+    readers: dict[str, Callable[[bytes], Reading]] = {
+        "xgboost-json": lambda content: read_xgboost(json.loads(content)),
+        "xgboost-ubj": lambda content: read_xgboost(decode(content)),
+        "lightgbm": lambda content: read_lightgbm(_text(content)),
+    }
+    return _opened(path, lambda: readers[kind](path.read_bytes()), _saving(kind))
+
+
+def open_booster(path: Path, booster: Any) -> BoostedModel:  # noqa: ANN401 - XGBoost's or LightGBM's
+    """Read a bare booster, which its library rebuilt of a pickle, as its own file would be read.
+
+    Parameters
+    ----------
+    path : Path
+        The pickle.
+    booster : Any
+        The booster.
+
+    Raises
+    ------
+    ModelError
+        When it holds what is not read.
+    """
+    home = type(booster).__module__.partition(".")[0]
+    return _opened(path, lambda: read_booster(booster), _saving(home))
+
+
+def _saving(kind: str) -> str:
+    return _LIGHTGBM if kind == "lightgbm" else "booster.save_model(“model.json”)"
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise BrokenError("it is not UTF-8") from error
+
+
+def _old(path: Path) -> ModelError:
+    return ModelError(
+        f"“{path.name}” is in the binary format that XGBoost has given up.",
+        why="XGBoost 3.1 and newer cannot read it either.",
+        remedy="Ask its author to convert it, with XGBoost 3.0 or older, by one line of Python: "
+        f"{_XGBOOST}.",
+    )
+
+
+def _opened(path: Path, read: Callable[[], Reading], saving: str) -> BoostedModel:
+    name = f"“{path.name}”"
+    try:
+        reading = read()
+    except UnsupportedError as error:
+        raise ModelError(
+            f"{name} holds boosted trees of a kind that FairDesk does not read.",
+            why=f"The model cannot be opened as data: {error}.",
+            remedy=error.remedy,
+        ) from error
+    except BrokenError as error:
+        raise _broken(name, str(error), saving) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise _broken(name, f"it cannot be read: {str(error)[:200]}", saving) from error
+    opened = BoostedModel(_card(path, reading), reading.body)
+    try:
+        inside = opened.anatomy().body
+    except OpaqueError:
+        return opened
+    known = Capability.LAYERS if isinstance(inside, Layers) else Capability.TREES
+    card = msgspec.structs.replace(opened.card, can=(*opened.card.can, known))
+    return BoostedModel(card, reading.body)
+
+
+def _broken(name: str, why: str, saving: str) -> ModelError:
+    return ModelError(
+        f"{name} is damaged, or not a whole model.",
+        why=f"Reading it failed: {why}.",
+        remedy=f"Get the file again, or save the model again: {saving}.",
+    )
+
+
+def _card(path: Path, reading: Reading) -> ModelCard:
+    width = reading.body.width
+    names = reading.names or tuple(f"input {i + 1}" for i in range(width))
+    inputs = "1 input" if width == 1 else f"{width:,} inputs"
+    answers = f"{len(reading.classes):,} classes" if reading.classes else "one number"
+    can = [Capability.DECIDES]
+    can += [Capability.SCORES] if reading.scores != "labels" else []
+    codes = {names[place]: own for place, own in reading.codes.items()}
+    return ModelCard(
+        path=str(path),
+        sha256=sha256(path),
+        format=f"{reading.saved_with} model",
+        summary=f"{reading.summary.capitalize()}, {inputs}, {answers}.",
+        takes=Takes.MATRIX,
+        inputs=names,
+        named=bool(reading.names),
+        classes=reading.classes,
+        scores=reading.scores,
+        read_as_data=True,
+        saved_with=reading.saved_with,
+        warnings=reading.notes,
+        can=tuple(can),
+        accepts=("number",) * width,
+        hints=Hints(codes=codes, told=_told(codes)),
+    )
+
+
+def _told(codes: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(f"The model’s file has the codes of “{name}”." for name in codes)
+
+
+__all__ = ["open_boosted", "open_booster"]

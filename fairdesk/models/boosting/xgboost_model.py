@@ -1,0 +1,372 @@
+"""XGBoost's models, versions 1.0 to 3.x, as their JSON or UBJSON describes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.models.boosting.ensemble import (
+    MOST_CLASSES,
+    MOST_INPUTS,
+    BrokenError,
+    Ensemble,
+    Linear,
+    Link,
+    Tree,
+    column_of,
+    gathered,
+)
+from fairdesk.models.boosting.reading import Reading, UnsupportedError, untold_categories
+
+Kind = TypeVar("Kind", dict[str, Any], list[Any], str)
+Float32 = NDArray[np.float32]
+
+_VALUES, _PROBABILITIES = "values", "probabilities"
+#: Of each objective how sums become answers, and what these are.
+_OBJECTIVES: dict[str, tuple[Link, str]] = {
+    "binary:logistic": ("logistic", _PROBABILITIES),
+    "binary:logitraw": ("identity", "scores"),
+    "binary:hinge": ("hinge", "labels"),
+    "multi:softprob": ("softmax", _PROBABILITIES),
+    "multi:softmax": ("softmax", _PROBABILITIES),
+    "reg:logistic": ("logistic", _VALUES),
+    **dict.fromkeys(
+        (
+            *("reg:squarederror", "reg:linear", "reg:squaredlogerror", "reg:pseudohubererror"),
+            *("reg:absoluteerror", "reg:quantileerror", "reg:expectileerror"),
+            *("rank:pairwise", "rank:ndcg", "rank:map"),
+        ),
+        ("identity", _VALUES),
+    ),
+    **dict.fromkeys(
+        ("reg:gamma", "reg:tweedie", "count:poisson", "survival:cox", "survival:aft"),
+        ("exponential", _VALUES),
+    ),
+}
+#: Their base score is a probability.
+_LOGITS = frozenset({"binary:logistic", "reg:logistic"})
+#: Names that XGBoost itself gives.
+_NUMBERED = re.compile(r"f\d+", re.ASCII)
+_EXPORT = (
+    "Ask for a model whose trees decide one thing each, or for the model’s scores as a column of "
+    "the data."
+)
+
+
+def read_xgboost(document: Any) -> Reading:  # noqa: ANN401 - any JSON
+    """Read a model.
+
+    Parameters
+    ----------
+    document : Any
+        What the file says, as JSON or UBJSON; also what a pickled booster holds.
+
+    Raises
+    ------
+    BrokenError
+        When it is not what XGBoost writes.
+    UnsupportedError
+        When it is a kind of model that is not read.
+    """
+    if isinstance(document, dict) and isinstance(document.get("Model"), dict):
+        document = document["Model"]
+    learner = _part({"file": document}, "file", dict).get("learner")
+    learner = _part({"learner": learner}, "learner", dict)
+    if "learner_model_param" not in learner or "model" not in str(learner.get("gradient_booster")):
+        raise BrokenError("it has settings of a training, but no trees")
+    settings = _part(learner, "learner_model_param", dict)
+    objective = _part(_part(learner, "objective", dict), "name", str)
+    if objective not in _OBJECTIVES:
+        raise UnsupportedError(f"it was trained for “{objective[:80]}”", _EXPORT)
+    link, scores = _OBJECTIVES[objective]
+    width = _count(settings, "num_feature", MOST_INPUTS)
+    groups = max(1, _count(settings, "num_class", MOST_CLASSES, 0))
+    if _count(settings, "num_target", 1 << 31, 1) > 1:
+        raise UnsupportedError("it estimates several numbers at once", _EXPORT)
+    if (groups > 1) != (link == "softmax"):
+        raise BrokenError(f"{groups:,} classes do not go with “{objective}”")
+    base = _base(settings, objective, groups)
+    booster = _part(learner, "gradient_booster", dict)
+    attributes = learner.get("attributes") or {}
+    wrapped = isinstance(attributes, dict) and "scikit_learn" in attributes
+    notes: list[str] = []
+    body: Ensemble | Linear
+    if booster.get("name") == "gblinear":
+        # the library gives all classes the first one's
+        base[:] = base[0]
+        body = _linear(booster, width, groups, base, link)
+        summary = "linear model"
+    else:
+        trees = gathered(_trees(booster), width, groups)
+        kept, note = _kept(booster, attributes, groups, len(trees), wrapped=wrapped)
+        notes += [note] if note else []
+        body = Ensemble(
+            trees[:kept], width, base.astype(np.float64), np.float32, link, otherwise=True
+        )
+        summary = "1 tree" if kept == 1 else f"{kept:,} trees"
+    if objective == "binary:logitraw":
+        notes.append(
+            "It answers with a score, not a probability: class 1 is decided above 0, which is a "
+            "probability of one half."
+        )
+    codes = _codes(booster, width)
+    names = _names(learner, width)
+    notes += _untold(body, codes, names)
+    classes = _classes(attributes, max(2, groups)) if scores != _VALUES else ()
+    return Reading(body, scores, classes, names, _version(document), summary, codes, tuple(notes))
+
+
+def _part(told: dict[str, Any], name: str, kind: type[Kind]) -> Kind:
+    found = told.get(name)
+    if not isinstance(found, kind):
+        raise BrokenError(f"its part “{name}” is missing")
+    return found
+
+
+def _count(settings: dict[str, Any], name: str, most: int, default: int | None = None) -> int:
+    """Read a whole number, which XGBoost writes as a text."""
+    told = settings.get(name, default)
+    try:
+        count = int(str(told)[:20])
+    except ValueError as error:
+        raise BrokenError(f"“{name}” is not a whole number") from error
+    if not 0 <= count <= most:
+        raise BrokenError(f"“{name}” is {count:,}")
+    return count
+
+
+def _base(settings: dict[str, Any], objective: str, groups: int) -> Float32:
+    """Return where the sums begin: one number of each class, before the answer is made of it."""
+    text = str(settings.get("base_score", "0.5"))
+    try:
+        told = np.array(
+            [float(each) for each in text.strip().strip("[]").split(",")], dtype=np.float32
+        )
+    except ValueError as error:
+        raise BrokenError("“base_score” is not a number") from error
+    if len(told) not in (1, groups):
+        raise BrokenError(f"“base_score” has {len(told):,} entries, not {groups:,}")
+    one = np.float32(1)
+    # what cannot be a probability becomes no number, which is refused below; logarithms are
+    # rounded once, as the library's are
+    with np.errstate(all="ignore"):
+        if objective in _LOGITS:
+            told = (-np.log((one / told - one).astype(np.float64))).astype(np.float32)
+        elif _OBJECTIVES[objective][0] == "exponential":
+            told = np.log(told.astype(np.float64)).astype(np.float32)
+    if not np.isfinite(told).all():
+        raise BrokenError(f"“base_score” is {text[:40]}")
+    return np.array(np.broadcast_to(told, (groups,)))
+
+
+def _model(booster: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of the trees: that of “dart” lies one level deeper."""
+    name = booster.get("name")
+    if name == "dart":
+        booster = _part(booster, "gbtree", dict)
+    elif name != "gbtree":
+        raise UnsupportedError(f"it is of the kind “{str(name)[:40]}”", _EXPORT)
+    return _part(booster, "model", dict)
+
+
+def _trees(booster: dict[str, Any]) -> list[Tree]:
+    model = _model(booster)
+    trees = _part(model, "trees", list)
+    group = column_of(model.get("tree_info", []), "tree_info", np.int64, len(trees))
+    weights = np.ones(len(trees), np.float32)
+    if booster.get("name") == "dart":
+        weights = column_of(booster.get("weight_drop"), "weight_drop", np.float32, len(trees))
+    return [
+        _tree(tree, int(own), weight)
+        for tree, own, weight in zip(trees, group, weights, strict=True)
+    ]
+
+
+def _tree(told: Any, group: int, weight: np.float32) -> Tree:  # noqa: ANN401 - any JSON
+    told = _part({"trees": told}, "trees", dict)
+    parameters = _part(told, "tree_param", dict)
+    if _count(parameters, "size_leaf_vector", 1 << 31, 0) > 1:
+        raise UnsupportedError("each of its leaves decides several things at once", _EXPORT)
+    left = column_of(told.get("left_children"), "left_children", np.int64)
+    count = len(left)
+
+    def column(name: str, kind: type) -> NDArray[Any]:
+        return column_of(told.get(name), name, kind, count)
+
+    if _count(parameters, "num_nodes", 1 << 31, count) != count:
+        raise BrokenError(f"a tree claims {parameters['num_nodes']} nodes and has {count:,}")
+    inner = left >= 0
+    right = column("right_children", np.int64)
+    if (inner != (right >= 0)).any():
+        raise BrokenError("a node has one branch only")
+    condition = column("split_conditions", np.float32)
+    kinds = column("split_type", np.int64) if told.get("split_type") is not None else 0 * left
+    # to the left goes what is below: what is not above the number before it
+    below = np.nextafter(condition, np.float32(-np.inf)).astype(np.float64)
+    return Tree(
+        np.where(inner, column("split_indices", np.int64), -1),
+        left,
+        right,
+        np.where(inner & (kinds == 0), below, 0.0),
+        inner & (column("default_left", np.int64) == 1),
+        np.where(inner, np.float32(0), condition * weight).astype(np.float64),
+        group,
+        sets=_sets(told, np.flatnonzero(inner & (kinds == 1))),
+    )
+
+
+def _sets(told: dict[str, Any], nodes: NDArray[np.intp]) -> dict[int, NDArray[np.bool_]]:
+    """Read which categories go to the right; all others go to the left."""
+    if not nodes.size:
+        return {}
+    own = column_of(told.get("categories_nodes"), "categories_nodes", np.int64)
+    starts = column_of(told.get("categories_segments"), "categories_segments", np.int64, len(own))
+    sizes = column_of(told.get("categories_sizes"), "categories_sizes", np.int64, len(own))
+    every = column_of(told.get("categories"), "categories", np.int64)
+    wrong = (starts < 0) | (sizes < 0) | (starts + sizes > len(every))
+    if wrong.any() or sorted(own.tolist()) != nodes.tolist():
+        raise BrokenError("the categories of its splits are not there")
+    if ((every < 0) | (every >= 1 << 24)).any():
+        raise BrokenError("a category is numbered below 0 or beyond all others")
+    found = {}
+    for node, start, size in zip(own.tolist(), starts.tolist(), sizes.tolist(), strict=True):
+        right = every[start : start + size]
+        left = np.ones(int(right.max(initial=-1)) + 1, np.bool_)
+        left[right] = False
+        found[node] = left
+    return found
+
+
+def _kept(
+    booster: dict[str, Any],
+    attributes: dict[str, Any],
+    groups: int,
+    trees: int,
+    *,
+    wrapped: bool,
+) -> tuple[int, str]:
+    """Return how many trees answer, and what is to be said of that.
+
+    XGBClassifier and XGBRegressor answer with the rounds up to the best one where training was
+    stopped early; a bare booster with all of them. Files of theirs say whose they are.
+    """
+    best = attributes.get("best_iteration") if isinstance(attributes, dict) else None
+    if best is None:
+        return trees, ""
+    rounds = _count({"best_iteration": best}, "best_iteration", 1 << 31) + 1
+    model = _model(booster)
+    ends = model.get("iteration_indptr")
+    if ends is not None and len(ends):
+        ends = column_of(ends, "iteration_indptr", np.int64)
+        count = int(ends[min(rounds, len(ends) - 1)])
+    else:
+        parameters = model.get("gbtree_model_param") or {}
+        count = rounds * groups * max(1, _count(parameters, "num_parallel_tree", 1 << 20, 1))
+    if not 0 < count < trees:
+        return trees, ""
+    if not wrapped:
+        return trees, (
+            f"Its training was stopped early, after round {rounds:,} had been the best: a booster "
+            f"answers with all {trees:,} trees, and so does this file. XGBClassifier would use "
+            f"{count:,} of them."
+        )
+    return count, (
+        f"Its training was stopped early: of {trees:,} trees the first {count:,} answer, as in "
+        "XGBClassifier and XGBRegressor."
+    )
+
+
+def _linear(booster: dict[str, Any], width: int, groups: int, base: Float32, link: Link) -> Linear:
+    weights = column_of(
+        _part(booster, "model", dict).get("weights"),
+        "weights",
+        np.float32,
+        (width + 1) * groups,
+    ).reshape(width + 1, groups)
+    if not np.isfinite(weights).all():
+        raise BrokenError("a weight is not finite")
+    return Linear(weights[:-1].astype(np.float64), (weights[-1] + base).astype(np.float64), link)
+
+
+def _names(learner: dict[str, Any], width: int) -> tuple[str, ...]:
+    names = learner.get("feature_names") or []
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise BrokenError("“feature_names” are not names")
+    if len(names) not in (0, width) or len(set(names)) != len(names):
+        raise BrokenError(f"“feature_names” are {len(names):,}, for {width:,} inputs")
+    return () if all(map(_NUMBERED.fullmatch, names)) else tuple(names)
+
+
+def _classes(attributes: dict[str, Any], count: int) -> tuple[str, ...]:
+    """Return the names of the classes: versions 1.3 to 1.5 write them down."""
+    names: Any = None
+    try:
+        told = json.loads(attributes.get("scikit_learn", "{}"))
+        names = told.get("classes_") or (told.get("_le") or {}).get("classes_")
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        names = None
+    if isinstance(names, list) and len(names) == len(set(map(str, names))) == count:
+        return tuple(
+            str(int(each)) if isinstance(each, float) and each.is_integer() else str(each)
+            for each in names
+        )
+    return tuple(map(str, range(count)))
+
+
+def _codes(booster: dict[str, Any], width: int) -> dict[int, dict[str, float]]:
+    """Return the categories that the training table had, by their numbers: from version 3.1 on."""
+    if booster.get("name") == "gblinear":
+        return {}
+    every = (_model(booster).get("cats") or {}).get("enc") or []
+    if not isinstance(every, list) or len(every) not in (0, width):
+        raise BrokenError("its categories are not as many as its inputs")
+    found = {}
+    for i, told in enumerate(every):
+        texts = _texts(_part({"cats": told}, "cats", dict))
+        if texts and len(set(texts)) == len(texts):
+            found[i] = {text: float(code) for code, text in enumerate(texts)}
+    return found
+
+
+def _texts(told: dict[str, Any]) -> list[str]:
+    """Read names: numbers, or texts one after the other with where each ends."""
+    values = told.get("values")
+    if "offsets" not in told:
+        numbers = np.asarray([] if values is None else values)
+        return [f"{each:g}" if each % 1 else str(int(each)) for each in numbers.tolist()]
+    ends = column_of(told["offsets"], "offsets", np.int64)
+    content = column_of(values, "values", np.int64).astype(np.uint8).tobytes()
+    if (np.diff(ends) < 0).any() or (len(ends) and not 0 <= ends[0] <= ends[-1] <= len(content)):
+        raise BrokenError("the names of its categories are not there")
+    try:
+        return [
+            content[start:end].decode()
+            for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+        ]
+    except UnicodeDecodeError:
+        # some versions cut off names with letters of several bytes: then none is known
+        return []
+
+
+def _untold(
+    body: Ensemble | Linear, codes: dict[int, dict[str, float]], names: tuple[str, ...]
+) -> list[str]:
+    """Say which inputs take categories whose numbers the file does not tell."""
+    if isinstance(body, Linear):
+        return []
+    places = [i for i in np.flatnonzero(body.categorical).tolist() if i not in codes]
+    return untold_categories(places, names)
+
+
+def _version(document: dict[str, Any]) -> str:
+    told = document.get("version")
+    if isinstance(told, list | np.ndarray) and len(told) == 3:
+        return "XGBoost " + ".".join(str(int(each)) for each in list(told))
+    return "XGBoost"
+
+
+__all__ = ["read_xgboost"]
