@@ -126,7 +126,8 @@ def _verify_audit(arguments: argparse.Namespace) -> int:
     with closing(Worker()) as worker, _stopped_by_signals(worker) as stopped, _spinner() as say:
 
         def watch(sentence: str) -> None:
-            stopped()
+            if stopped():
+                raise KeyboardInterrupt
             say(sentence)
 
         told = verified.verify(
@@ -142,7 +143,17 @@ def _verify_audit(arguments: argparse.Namespace) -> int:
 
 def _reproduce(arguments: argparse.Namespace) -> int:
     """Run an audit again, and tell what came of it; gives the exit code."""
-    with closing(Worker()) as worker, _stopped_by_signals(worker), _progress_bar() as watch:
+    with (
+        closing(Worker()) as worker,
+        _stopped_by_signals(worker) as stopped,
+        _progress_bar() as bar,
+    ):
+
+        def watch(state: RunState) -> None:
+            if stopped():
+                raise KeyboardInterrupt
+            bar(state)
+
         told = verified.run_again(worker, again_of(arguments), watch)
     return _tell(told, arguments)
 
@@ -158,8 +169,12 @@ def _tell(told: verified.Account, arguments: argparse.Namespace, out: Path | Non
 def _audit(arguments: argparse.Namespace) -> int:
     """Make the audit, and say what came of it; gives the exit code."""
     question = question_of(arguments)
-    with closing(Worker()) as worker, _stopped_by_signals(worker), _progress_bar() as watch:
-        outcome = audit(worker, question, arguments.out, watch)
+    with (
+        closing(Worker()) as worker,
+        _stopped_by_signals(worker) as stopped,
+        _progress_bar() as bar,
+    ):
+        outcome = audit(worker, question, arguments.out, bar, stopped)
     # in ASCII, so that it is JSON whatever the encoding of the output
     _say(
         json.dumps(msgspec.to_builtins(_figures(outcome))) if arguments.json else _summary(outcome)
@@ -169,14 +184,18 @@ def _audit(arguments: argparse.Namespace) -> int:
     if trouble := next(iter(failed), outcome.trouble):
         _complain(trouble)
         return FAILED
-    return INTERRUPTED if any(run.state == "stopped" for run in outcome.runs) else 0
+    return INTERRUPTED if stopped() or any(run.state == "stopped" for run in outcome.runs) else 0
 
 
 def _repair(arguments: argparse.Namespace) -> int:
     """Repair the model of an audit, and say what came of it; gives the exit code."""
     question = repair_of(arguments)
-    with closing(Worker()) as worker, _stopped_by_signals(worker), _progress_bar() as watch:
-        outcome = repair(worker, question, watch)
+    with (
+        closing(Worker()) as worker,
+        _stopped_by_signals(worker) as stopped,
+        _progress_bar() as bar,
+    ):
+        outcome = repair(worker, question, bar, stopped)
     if arguments.json:
         _say(json.dumps(msgspec.to_builtins(_repair_figures(outcome))))
     else:
@@ -185,7 +204,7 @@ def _repair(arguments: argparse.Namespace) -> int:
     if trouble := run.message if run.state == "failed" else outcome.trouble:
         _complain(trouble)
         return FAILED
-    return INTERRUPTED if run.state == "stopped" else 0
+    return INTERRUPTED if stopped() or run.state == "stopped" else 0
 
 
 def _report(arguments: argparse.Namespace) -> int:
@@ -204,16 +223,12 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _stopped_by_signals(worker: Worker) -> Iterator[Callable[[], None]]:
+def _stopped_by_signals(worker: Worker) -> Iterator[Callable[[], bool]]:
     """Let the first Ctrl-C or SIGTERM stop what the worker does; a second one ends the command.
 
-    Gives what raises `KeyboardInterrupt` once one came, for whoever works between two calls.
+    Gives what tells whether one came: between two calls there is nothing that it could stop.
     """
     stopped = False
-
-    def look() -> None:
-        if stopped:
-            raise KeyboardInterrupt
 
     def stop(_signal: int, _frame: object) -> None:
         nonlocal stopped
@@ -228,7 +243,7 @@ def _stopped_by_signals(worker: Worker) -> Iterator[Callable[[], None]]:
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield look
+        yield lambda: stopped
     except WorkerError as error:
         if stopped:
             raise KeyboardInterrupt from error

@@ -212,7 +212,11 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def audit(
-    worker: Worker, question: Question, folder: Path, watch: Callable[[RunState], None]
+    worker: Worker,
+    question: Question,
+    folder: Path,
+    watch: Callable[[RunState], None],
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Make an audit and write its files.
 
@@ -228,6 +232,8 @@ def audit(
     watch : callable
         Told every state of the run, then its end again with each file that is written as its
         phase.
+    stopped : callable, optional
+        Tells whether the audit is to end, also where that was said while the worker did nothing.
 
     Raises
     ------
@@ -247,16 +253,16 @@ def audit(
         # where no method was asked for, the report still counts groups
         state = RunState(0, "groups", "done")
         refused = ""
-        for run in question.runs:
+        left = list(question.runs)
+        while left and not stopped() and state.state != "stopped":
+            run = left.pop(0)
             try:
-                for state in run_audit(worker, store, run):
+                for state in _states(worker, store, run, stopped):
                     watch(state)
             except SpecError as error:
                 # a repair may turn out to have nothing to work with; what was found is written
                 log.warning("%s was not begun: %s", run.method, error)
                 refused = refused or str(error)
-            if state.state == "stopped":
-                break
 
         def doing(phase: str, done: int = 0, total: int = 0) -> None:
             watch(msgspec.structs.replace(state, phase=phase, done=done, total=total))
@@ -267,12 +273,29 @@ def audit(
         )
         unseen = (each.name for each in spec.domain.unseen)
         names = (*spec.domain.names, *unseen, spec.label)
-        warnings = (*_warnings(found, names), *unweighed, *left_out)
+        not_begun = (
+            f"{method_named(run.method).title} was not begun: the audit was stopped."
+            for run in left
+        )
+        warnings = (*_warnings(found, names), *not_begun, *unweighed, *left_out)
         return Outcome(spec, found, tuple(store.runs()), files, refused or trouble, warnings)
 
 
+def _states(
+    worker: Worker, store: Store, run: RunSpec, stopped: Callable[[], bool]
+) -> Iterator[RunState]:
+    """Run a method, and stop it too where that was asked for before its search had begun."""
+    for state in run_audit(worker, store, run):
+        yield state
+        if stopped() and state.state in ("running", "paused"):
+            worker.stop()
+
+
 def repair(
-    worker: Worker, question: RepairQuestion, watch: Callable[[RunState], None]
+    worker: Worker,
+    question: RepairQuestion,
+    watch: Callable[[RunState], None],
+    stopped: Callable[[], bool] = lambda: False,
 ) -> RepairOutcome:
     """Repair the model of an audit, keep that in the audit, and export what came of it.
 
@@ -284,6 +307,8 @@ def repair(
         What to repair.
     watch : callable
         Told every state of the run, then its end again while files are written.
+    stopped : callable, optional
+        As of `audit`.
 
     Raises
     ------
@@ -301,7 +326,7 @@ def repair(
         check_repair(run, store)
         _make_folder(question.out)
         _reopen(worker, store.spec, question)
-        for state in run_audit(worker, store, run):
+        for state in _states(worker, store, run, stopped):
             watch(state)
         record = store.runs()[-1]
         exported, files, trouble = None, dict[str, str](), ""

@@ -437,7 +437,7 @@ def test_a_disk_that_fills(quick, tmp_path, capsys, monkeypatch):
 
     Small.create = staticmethod(create)
     monkeypatch.setattr(headless, "Store", Small)
-    assert cli.main(quick("--option", "steps=5000")) == 1
+    assert cli.main(quick("--option", "steps=600")) == 1
     err = capsys.readouterr().err
     assert "disk is full" in err
     assert err.count("\n") == 1
@@ -565,6 +565,32 @@ def test_ctrl_c_and_sigterm_keep_and_write_what_was_found(tmp_path, number):
     with Store.open(audit) as store:
         assert store.runs()[0].state == "stopped"
         assert store.count(PairQuery()) == figures["found"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("when", "states"), [((1, "done"), ["done"]), ((2, "running"), ["done", "stopped"])]
+)
+def test_a_stop_that_comes_between_two_searches_is_remembered(
+    quick, tmp_path, monkeypatch, capsys, number, when, states
+):
+    fake_guest.write_source(tmp_path / "slow.txt", "time.sleep(0.01)")
+    pressed = []
+
+    def press(state):
+        if (state.run_id, state.state) == when and not pressed:
+            pressed.append(state)
+            signal.raise_signal(number)
+
+    monkeypatch.setattr(commands, "_progress_bar", lambda: nullcontext(press))
+    slow = ("--method", "steps", "--option", "steps=600", "--json")
+    assert cli.main(quick(*slow, method="groups", model=tmp_path / "slow.txt")) == 130
+    told = json.loads(capsys.readouterr().out)
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        assert [run.state for run in store.runs()] == states
+    not_begun = [each for each in told["warnings"] if each.startswith("Steps was not begun")]
+    assert len(not_begun) == 2 - len(states)
+    assert "report.pdf" in told["files"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="opens a terminal of its own")
