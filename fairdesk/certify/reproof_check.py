@@ -171,8 +171,8 @@ def check_again(
             if len(told) < _TOLD:
                 told.append(f"In box {claims.nodes[box]}: {said}.")
     chance = drawn / max(int(whole.sum()), 1)
-    told += _said(claims, np.minimum(proven, claims.stated), len(left_open()), chance)
     failed = int(contradicted.sum())
+    told += _said(claims, np.minimum(proven, claims.stated), len(left_open()), failed, chance)
     return Outcome(count, failed, len(left_open()), tuple(told))
 
 
@@ -205,16 +205,17 @@ def _in_order(
         yield left[start : start + _AGAIN_AT_ONCE], 0
 
 
-def _said(claims: Claims, proven: Float64, left_open: int, chance: float) -> list[str]:
-    """Say what share of what is stated was proven once more."""
+def _said(claims: Claims, proven: Float64, left_open: int, failed: int, chance: float) -> list[str]:
+    """Say what share of what is stated was proven once more: nothing of what is contradicted."""
     count = len(claims.nodes)
+    again = count - left_open - failed
     shares = []
     for i, what in enumerate(("certified", "falsified")):
         stated = float(claims.size @ claims.stated[:, i])
         if stated > 0:
             share = float(claims.size @ proven[:, i]) / stated
-            shares.append(f"{_percent(share, whole=not left_open)} of the {what} share")
-    boxes = f"{count - left_open:,} of {count:,} boxes"
+            shares.append(f"{_percent(share, whole=again == count)} of the {what} share")
+    boxes = f"{again:,} of {count:,} boxes"
     said = [f"Re-proved: {' and '.join(shares)} ({boxes})."]
     if left_open:
         tried = (

@@ -122,6 +122,11 @@ def test_every_changed_box_is_found(proof):
         assert AGAIN in wrong, np.flatnonzero(forged["verdict"] != arrays["verdict"])
         assert wrong <= {AGAIN, FALSIFIED}
         assert found[AGAIN].failed == 1
+        # and nothing of it is told to be proven
+        again = found[AGAIN].tried - found[AGAIN].unknown - 1
+        (said,) = (each for each in found[AGAIN].told if each.startswith("Re-proved: "))
+        assert f"({again:,} of {found[AGAIN].tried:,} boxes)" in said
+        assert "100 %" not in said
         tried += 1
     assert tried >= 1
 
