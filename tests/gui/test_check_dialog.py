@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from fairdesk.arguments import parse, question_of
 from fairdesk.audit.store import Store
 from fairdesk.audit.worker import Worker
+from fairdesk.errors import FairDeskError
 from fairdesk.files import resources
 from fairdesk.gui import parts
 from fairdesk.gui.workspace.check_dialog import CheckDialog
@@ -105,6 +106,33 @@ def test_a_missing_manifest_is_told_and_nothing_is_lost(qtbot, opened, tmp_path)
     qtbot.waitUntil(dialog.banner.isVisible, timeout=LONG)
     assert dialog.check.isEnabled()
     assert dialog.account is None
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_every_box_of_a_certificate_is_proven_again_where_that_is_asked_for(
+    qtbot, made, monkeypatch, everything
+):
+    with Store.read(made / "audit.fairdesk") as store:
+        spec = store.spec
+    plain = CheckDialog(made / "audit.fairdesk", spec)
+    dialog = CheckDialog(made / "audit.fairdesk", spec, certified=True)
+    asked = []
+
+    def verify(_worker, recheck, *_more):
+        asked.append(recheck.everything)
+        raise FairDeskError("That is enough.")
+
+    monkeypatch.setattr(verified, "verify", verify)
+    for each in (plain, dialog):
+        qtbot.addWidget(each)
+        each.show()
+    assert not plain.everything.isVisible()
+    assert dialog.everything.isVisible()
+    if everything:
+        dialog.everything.click()
+    dialog.check.click()
+    qtbot.waitUntil(dialog.banner.isVisible, timeout=LONG)
+    assert asked == [everything]
 
 
 def test_cancel_ends_a_check(qtbot, opened):

@@ -59,11 +59,15 @@ class CheckDialog(QDialog):
         The audit.
     spec : AuditSpec
         Its question.
+    certified : bool
+        Whether it has certificates.
     """
 
     _said = Signal(str)
 
-    def __init__(self, path: Path, spec: AuditSpec, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, path: Path, spec: AuditSpec, parent: QWidget | None = None, *, certified: bool = False
+    ) -> None:
         super().__init__(parent)
         self._path, self._spec = path, spec
         self._stop = threading.Event()
@@ -79,6 +83,10 @@ class CheckDialog(QDialog):
             "Ask the model about &all reported pairs, not about 1,000 of them"
         )
         self.everybody.setChecked(True)
+        self.everything = QCheckBox(
+            "Prove every &box of a certificate once more, however long that takes"
+        )
+        self.everything.setVisible(certified)
         self.banner = parts.Banner()
         self.busy = parts.Busy(cancel=True, steady=True)
         self.results = QWidget()
@@ -109,6 +117,7 @@ class CheckDialog(QDialog):
             Path(data).expanduser() if data else None,
             Path(model).expanduser() if model and not self._spec.predictions else None,
             sample=None if self.everybody.isChecked() else _SAMPLE,
+            everything=self.everything.isChecked(),
             trusted=trusted or self._spec.trusted,
         )
         given = self.manifest.text().strip()
@@ -156,6 +165,7 @@ class CheckDialog(QDialog):
             row.addWidget(choose, 0, Qt.AlignmentFlag.AlignBottom)
             form.addLayout(row)
         form.addWidget(self.everybody)
+        form.addWidget(self.everything)
         self._form = QWidget()
         self._form.setLayout(form)
         form.setContentsMargins(0, 0, 0, 0)

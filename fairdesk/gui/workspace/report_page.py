@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.store import RunState
 from fairdesk.errors import FairDeskError
+from fairdesk.events import Proven
 from fairdesk.gui import parts, theme
 from fairdesk.gui.background import in_background
 from fairdesk.gui.workspace.check_dialog import CheckDialog
@@ -154,7 +155,10 @@ class ReportPage(QWidget):
     def check_audit(self) -> None:
         """Ask with what to check the audit once more."""
         self.form.keep()
-        _show(CheckDialog(self._session.path, self._session.spec, self))
+        session = self._session
+        figures = (figure for run in session.runs for figure in run.figures)
+        certified = any(isinstance(figure, Proven) for figure in figures)
+        _show(CheckDialog(session.path, session.spec, self, certified=certified))
 
     def show_place(self, *places: str) -> None:
         """Show where the report tells of something: the first of these keys that it shows.
