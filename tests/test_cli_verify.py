@@ -1,18 +1,32 @@
 """``fairdesk verify`` of a whole audit, and ``fairdesk reproduce``: from the files to the code."""
 
+import io
 import json
 import shutil
 import signal
+import sqlite3
 import sys
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 
+import joblib
+import msgspec
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from fairdesk import cli, commands
+from fairdesk.audit import digests
 from fairdesk.audit.store import Store
 from fairdesk.audit.worker import Worker
+from fairdesk.certify import certificate
+from fairdesk.certify.certificate import ALIKE, UNLIKE
 from fairdesk.report.verified_files import ATTACHED, FILES, REMADE
 from tests.audit import audited, fake_guest, making
+from tests.certify.test_reproof_check import AGAIN, FALSIFIED
+from tests.certify.test_verify import changed, summed
 
 
 class Kept(Worker):
@@ -230,3 +244,97 @@ def test_what_cannot_be_decided_of_cells_is_told(tmp_path, capsys, words, said):
     given = ("--data", data, "--model", model, "--label", "hired", "--favourable", "yes")
     assert cli.main(["inspect", *map(str, given), *words]) == 1
     assert said in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def proven(tmp_path_factory):
+    """Prove something of a small network with the command; gives its folder."""
+    folder = tmp_path_factory.mktemp("proven")
+    rng = np.random.default_rng(4)
+    rows = np.column_stack([*(rng.integers(0, 101, 400) for _ in range(3)), np.arange(400) % 2])
+    rows[0], rows[1] = 0, 100
+    rows[:4, 3] = 0, 1, 0, 1
+    label = (rows @ [1, -1, 1, 9] + rng.normal(0, 9, 400) > 55).astype(int)
+    lines = [",".join(map(str, each)) for each in np.column_stack((rows, label)).tolist()]
+    (folder / "people.csv").write_text("\n".join(["debts,years,wage,sex,hired", *lines]) + "\n")
+    frame = pd.DataFrame(rows, columns=["debts", "years", "wage", "sex"])
+    network = MLPClassifier((4,), max_iter=60, random_state=0, learning_rate_init=0.05)
+    joblib.dump(make_pipeline(StandardScaler(), network).fit(frame, label), folder / "model.joblib")
+    given = ("--data", folder / "people.csv", "--model", folder / "model.joblib", "--trust-model")
+    question = ("--label", "hired", "--favourable", "1", "--protected", "sex")
+    how = ("--method", "certify", "--option", "seconds=2", "--out", folder / "out")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        assert cli.main([str(word) for word in ("audit", *given, *question, *how)]) == 0
+    return folder
+
+
+def forge(proof):
+    """Say the opposite of the smallest certified box, with totals to match."""
+    header, arrays = certificate.unpack(proof)
+    sizes = {
+        int(node): int(np.prod(high - low + 1))
+        for part in certificate.leaves(arrays)
+        for node, low, high in zip(part.nodes, part.low, part.high, strict=True)
+        if arrays["verdict"][node] == ALIKE
+    }
+    assert len(sizes) > 5
+    forged = changed(arrays, "verdict", min(sizes, key=sizes.__getitem__), UNLIKE)
+    header = summed(certificate.decoded(header), forged)
+    file = io.BytesIO()
+    certificate.write(file, certificate.encoded(header), forged)
+    return header, file.getvalue()
+
+
+def forge_audit(path):
+    """Put a forged certificate into an audit: its figures, its fingerprints and the log too."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        ((file, figures),) = connection.execute(
+            "SELECT file, figures FROM certificate JOIN run ON run = id"
+        ).fetchall()
+        header, forged = forge(io.BytesIO(file))
+        told = json.loads(figures)
+        for each in told:
+            if each["type"] == "Proven" and each["of"] == "domain":
+                each["certified"], each["falsified"] = (
+                    header.certified_share,
+                    header.falsified_share,
+                )
+                each["certified_people"], each["falsified_people"] = (
+                    header.certified,
+                    header.falsified,
+                )
+        connection.execute("UPDATE certificate SET file = ?", (forged,))
+        connection.execute("UPDATE run SET figures = ?", (json.dumps(told),))
+        ended = msgspec.json.encode(digests.run(connection, 1)).decode()
+        rewritten = 'UPDATE log SET told = ? WHERE told LIKE \'%"step":"ended"%\''
+        assert connection.execute(rewritten, (ended,)).rowcount == 1
+    audited.chained_anew(path)
+
+
+def test_a_forged_box_is_found_though_the_log_was_written_anew(
+    proven, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(commands, "Worker", Worker)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    audit, proof = tmp_path / "audit.fairdesk", tmp_path / "c.fairdesk-proof"
+    for honest in (True, False):
+        shutil.copy(proven / "out" / "audit.fairdesk", audit)
+        shutil.copy(proven / "out" / "certificate.fairdesk-proof", proof)
+        if not honest:
+            forge_audit(audit)
+            proof.write_bytes(forge(io.BytesIO(proof.read_bytes()))[1])
+        for file in (audit, proof):
+            given = ("--data", proven / "people.csv", "--model", proven / "model.joblib")
+            words = ("verify", file, *given, "--trust-model", "--all", "--seconds", 0, "--json")
+            words += ("--file", elsewhere) if file == audit else ()
+            code = cli.main([str(word) for word in words])
+            told = json.loads(capsys.readouterr().out)
+            names = {each.removeprefix("Run 1: ") for each in differing(told)}
+            assert (code, told["holds"]) == (int(not honest), honest), differing(told)
+            assert honest or AGAIN in names
+            # neither the log nor what is told of the certificate tells anything
+            assert names <= {AGAIN, FALSIFIED, "People in falsified boxes, asked of the model"}
+            (again,) = (each for each in told["checks"] if each["name"].endswith(AGAIN))
+            assert (again["failed"], again["unknown"]) == (int(not honest), 0)
