@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fairdesk.audit.methods import METHODS, Answers, Method, method_named, why_off
+from fairdesk.audit.methods import METHODS, Answers, Method, method_named, unrepeatable, why_off
 from fairdesk.audit.records import RunRecord, RunState
 from fairdesk.audit.spec import AuditSpec
-from fairdesk.events import GroupGap, Likeness, Share
+from fairdesk.events import ExcessChange, GroupGap, Likeness, Share
 from fairdesk.report import about_repairs
 from fairdesk.report.figures import proven_of
 
@@ -36,8 +36,21 @@ def all_off(spec: AuditSpec, kind: Answers) -> tuple[str, ...]:
     if not all(reasons):
         return ()
     # one reason for all of them is told once
-    obstacle = spec.domain.obstacle
+    shared = [unrepeatable(each, spec.model.repeatability) for each in methods]
+    obstacle = spec.domain.obstacle or (shared[0] if all(shared) else "")
     return (f"Off here: {obstacle}.",) if obstacle else tuple(reasons)
+
+
+def estimates(spec: AuditSpec) -> str:
+    """Name the method that estimates how common it is: another where the model wavers."""
+    usual, repeated = METHODS["estimate"], METHODS["repeats"]
+    off = unrepeatable(usual, spec.model.repeatability)
+    return repeated.key if off else usual.key
+
+
+def excesses(run: Run) -> tuple[ExcessChange, ...]:
+    """Give what a run that repeated its queries measured."""
+    return tuple(each for each in run.figures if isinstance(each, ExcessChange))
 
 
 def with_examples(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:

@@ -18,6 +18,7 @@ from fairdesk.gui.workspace.answering import (
     Run,
     all_off,
     answering,
+    excesses,
     method_of,
     proves,
     with_examples,
@@ -357,10 +358,10 @@ class OverviewPage(QWidget):
             run,
             latest,
             session.many,
-            estimated=share is not None or tried,
+            estimated=share is not None or tried or any(map(excesses, session.runs)),
             proven=tried or bool(off(session.spec)),
             grouped=grouped or bool(groups_off(session.spec)),
-            individual=not session.spec.domain.obstacle,
+            individual=not all_off(session.spec, Answers.EXAMPLES),
             repaired=bool(answering(session.runs, Answers.REPAIR)),
         )
         self._next.said.setText(following.words)
@@ -406,6 +407,13 @@ class OverviewPage(QWidget):
         live = self._session.live
         runs: list[Run] = [*self._session.runs, *([live] if live is not None else [])]
         share, *others = telling_share(runs) or (None,)
+        repeated = [each for run in runs for each in excesses(run)]
+        if share is None and repeated:
+            spec = self._session.spec
+            self._estimated.name("▨", "Estimated")
+            self._estimated.said.setText(figures.excess_sentence(spec, repeated[-1]))
+            self._estimated_more.hide()
+            return None
         if share is None:
             self._estimated.name("▨", "Estimated")
             reasons = all_off(self._session.spec, Answers.SHARE)

@@ -19,17 +19,23 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.methods import ABOUT_GROUPS, Answers
 from fairdesk.audit.records import RunRecord
 from fairdesk.audit.spec import AuditSpec
-from fairdesk.events import ExcessChange, GroupGap, Share
+from fairdesk.events import GroupGap, Share
 from fairdesk.gui import parts, theme
 from fairdesk.gui.chart import Drawing, Line, LineChart, Mark
-from fairdesk.gui.workspace.answering import Run, all_off, gaps, method_of, shares
+from fairdesk.gui.workspace.answering import (
+    Run,
+    all_off,
+    excesses,
+    gaps,
+    method_of,
+    shares,
+)
 from fairdesk.gui.workspace.run_choice import RunChoice
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.share_bars import ShareBar, ShareBars
 from fairdesk.gui.workspace.short_table import short_table
 from fairdesk.gui.workspace.statement import Statement
 from fairdesk.gui.workspace.steps import OF_STATE
-from fairdesk.repeatability import Repeatability
 from fairdesk.report import figures, words
 
 #: Sets of protected attributes in the table; more make the page endless.
@@ -343,6 +349,8 @@ class SharePage(QWidget):
         if run.state == "failed":
             again = (("Estimate again", self.estimate.emit),)
             self._banner.say("The run failed; what it measured is kept.", run.message, again)
+        elif changed := figures.changed_answers(run):
+            self._banner.say(changed)
         else:
             self._banner.clear()
         self._say(main_shares(told), run)
@@ -357,8 +365,9 @@ class SharePage(QWidget):
         texts = [
             (_mark(share), figures.share_sentence(spec, share), intervals(share)) for share in told
         ]
-        repeated = [each for each in run.figures if isinstance(each, ExcessChange | Repeatability)]
-        texts += [("▨ Estimated", said, "") for said in figures.sentences(spec, repeated)]
+        texts += [
+            ("▨ Estimated", figures.excess_sentence(spec, each), "") for each in excesses(run)
+        ]
         if not texts:
             texts = [("…", "Nothing is measured yet.", "")]
         while len(self._statements) > len(texts):

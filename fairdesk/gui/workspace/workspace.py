@@ -34,6 +34,7 @@ from fairdesk.gui.workspace.answering import (
     Run,
     all_off,
     answering,
+    estimates,
     fall,
     method_of,
     proves,
@@ -268,7 +269,7 @@ class Workspace(QWidget):
 
     def estimate(self) -> None:
         """Estimate how common it is."""
-        self._ask((self._anew("estimate", _SECONDS),))
+        self._ask((self._anew(estimates(self._session.spec), _SECONDS),))
 
     def prove(self) -> None:
         """Prove what can be proven."""
