@@ -90,6 +90,9 @@ _BINARY_ENDINGS = {
     ".data-00000-of-00001": types.TF_CHECKPOINT,
     ".meta": types.TF_CHECKPOINT,
 }
+#: What may stand before the root element of XML: comments and instructions. Each is tried in one
+#: way only, else many of them take forever.
+_PROLOGUE = r"\s*+(?>(?:<!--.*?-->|<\?.*?\?>)\s*)*+"
 #: Texts that are known by how they begin, without regard to case.
 _TEXTS: tuple[tuple[re.Pattern[str], Recognised], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), found)
@@ -124,22 +127,22 @@ _TEXTS: tuple[tuple[re.Pattern[str], Recognised], ...] = tuple(
             ),
         ),
         (
-            r"\s*(<!--.*?-->\s*)*(<!doctype html|<html)(?=.*github)",
+            rf"{_PROLOGUE}(<!doctype html|<html)(?=.*github)",
             stand_in(
                 "the web page that GitHub shows about a file, not the file itself",
                 "Open that page and press “Download raw file”.",
             ),
         ),
         (
-            r"\s*(<!--.*?-->\s*)*(<!doctype html|<html)",
+            rf"{_PROLOGUE}(<!doctype html|<html)",
             stand_in(
                 "a web page (HTML)",
                 "Open the page that it was saved from, and download the file itself.",
             ),
         ),
-        (r"\s*(<\?xml.*?\?>\s*)?(<!--.*?-->\s*)*<svg", text_type("a picture (SVG)")),
+        (rf"{_PROLOGUE}<svg", text_type("a picture (SVG)")),
         (
-            r"\s*(<\?xml.*?\?>\s*)?(<!--.*?-->\s*)*<net\s",
+            rf"{_PROLOGUE}<net\s",
             text_type(
                 "the description of an OpenVINO model",
                 "Choose the ONNX model that it was converted from.",
@@ -149,7 +152,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Recognised], ...] = tuple(
         (r"tree\nversion=", types.BOOSTED_TEXT),
         (r"\s*\{.*\"nbformat\"", text_type("a notebook (Jupyter)", types.SCRIPT)),
         (
-            r"\s*\{.*\"class_name\".*\"config\"",
+            r"(?>\s*\{.*?\"class_name\").*\"config\"",
             text_type(
                 "the description of a Keras model, without its weights",
                 'Ask its author for the whole model: model.save("model.keras").',
@@ -174,9 +177,9 @@ _TEXTS: tuple[tuple[re.Pattern[str], Recognised], ...] = tuple(
             text_type("Python code", types.SCRIPT),
         ),
         (
-            r"(#.*?\n|\s)*library\(\w+\)",
+            r"(?>#[^\n]*\n|\s)*+library\(\w+\)",
             text_type(
-                "types.R code",
+                "R code",
                 "Run it and export the trained model as PMML: "
                 'pmml::save_pmml(pmml::pmml(model), "model.pmml").',
             ),
@@ -185,9 +188,8 @@ _TEXTS: tuple[tuple[re.Pattern[str], Recognised], ...] = tuple(
 )
 
 
-#: The root element, after what may stand before it.
 _PMML = re.compile(
-    r"\s*((<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^>\[]*(\[.*?\])?>)\s*)*<(\w+:)?PMML\b", re.DOTALL
+    rf"{_PROLOGUE}(<!DOCTYPE[^>\[]*+(\[.*?\])?>{_PROLOGUE})?<(\w+:)?PMML\b", re.DOTALL
 )
 
 

@@ -103,7 +103,7 @@ _FILES = [
     ("m.onnx", b"404: Not Found", "that the file is not there", "address of the download"),
     ("train.ipynb", _NOTEBOOK, "a notebook", 'joblib.dump(model, "model.joblib")'),
     ("train.py", b"# fits it\nimport numpy\n", "Python code", "joblib.dump(model"),
-    ("train.R", b"# fits it\nlibrary(caret)\n", "R code", "save_pmml"),
+    ("train.R", b"# fits it\nlibrary(caret)\n", "is R code", "save_pmml"),
     ("net.json", _KERAS_JSON, "without its weights", 'model.save("model.keras")'),
     ("MLmodel", b"artifact_path: model\nflavors:\n  sklearn: {}\n", "MLflow", "model.pkl"),
     ("notes.json", b'{"a": 1}', "a JSON file", "ONNX or PMML"),
@@ -146,6 +146,10 @@ def test_a_file_that_is_no_model_is_called_what_it_is(tmp_path, name, content, w
         ("m.keras", _zip("config.json", "model.weights.h5"), "a Keras model"),
         ("m.pkl", pickle.dumps({"a": 1}), "a Python pickle"),
         ("m.pmml", b'<?xml version="1.0"?>\n<!-- x -->\n<PMML version="4.4">', "a PMML model"),
+        ("old.xhtml", b'<?xml version="1.0"?>\n' + b"<!-- x -->\n" * 60 + b"<HTML>", "a web page"),
+        ("none.xml", b"<!-- x -->" * 60 + b"<?x?>" * 60 + b"<x/>", "but not PMML"),
+        ("late.pmml", b"<!-- x -->" * 60 + b"<!DOCTYPE PMML><PMML>", "a PMML model"),
+        ("many.R", b"# a\n" * 60 + b"library(MASS)\n", "is R code"),
         ("rows.zip", _zip("adult.csv", "read.me"), "that holds “adult.csv”, “read.me”"),
     ],
     ids=_shown,
@@ -172,6 +176,12 @@ def test_no_table_is_taken_for_something_else(tmp_path, first, rest):
     path.write_text(f"{header}\n{row}\n{row}\n", encoding="utf-8")
     assert recognise(path) is None
     assert len(read_table(path).codes) == 2
+
+
+def test_a_table_below_many_notes_is_soon_known_to_be_none_of_these(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("# note\n" * 60 + "a,b\n1,2\n", encoding="utf-8")
+    assert recognise(path) is None
 
 
 def _model():

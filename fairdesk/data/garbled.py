@@ -6,11 +6,13 @@ another encoding.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Sequence
 
 #: A text may have gone through this more than once.
 _MOST_TIMES = 3
 _USUAL = "cp1252"
+_CONTROLS = "fairdesk.controls"
 
 
 def meant(text: str, encoding: str = _USUAL) -> str:
@@ -40,17 +42,23 @@ def meanings(texts: Sequence[str], encoding: str) -> dict[str, str]:
 
 
 def _decoded(text: str, encoding: str) -> str | None:
-    """Read the bytes of a text as UTF-8; None where they are none."""
+    """Read the bytes of a text as UTF-8; None where they are none.
+
+    So they are in an encoding of one byte a letter only: in those of Chinese or Japanese a whole
+    word may by chance be the bytes of another.
+    """
     try:
-        raw = b"".join(_byte(letter, encoding) for letter in text)
-        return raw.decode()
+        raw = text.encode(encoding, _CONTROLS)
+        return raw.decode() if len(raw) == len(text) else None
     except UnicodeError:
         return None
 
 
-def _byte(letter: str, encoding: str) -> bytes:
-    try:
-        return letter.encode(encoding)
-    except UnicodeEncodeError:
-        # bytes that the encoding does not know are read as control characters
-        return letter.encode("latin-1")
+def _control(error: UnicodeError) -> tuple[bytes, int]:
+    """Give the bytes that an encoding does not know: they are read as control characters."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return error.object[error.start : error.end].encode("latin-1"), error.end
+
+
+codecs.register_error(_CONTROLS, _control)

@@ -42,8 +42,10 @@ _CURRENCIES = "$€£¥¢₹₽₩₺₴₪₫฿₦₱"
 _UNIT = rf"[{_CURRENCIES}%]|USD|EUR|GBP|CHF|JPY|INR|Rs\.?"
 _SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
 _GROUPINGS = {".": (",", " ", "'"), ",": (".", " ", "'")}
-#: How a number begins in any format: a cheap look before the formats are tried.
-_PERHAPS = re.compile(rf"[+-]?(?:{_UNIT})?\s?[+-]?[.,]?\d")
+#: What is a number in any format looks like this: a cheap look before the formats are tried.
+_PERHAPS = re.compile(
+    rf"\s*+[+-]?(?:{_UNIT})?\s?[+-]?(?=\s*+[.,]?\d)[\d.,'’\s]++(?:[eE][+-]?\d+)?\s*+(?:{_UNIT})?\s*+"
+)
 #: A number with a mark that may stand before thousandths or after thousands.
 _EITHER = re.compile(r"\D*\d{1,3}[.,]\d{3}\D*")
 #: No number is longer, but for zeros before or after it.
@@ -101,14 +103,16 @@ def read_numbers(
     """
     if reading.numeric is False:
         return None
-    perhaps = np.array([bool(_PERHAPS.match(text.lstrip())) for text in texts], dtype=bool)
+    perhaps = np.array([bool(_PERHAPS.fullmatch(text)) for text in texts], dtype=bool)
     if not perhaps.any() or not (
         reading.numeric or reading.format or 2 * counts[perhaps].sum() >= counts.sum()
     ):
         return None
+    likely = [texts[i] for i in np.flatnonzero(perhaps).tolist()]
     best: NumbersRead | None = None
-    for form in _formats(texts, decimal) if reading.format is None else [reading.format]:
-        values = _values(texts, form)
+    for form in _formats(likely, decimal) if reading.format is None else [reading.format]:
+        values = np.full(len(texts), np.nan)
+        values[perhaps] = _values(likely, form)
         odd = np.isnan(values)
         if best is None or counts[odd].sum() < counts[best.odd].sum():
             best = NumbersRead(form, values, odd)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from fairdesk.data import reading
+from fairdesk.data import number_formats, reading
 from fairdesk.data.number_formats import format_of, mended, written_like
 from fairdesk.data.profile import problems
 from fairdesk.data.reading import read_table, retype
@@ -329,3 +329,28 @@ def test_no_encoding_is_found_wrong_in_what_only_one_gives(text):
     if found != text:
         assert len(found) < len(text)
         assert not text.isascii()
+
+
+def test_a_word_is_not_taken_for_the_bytes_of_another(write):
+    """The bytes of “女” (woman) in GB 18030 are those of “Ů” in UTF-8."""
+    path = write("sex\n" + "女\n男\n" * 3, "gb18030")
+    (column,) = read_table(path, Dialect(encoding="gb18030")).columns
+    assert column.garbled == ()
+    assert column.values == ("女", "男")
+
+
+def test_texts_that_begin_like_numbers_are_tried_in_no_format(monkeypatch):
+    tried = []
+    values = number_formats._values
+    monkeypatch.setattr(
+        number_formats, "_values", lambda texts, form: tried.extend(texts) or values(texts, form)
+    )
+    streets = [f"{i} Main Street" for i in range(50)]
+    counts = np.ones(50, np.intp)
+    assert number_formats.read_numbers(streets, counts, ".", ColumnReading()) is None
+    assert not tried
+    mixed = [*streets[:25], *(f"$ {i}" for i in range(25))]
+    read = number_formats.read_numbers(mixed, counts, ".", ColumnReading(numeric=True))
+    assert read.values[25:].tolist() == list(range(25))
+    assert read.odd.tolist() == [True] * 25 + [False] * 25
+    assert not set(tried) & set(streets)
