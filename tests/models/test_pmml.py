@@ -505,6 +505,59 @@ def test_what_is_hostile_or_not_read_is_refused_by_name(tmp_path, document, said
     assert caught.value.remedy
 
 
+_ONE_LEAF = f'<TreeModel functionName="regression">{_schema("x0")}<Node score="1"><True/></Node>'
+_GENERAL = '<GeneralRegressionModel functionName="regression" modelType="generalizedLinear" '
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (
+            (
+                f'<MiningModel functionName="regression">{_schema("x0")}<Segmentation '
+                'multipleModelMethod="weightedAverage"><Segment weight="0"><True/>'
+                f"{_ONE_LEAF}</TreeModel></Segment></Segmentation></MiningModel>"
+            ),
+            "weights do not add up",
+        ),
+        (
+            (
+                f'{_GENERAL}linkFunction="identity" offsetValue="abc">{_schema("x0")}<ParamMatrix>'
+                '<PCell parameterName="p" beta="1"/></ParamMatrix></GeneralRegressionModel>'
+            ),
+            "“offsetValue” is “abc”",
+        ),
+        (
+            f'{_GENERAL}linkFunction="identity">{_schema("x0")}</GeneralRegressionModel>',
+            "without a ParamMatrix",
+        ),
+        (
+            _ONE_LEAF.replace(
+                "<True/>",
+                '<SimpleSetPredicate field="x0" booleanOperator="isIn"><Array type="string">'
+                '"1</Array></SimpleSetPredicate>',
+            )
+            + "</TreeModel>",
+            "a quotation mark that does not end",
+        ),
+    ],
+)
+def test_a_malformed_model_is_refused_by_what_is_wrong(tmp_path, model, said):
+    with pytest.raises(ModelError) as caught:
+        _opened(tmp_path, _document(model))
+    assert said in str(caught.value)
+
+
+def test_a_class_may_be_called_infinite_and_a_scorecard_has_no_classes(tmp_path):
+    tree = f'<TreeModel functionName="classification">{_schema("x0")}<Node score="1"><True/></Node>'
+    document = _document(f"{tree}</TreeModel>", classes=("inf", "1"))
+    numbers = document.replace('dataType="string"', 'dataType="double"')
+    assert set(_opened(tmp_path, numbers).card.classes) == {"inf", "1"}
+    card = f'<Scorecard functionName="classification">{_schema("x0")}<Characteristics/></Scorecard>'
+    with pytest.raises(ModelError, match="a scorecard that decides between classes"):
+        _opened(tmp_path, _document(card, classes=("n", "p")))
+
+
 def test_deep_trees_are_read_without_recursion(tmp_path):
     depth = 1_400
     nodes = "".join(

@@ -169,7 +169,7 @@ Output = Callable[[Scope, Answer, Column], Column]
 
 
 def _class_text(value: float | str) -> str:
-    return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _outputs(element: Element, model: Model) -> dict[str, Output]:
@@ -293,6 +293,8 @@ def _forest(
         weights.append(segment.number("weight", 1.0) if weighted else 1.0)
     if not trees:
         return None
+    if method not in ("sum", "weightedSum") and not sum(weights) > 0:
+        raise NotReadError("segments whose weights do not add up to more than 0")
     scale = 1.0 if method in ("sum", "weightedSum") else 1.0 / sum(weights)
     return ForestPart(trees, [weight * scale for weight in weights], classes, known, method)
 

@@ -134,7 +134,10 @@ def array_of(element: Element) -> list[str]:
         return array.text.split()
     reader = shlex.shlex(array.text, posix=True)
     reader.whitespace_split, reader.commenters, reader.quotes = True, "", '"'
-    return list(reader)
+    try:
+        return list(reader)
+    except ValueError:
+        raise NotReadError("an Array with a quotation mark that does not end") from None
 
 
 def _kind(field: str, kinds: Mapping[str, Kind]) -> Kind:

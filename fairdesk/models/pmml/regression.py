@@ -151,8 +151,7 @@ class GeneralRegressionPart:
             "identity" if kind in ("regression", "generalLinear") else element.get("linkFunction")
         )
         self._link = None if self._multinomial else _inverse(link or "identity")
-        offset = element.get("offsetValue")
-        self._offset = float(offset) if offset else 0.0
+        self._offset = element.number("offsetValue", 0.0)
         self._offset_field = element.get("offsetVariable")
         if element.get("trialsVariable") or element.get("trialsValue"):
             raise NotReadError("general regressions of numbers of trials")
@@ -161,6 +160,8 @@ class GeneralRegressionPart:
         for cell in element.within("ParamMatrix"):
             parameter = cell.get("parameterName")
             weights[cell.get("targetCategory")][parameter] = cell.number("beta")
+        if not weights:
+            raise NotReadError("a general regression without a ParamMatrix")
         self._weights = dict(weights)
         reference = element.get("targetReferenceCategory")
         others = [name for name in self._weights if name]
@@ -232,6 +233,8 @@ class ScorecardPart:
     """A ``Scorecard``: points for attributes, added up."""
 
     def __init__(self, element: Element, classes: tuple[str, ...], known: Definitions) -> None:
+        if classes:
+            raise NotReadError("a scorecard that decides between classes")
         self.classes = classes
         self.shares = False
         self._initial = element.number("initialScore", 0.0)
