@@ -536,7 +536,12 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
     )
     add("--table", metavar="NAME", default="", help="its sheet or table, where it has several")
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--model", metavar="M", type=Path, help="Keras, ONNX, scikit-learn, XGBoost, LightGBM or PMML")
+    which.add_argument(
+        "--model",
+        metavar="M",
+        type=Path,
+        help="Keras, ONNX, scikit-learn, XGBoost, LightGBM or PMML",
+    )
     which.add_argument(
         "--predictions",
         metavar="COL",
