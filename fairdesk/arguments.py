@@ -540,7 +540,7 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
         "--model",
         metavar="M",
         type=Path,
-        help="Keras, ONNX, scikit-learn, XGBoost, LightGBM or PMML",
+        help="Keras, ONNX, scikit-learn, PMML, XGBoost, LightGBM or CatBoost",
     )
     which.add_argument(
         "--predictions",

@@ -22,7 +22,17 @@ from fairdesk.models.model import Mapping, ModelCard
 #: What reads data and models, computes answers, walks through them, proves, and sets the report.
 _LIBRARIES = (
     *("numpy", "scipy", "numba", "pandas", "pyarrow", "python-calamine", "scikit-learn", "joblib"),
-    *("skops", "lightgbm", "xgboost", "onnx", "onnxruntime", "skl2onnx", "h5py", "keras"),
+    *(
+        "skops",
+        "lightgbm",
+        "xgboost",
+        "catboost",
+        "onnx",
+        "onnxruntime",
+        "skl2onnx",
+        "h5py",
+        "keras",
+    ),
     *("tensorflow-cpu", "tensorflow", "z3-solver", "lark", "fairlearn", "statsmodels", "msgspec"),
     *("typst", "jinja2", "babel", "pyhanko"),
 )

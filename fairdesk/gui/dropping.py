@@ -46,6 +46,7 @@ _ENDINGS = {
     ".ubj": Sort.MODEL,
     ".model": Sort.MODEL,
     ".bst": Sort.MODEL,
+    ".cbm": Sort.MODEL,
 }
 #: How the texts of LightGBM's models begin.
 _LIGHTGBM = (b"tree\nversion=", b"tree\r\nversion=")

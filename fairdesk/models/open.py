@@ -33,7 +33,7 @@ _LISTED = 10
 
 WANTED = (
     "FairDesk opens Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops), PMML "
-    "(.pmml), XGBoost (.json, .ubj) and LightGBM (.txt) models."
+    "(.pmml), XGBoost (.json, .ubj), LightGBM (.txt) and CatBoost (.cbm) models."
 )
 
 

@@ -271,8 +271,8 @@ class ModelPage(Page):
             "Drop a model file here",
             "&Choose a file…",
             "Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops), PMML "
-            "(.pmml), XGBoost (.json, .ubj), LightGBM (.txt); a TensorFlow SavedModel is a "
-            "folder: drop it",
+            "(.pmml), XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm); a TensorFlow "
+            "SavedModel is a folder: drop it",
         )
         self._empty.asked.connect(self._choose)
         self.column = bounded(QComboBox(), 20)

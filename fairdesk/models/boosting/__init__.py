@@ -1,1 +1,1 @@
-"""Boosted trees in their libraries' own files: XGBoost's and LightGBM's are read as data."""
+"""Boosted trees in their libraries' own files: XGBoost's and LightGBM's as data."""

@@ -12,6 +12,7 @@ import msgspec
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.models.anatomy import Layers, OpaqueError
+from fairdesk.models.boosting.catboost_model import open_catboost
 from fairdesk.models.boosting.ensemble import BrokenError
 from fairdesk.models.boosting.inside import read_booster
 from fairdesk.models.boosting.lightgbm_model import read_lightgbm
@@ -19,7 +20,7 @@ from fairdesk.models.boosting.model import BoostedModel
 from fairdesk.models.boosting.reading import Reading, UnsupportedError
 from fairdesk.models.boosting.ubjson import decode
 from fairdesk.models.boosting.xgboost_model import read_xgboost
-from fairdesk.models.model import Capability, Hints, ModelCard, Takes
+from fairdesk.models.model import Capability, Hints, ModelCard, OpenedModel, Takes
 
 #: No boosted model of a table is larger.
 _MOST_BYTES = 1 << 29
@@ -27,8 +28,8 @@ _XGBOOST = "xgboost.Booster(model_file=“old.model”).save_model(“model.json
 _LIGHTGBM = "booster.save_model(“model.txt”)"
 
 
-def open_boosted(path: Path, kind: str) -> BoostedModel:
-    """Open a file of boosted trees; no code of it or of its library runs.
+def open_boosted(path: Path, kind: str) -> OpenedModel:
+    """Open a file of boosted trees; nothing of it runs, and of its library only CatBoost's.
 
     Parameters
     ----------
@@ -58,6 +59,8 @@ def open_boosted(path: Path, kind: str) -> BoostedModel:
             why=f"It has more than {_MOST_BYTES >> 20:,} megabytes.",
             remedy="Check that it is the right file.",
         )
+    if kind.startswith("catboost-"):
+        return open_catboost(path, kind.removeprefix("catboost-"))
     readers: dict[str, Callable[[bytes], Reading]] = {
         "xgboost-json": lambda content: read_xgboost(json.loads(content)),
         "xgboost-ubj": lambda content: read_xgboost(decode(content)),
@@ -156,7 +159,7 @@ def _card(path: Path, reading: Reading) -> ModelCard:
         classes=reading.classes,
         scores=reading.scores,
         read_as_data=True,
-        saved_with=reading.saved_with,
+        saved_with=reading.saved_with if " " in reading.saved_with else "",
         warnings=reading.notes,
         can=tuple(can),
         accepts=("number",) * width,
