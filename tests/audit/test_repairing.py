@@ -341,7 +341,7 @@ def test_a_budget_lets_a_repair_come_to_its_end(prepared):
 
 
 def test_stopping_while_a_model_is_trained_ends_the_process_and_keeps_what_is_known(prepared):
-    worker, store = prepared("calls > 20 and time.sleep(100)", finish=0.5, terminate=0.5)
+    worker, store = prepared("calls > 40 and time.sleep(100)", finish=0.5, terminate=0.5)
     running = run(worker, store, LONG)
     # it has come as far as it ever will
     stopping = threading.Timer(3.0, worker.stop)
