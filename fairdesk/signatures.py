@@ -90,9 +90,19 @@ _BINARY_ENDINGS = {
     ".data-00000-of-00001": types.TF_CHECKPOINT,
     ".meta": types.TF_CHECKPOINT,
 }
-#: What may stand before the root element of XML: comments and instructions. Each is tried in one
-#: way only, else many of them take forever.
-_PROLOGUE = r"\s*+(?>(?:<!--.*?-->|<\?.*?\?>)\s*)*+"
+
+
+def _once(pattern: str, name: str = "before") -> str:
+    """Match a pattern in one way only: tried in several, many comments would take forever.
+
+    An atomic group; Python knows these from 3.11 on, and this module runs in older ones too.
+    """
+    return f"(?=(?P<{name}>{pattern}))(?P={name})"
+
+
+#: What may stand before the root element of XML: comments and instructions.
+_NOTES = r"\s*(?:(?:<!--.*?-->|<\?.*?\?>)\s*)*"
+_PROLOGUE = _once(_NOTES)
 #: Texts that are known by how they begin, without regard to case.
 _TEXTS: tuple[tuple[re.Pattern[str], Recognised], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), found)
@@ -152,7 +162,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Recognised], ...] = tuple(
         (r"tree\nversion=", types.BOOSTED_TEXT),
         (r"\s*\{.*\"nbformat\"", text_type("a notebook (Jupyter)", types.SCRIPT)),
         (
-            r"(?>\s*\{.*?\"class_name\").*\"config\"",
+            _once(r"\s*\{.*?\"class_name\"") + r".*\"config\"",
             text_type(
                 "the description of a Keras model, without its weights",
                 'Ask its author for the whole model: model.save("model.keras").',
@@ -177,7 +187,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Recognised], ...] = tuple(
             text_type("Python code", types.SCRIPT),
         ),
         (
-            r"(?>#[^\n]*\n|\s)*+library\(\w+\)",
+            _once(r"(?:#[^\n]*\n|\s)*") + r"library\(\w+\)",
             text_type(
                 "R code",
                 "Run it and export the trained model as PMML: "
@@ -189,7 +199,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Recognised], ...] = tuple(
 
 
 _PMML = re.compile(
-    rf"{_PROLOGUE}(<!DOCTYPE[^>\[]*+(\[.*?\])?>{_PROLOGUE})?<(\w+:)?PMML\b", re.DOTALL
+    rf"{_PROLOGUE}(<!DOCTYPE[^>\[]*(\[.*?\])?>{_once(_NOTES, 'after')})?<(\w+:)?PMML\b", re.DOTALL
 )
 
 

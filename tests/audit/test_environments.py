@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -255,6 +256,10 @@ def test_what_runs_in_older_pythons_is_written_in_them():
                 if union or {each.arg for each in node.keywords} & {"strict", "slots", "kw_only"}:
                     newer.append(f"{name}:{node.lineno}")
             if isinstance(node, ast.Attribute) and node.attr in ("removeprefix", "removesuffix"):
+                newer.append(f"{name}:{node.lineno}")
+            # atomic groups and possessive quantifiers of patterns
+            text = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(text, str) and re.search(r"\(\?>|[*+?]\+", text):
                 newer.append(f"{name}:{node.lineno}")
     assert not newer
 

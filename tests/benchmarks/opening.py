@@ -57,9 +57,10 @@ _EMPTY = (
     r"Choose (another|a) file[^.]*\.",
     r"Check its name[^.]*\.",
     r"Results so far are kept\.",
+    r"The log file tells more\.",
     r"Unpack it[^.]*\.",
 )
-_GUESSED = re.compile(r"perhaps|it is damaged, or", re.IGNORECASE)
+_GUESSED = re.compile(r"perhaps|it is damaged, or|something unexpected", re.IGNORECASE)
 _NO_MODEL = re.compile(r"holds no model")
 
 #: Loads a file with the library that it belongs to, and nothing else.
