@@ -205,7 +205,7 @@ def test_a_model_that_says_otherwise(worker, path):
         ("DELETE FROM finding WHERE id = 9", {RUNS, TOTALS, LEARNED}),
         ("UPDATE run SET tried = tried + 1 WHERE id = 1", {RUNS}),
         ("UPDATE run SET found = found + 1 WHERE id = 1", {RUNS, TOTALS}),
-        ("UPDATE run SET ended = started WHERE id = 1", {RUNS}),
+        ("UPDATE run SET ended = '2020-02-02T20:20:20+00:00' WHERE id = 1", {RUNS}),
         ("UPDATE run SET state = 'running' WHERE id = 1", {RUNS}),
         ("UPDATE run SET figures = replace(figures, '0.', '0.1') WHERE id = 3", {RUNS}),
         ("UPDATE run SET spec = replace(spec, '\"seed\":3', '\"seed\":4') WHERE id = 1", {RUNS}),
