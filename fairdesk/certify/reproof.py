@@ -3,7 +3,8 @@
 Each box states which shares of its points are certified (all members of the similar set get the
 same decision) and falsified (two of them do not). It is divided until bounds
 (`fairdesk.certify.reproof_bounds`) decide its parts, or these are so small that the model itself
-answers for every point. Of a linear model with one margin the points are counted, by adding up the
+answers for every point. A model that cannot be looked into has no bounds: its small boxes are asked
+about as they are. Of a linear model with one margin the points are counted, by adding up the
 distributions of the axes' terms on a grid. What is not proven in time is not proven: it contradicts
 nothing. A contradiction is a point of which the model's own answers say so, or a count.
 """
@@ -25,7 +26,6 @@ from fairdesk.certify.reproof_check import BY_COUNT, BY_POINT, NOTHING, ROUNDING
 from fairdesk.certify.reproof_forest import ForestBounds
 from fairdesk.certify.reproof_linear import LinearCounter
 from fairdesk.certify.space import Places, Space
-from fairdesk.errors import SpecError
 from fairdesk.models.anatomy import Layers, OpaqueError, anatomy_of
 from fairdesk.models.feeding import FedModel
 
@@ -54,15 +54,11 @@ def reprover(space: Space, fed: FedModel, differ: Differ) -> Reprove:
     differ : callable
         Asks the model.
 
-    Raises
-    ------
-    SpecError
-        When it cannot be looked into the model.
     """
     try:
         anatomy = anatomy_of(fed.opened)
-    except OpaqueError as error:
-        raise SpecError("The boxes cannot be proven once more.", why=f"Detail: {error}.") from error
+    except OpaqueError:
+        return _Reprover(None, np.zeros((0, 0), dtype=np.bool_), differ).prove
     body = anatomy.body
     precision = body.precision if isinstance(body, Layers) else np.float64
     columns = columns_of(space, anatomy, fed, precision)
@@ -96,7 +92,7 @@ class _Reprover:
 
     def __init__(
         self,
-        bounds: Bounds,
+        bounds: Bounds | None,
         wanted: NDArray[np.bool_],
         differ: Differ,
         counter: LinearCounter | None = None,
@@ -111,6 +107,8 @@ class _Reprover:
 
     def look(self, parts: _Parts, group: Numbers) -> tuple[Numbers, Float64]:
         """Return of parts whether they are alike (0), unlike (1) or undecided (-1), and where."""
+        if self._bounds is None:
+            return np.full(len(group), -1, dtype=np.int64), np.zeros(parts.low.shape)
         wanted = self._wanted[group]
         told = self._bounds.decided(parts.low, parts.high, wanted)
         known = wanted & (told.decision >= 0)
@@ -134,6 +132,11 @@ class _Reprover:
     def differ(self, places: Places) -> NDArray[np.bool_]:
         """Ask the model."""
         return self._differ(places)
+
+    @property
+    def divides(self) -> bool:
+        """Whether bounds may decide a part of a box that they do not decide as a whole."""
+        return self._bounds is not None
 
 
 class _Work:
@@ -235,7 +238,7 @@ class _Work:
                 self._settle(np.array([box]))
         # its parts would be counted no better
         divided = np.flatnonzero(~asked & ~counted & ~self._over[parts.box])
-        if not len(divided):
+        if not len(divided) or not self._prover.divides:
             return
         np.add.at(self._divided, parts.box[divided], 1)
         divided = divided[self._divided[parts.box[divided]] <= _MOST_PARTS // len(self._low)]
