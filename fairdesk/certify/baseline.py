@@ -16,7 +16,7 @@ from fairdesk.certify.telling import Course
 from fairdesk.errors import SpecError
 from fairdesk.events import Proven, Rows
 from fairdesk.individual.similar import Ledger
-from fairdesk.models.anatomy import Layers, OpaqueError, anatomy_of
+from fairdesk.models.anatomy import Layers, OpaqueError, structure_of
 from fairdesk.models.feeding import FedModel
 
 #: By how much a sum of so many masses can be off, for each of them.
@@ -43,7 +43,7 @@ def network_of(ledger: Ledger, people: Rows, method: str) -> Encoded:
     fed = cast("FedModel", ledger.asked.model)
     remedy = "Choose “Certify”, which takes other models too, or estimate the share."
     try:
-        anatomy = anatomy_of(fed.opened)
+        anatomy = structure_of(fed.opened)
     except OpaqueError as error:
         raise SpecError(
             f"{method} cannot look into this model: {error}.",

@@ -28,7 +28,7 @@ from fairdesk.certify.telling import Course, Sums, proven, refinement, regions
 from fairdesk.events import Estimated, Event, Figure, Measured, Progress, Proven, Rows, Share, timed
 from fairdesk.individual import estimate, everybody
 from fairdesk.individual.similar import Ledger
-from fairdesk.models.anatomy import OpaqueError, anatomy_of
+from fairdesk.models.anatomy import OpaqueError, structure_of
 from fairdesk.models.feeding import FedModel
 
 #: Progress and figures are told every so many seconds.
@@ -141,7 +141,7 @@ def shares(ledger: Ledger, people: Rows, seconds: float) -> Generator[Progress, 
         As of `search`.
     """
     fed = cast("FedModel", ledger.asked.model)
-    layout = lay_out(ledger.domain, people, anatomy_of(fed.opened), fed)
+    layout = lay_out(ledger.domain, people, structure_of(fed.opened), fed)
     # what is random in it belongs to what is told beside
     rng = np.random.default_rng(0)
     proof = _Proof(ledger, people, CertifyOptions(seconds, 0), rng, layout)
@@ -154,7 +154,7 @@ def _search(
     yield ledger.progress("looking", 0, _WHOLE)
     fed = cast("FedModel", ledger.asked.model)
     try:
-        anatomy = anatomy_of(fed.opened)
+        anatomy = structure_of(fed.opened)
     except OpaqueError as error:
         for event in _without(ledger, people, rng):
             yield _because(event, str(error)) if isinstance(event, Measured) else event

@@ -26,7 +26,7 @@ from fairdesk.certify.reproof_check import BY_COUNT, BY_POINT, NOTHING, ROUNDING
 from fairdesk.certify.reproof_forest import ForestBounds
 from fairdesk.certify.reproof_linear import LinearCounter
 from fairdesk.certify.space import Places, Space
-from fairdesk.models.anatomy import Layers, OpaqueError, anatomy_of
+from fairdesk.models.anatomy import Layers, OpaqueError, structure_of
 from fairdesk.models.feeding import FedModel
 
 Float64 = NDArray[np.float64]
@@ -56,7 +56,7 @@ def reprover(space: Space, fed: FedModel, differ: Differ) -> Reprove:
 
     """
     try:
-        anatomy = anatomy_of(fed.opened)
+        anatomy = structure_of(fed.opened)
     except OpaqueError:
         return _Reprover(None, np.zeros((0, 0), dtype=np.bool_), differ).prove
     body = anatomy.body

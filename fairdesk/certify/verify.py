@@ -747,10 +747,10 @@ def solver(header: Header, arrays: Arrays, fed: FedModel) -> Solve:
     # these load what proves, which only a process that holds a model does
     from fairdesk.certify.encoded import encode  # noqa: PLC0415 - see above
     from fairdesk.certify.smt import bounds_of, check_box, refuse_curves  # noqa: PLC0415
-    from fairdesk.models.anatomy import Layers, OpaqueError, anatomy_of  # noqa: PLC0415
+    from fairdesk.models.anatomy import Layers, OpaqueError, structure_of  # noqa: PLC0415
 
     try:
-        anatomy = anatomy_of(fed.opened)
+        anatomy = structure_of(fed.opened)
     except OpaqueError as error:
         raise _unsolvable(str(error)) from error
     if not isinstance(anatomy.body, Layers):

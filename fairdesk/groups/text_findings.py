@@ -30,7 +30,7 @@ from fairdesk.groups.testing import ALPHA, holm
 from fairdesk.groups.text_tables import Table, Texts
 
 if TYPE_CHECKING:
-    from fairdesk.groups.testsgd import TestSgdOptions
+    from fairdesk.groups.options import TestSgdOptions
 
 #: At most so many rule sets are told of each outcome, the highest scores first.
 MOST_TOLD = 1_000

@@ -49,7 +49,7 @@ from fairdesk.individual.sampling import Pace
 from fairdesk.models.model import labels
 
 if TYPE_CHECKING:
-    from fairdesk.groups.testsgd import TestSgdOptions
+    from fairdesk.groups.options import TestSgdOptions
 
 #: About so many sentences are written before they are asked about.
 BATCH = 2_048

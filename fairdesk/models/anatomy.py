@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.models.dense import DenseNetwork, as_matrix
 from fairdesk.models.dense_layers import Activation
 from fairdesk.models.model import Inputs, OpenedModel
-from fairdesk.models.prepared import PreparedModel
 
 Float64 = NDArray[np.float64]
 #: How a body's numbers become the decision, before a mapping says anything else (`decision.py`).
@@ -143,103 +141,15 @@ class OpaqueError(Exception):
 CLOSE = 2.0**-20
 
 
-def anatomy_of(opened: OpenedModel) -> Anatomy:
-    """Look into an opened model.
+def structure_of(opened: OpenedModel) -> Anatomy:
+    """Look into an opened model: ask it for its ``structure()``, where its kind has one.
 
     Raises
     ------
     OpaqueError
         When its arithmetic is not known, or is none that this part reads.
     """
-    # more may be known of a model than its own file tells
-    opened = getattr(opened, "described", opened)
-    if isinstance(opened, DenseNetwork):
-        return _of_network(opened)
-    if isinstance(opened, PreparedModel):
-        return _behind(opened)
-    estimator: Any = opened if hasattr(opened, "estimator") else None
-    if estimator is not None:
-        # scikit-learn takes seconds to load; whoever has such a model has loaded it
-        from fairdesk.models.scikit_anatomy import anatomy_of_estimator  # noqa: PLC0415
-
-        return anatomy_of_estimator(estimator)
-    own = getattr(opened, "anatomy", None)
-    if own is not None:
-        found: Anatomy = own()
-        return found
-    roundings = getattr(opened, "roundings", None)
-    if roundings is not None:
-        network: Any = opened
-        return _of_network(network, roundings)
-    forest = getattr(opened, "forest", None)
-    if forest is not None:
-        width = len(opened.card.inputs)
-        sources = tuple((i,) for i in range(width))
-        return Anatomy(as_matrix, sources, (True,) * width, forest, CLOSE)
-    raise OpaqueError("it can be asked, but not looked into")
-
-
-def _behind(opened: PreparedModel) -> Anatomy:
-    """Look into a model behind transformers."""
-    from fairdesk.models.scikit_anatomy import anatomy_of_estimator, prepared  # noqa: PLC0415 - as above
-
-    inner: Any = opened.opened
-    if hasattr(inner, "estimator"):
-        return anatomy_of_estimator(inner, opened.before, opened.card)
-    anatomy = anatomy_of(inner)
-    before = prepared(opened.before, opened.card)
-
-    def prepare(inputs: Inputs) -> Float64:
-        return anatomy.prepare(list(before.of(inputs).T))
-
-    return Anatomy(
-        prepare,
-        tuple(
-            tuple(sorted({i for place in own for i in before.sources[place]}))
-            for own in anatomy.sources
-        ),
-        tuple(
-            smooth and all(before.smooth[place] for place in own)
-            for smooth, own in zip(anatomy.smooth, anatomy.sources, strict=True)
-        ),
-        anatomy.body,
-        anatomy.close,
-    )
-
-
-def _of_network(network: DenseNetwork, roundings: int = 0) -> Anatomy:
-    """Look into dense layers; ``roundings`` is above 0 where inputs are scaled in float32 first."""
-    last = network.layers[-1]
-    if last.activation.name == "sigmoid" and last.bias.size == 1:
-        decides: Decides = "sigmoid"
-    elif last.activation.name == "softmax" and last.bias.size > 1:
-        decides = "argmax"
-    elif last.activation.name == "linear" and last.bias.size == 1:
-        decides = "value"
-    else:
-        raise OpaqueError(f"its last layer ends in “{last.activation.name}”")
-    layers = [
-        Layer(layer.weights.astype(np.float64), layer.bias.astype(np.float64), layer.activation)
-        for layer in network.layers
-    ]
-    layers[-1] = Layer(layers[-1].weights, layers[-1].bias, Activation("linear"))
-    if not all(np.isfinite(each.weights).all() and np.isfinite(each.bias).all() for each in layers):
-        raise OpaqueError("some of its weights are no finite numbers")
-    centre = network.centre
-    if roundings and centre is not None:
-        # what the file takes off is a number in float32, and so is what it is taken off
-        centre = centre.astype(np.float32).astype(np.float64)
-
-    def prepare(inputs: Inputs) -> Float64:
-        matrix = as_matrix(inputs)
-        if roundings:
-            matrix = matrix.astype(np.float32).astype(np.float64)
-        return matrix if centre is None else matrix - centre
-
-    return Anatomy(
-        prepare,
-        tuple((i,) for i in range(len(network.layers[0].weights))),
-        (True,) * len(network.layers[0].weights),
-        Layers(tuple(layers), np.float32, decides, roundings),
-        CLOSE,
-    )
+    structure: Callable[[], Anatomy] | None = getattr(opened, "structure", None)
+    if structure is None:
+        raise OpaqueError("it can be asked, but not looked into")
+    return structure()

@@ -13,10 +13,10 @@ import msgspec
 
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
+from fairdesk.models.detect import describe_format
 from fairdesk.models.estimators import is_estimator
 from fairdesk.models.loading import load
 from fairdesk.models.model import Companion, Inputs, ModelCard, OpenedModel
-from fairdesk.models.open import describe_format
 from fairdesk.models.preparation import Preparation, is_codes
 from fairdesk.models.prepared import PreparedModel
 

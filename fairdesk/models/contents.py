@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from fairdesk.errors import ModelError
-from fairdesk.models.open import describe_format, model_within
+from fairdesk.models.detect import describe_format, model_within
 from fairdesk.models.packed import DAMAGED, PIECE, unpacked
 from fairdesk.models.pickle_names import Standing, standing
 from fairdesk.models.unpickling import names_in
@@ -73,7 +73,7 @@ class Contents(msgspec.Struct, frozen=True):
     Attributes
     ----------
     format : str
-        As `fairdesk.models.open.describe_format` says.
+        As `fairdesk.models.detect.describe_format` says.
     saved_with : dict[str, str]
         Versions of libraries that the file tells: ``{"scikit-learn": "1.3.2"}``.
     imports : tuple[ImportedName, ...]

@@ -8,10 +8,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.errors import ModelError
 from fairdesk.events import Scores
+from fairdesk.models.anatomy import Anatomy
 from fairdesk.models.dense_layers import LINEAR, DenseLayer, Float32
-from fairdesk.models.model import Inputs, ModelCard
+from fairdesk.models.known_structures import structure_of_network
+from fairdesk.models.model import Inputs, ModelCard, as_matrix
 
 
 class DenseNetwork:
@@ -84,6 +85,10 @@ class DenseNetwork:
         backward(self._given(matrix), *self._packed, *self._packed_back, column, gradients)
         return gradients
 
+    def structure(self) -> Anatomy:
+        """Return what is inside; see `fairdesk.models.known_structures.structure_of_network`."""
+        return structure_of_network(self.layers, self.centre)
+
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers: ``(n, units of the last layer)`` float32."""
         from fairdesk.models.forward import forward  # noqa: PLC0415 - as above
@@ -117,21 +122,3 @@ class DenseNetwork:
         ]
         shapes, _, weights = packed(turned)
         return shapes, weights
-
-
-def as_matrix(inputs: Inputs) -> NDArray[np.float64]:
-    """Put one array per input side by side: ``(n, inputs)``.
-
-    Raises
-    ------
-    ModelError
-        When one of them is text.
-    """
-    try:
-        return np.column_stack(inputs).astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
-        raise ModelError(
-            "The model takes a number where it was given text.",
-            why=f"The first value that is none: {error}.",
-            remedy="Check that each input is made from the right column.",
-        ) from error

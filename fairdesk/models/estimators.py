@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -412,3 +414,15 @@ def _kinds_of(part: Any, count: int) -> list[str]:  # noqa: ANN401 - any estimat
         last, "enable_categorical", False
     )
     return ["either" if own or type(last).__name__.startswith("LGBM") else "number"] * count
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Compute in this thread: batches are small, and processes of its own a model may not have."""
+    # a quarter of a second to load; the model brought it along
+    import joblib  # noqa: PLC0415
+
+    with joblib.parallel_config(backend="sequential"), warnings.catch_warnings():
+        # an array where a frame was seen in training: columns are in order all the same
+        warnings.filterwarnings("ignore", "X (does not have|has) .*feature names", UserWarning)
+        yield

@@ -14,7 +14,6 @@ from fairdesk.data.table import Column
 from fairdesk.errors import ModelError
 from fairdesk.events import Rows, Scores
 from fairdesk.models.decision import VALUES, decided, decided_slopes, is_plain
-from fairdesk.models.dense import as_matrix
 from fairdesk.models.model import (
     Capability,
     How,
@@ -26,6 +25,7 @@ from fairdesk.models.model import (
     SmoothModel,
     Step,
     Takes,
+    as_matrix,
 )
 
 Codes = NDArray[np.float64]

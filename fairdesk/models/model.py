@@ -20,6 +20,7 @@ else:
         __str__ = str.__str__
 
 
+from fairdesk.errors import ModelError
 from fairdesk.repeatability import Repeatability
 
 if TYPE_CHECKING:
@@ -382,6 +383,24 @@ def favourable_scores(scores: Scores, favourable_class: int) -> NDArray[np.float
     return exact[:, 0] if favourable_class == 1 else 1.0 - exact[:, 0]
 
 
+def as_matrix(inputs: Inputs) -> NDArray[np.float64]:
+    """Put one array per input side by side: ``(n, inputs)``.
+
+    Raises
+    ------
+    ModelError
+        When one of them is text.
+    """
+    try:
+        return np.column_stack(inputs).astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            "The model takes a number where it was given text.",
+            why=f"The first value that is none: {error}.",
+            remedy="Check that each input is made from the right column.",
+        ) from error
+
+
 __all__ = [
     "Capability",
     "Companion",
@@ -398,6 +417,7 @@ __all__ = [
     "SmoothModel",
     "Step",
     "Takes",
+    "as_matrix",
     "favourable_scores",
     "labels",
 ]

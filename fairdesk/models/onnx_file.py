@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 from fairdesk.events import Scores
 from fairdesk.files import sha256
-from fairdesk.models.anatomy import Forest
+from fairdesk.models.anatomy import Anatomy, Forest, OpaqueError
 from fairdesk.models.answers import (
     from_classes,
     from_margins,
@@ -26,6 +26,7 @@ from fairdesk.models.answers import (
 from fairdesk.models.chain import ESTIMATE, Learnt, NotPlainError, Plain, network_sentence
 from fairdesk.models.dense import DenseNetwork
 from fairdesk.models.dense_layers import DenseLayer, Float32
+from fairdesk.models.known_structures import structure_of_forest, structure_of_network
 from fairdesk.models.locales import lend
 from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes
 from fairdesk.models.onnx_asking import Asked, said
@@ -159,6 +160,20 @@ class OnnxModel:
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
         return self._scores(fill(self._asked.tensors, inputs))
+
+    def structure(self) -> Anatomy:
+        """Return what is inside.
+
+        Raises
+        ------
+        OpaqueError
+            When its arithmetic is none that can be followed.
+        """
+        if self.roundings is not None:
+            return structure_of_network(self.layers, self.centre, self.roundings)
+        if self.forest is not None:
+            return structure_of_forest(self.forest, len(self._card.inputs))
+        raise OpaqueError("it can be asked, but not looked into")
 
     def gradients(self, matrix: NDArray[np.float64], column: int = 0) -> Float32:
         """Tell how a score changes with each input; as `DenseNetwork.gradients`.

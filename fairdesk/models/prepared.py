@@ -23,6 +23,7 @@ from fairdesk.models.model import (
 
 if TYPE_CHECKING:
     from fairdesk.events import Scores
+    from fairdesk.models.anatomy import Anatomy
 
 #: What a model can no longer show of itself once its inputs are made by something else.
 _HIDDEN = frozenset({Capability.GRADIENTS, Capability.LAYERS, Capability.TREES})
@@ -67,6 +68,23 @@ class PreparedModel:
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
         return self._answer(rows_for(self._card, inputs))
+
+    def structure(self) -> Anatomy:
+        """Return what is inside, transformers included.
+
+        Raises
+        ------
+        OpaqueError
+            When its arithmetic is not known, or is none that is read.
+        """
+        # not known to older Pythons, which open models too
+        from fairdesk.models.anatomy import structure_of  # noqa: PLC0415
+        from fairdesk.models.column_sources import sources_of  # noqa: PLC0415
+
+        behind = getattr(self.opened, "structure_behind", None)
+        if behind is not None:
+            return cast("Anatomy", behind(self.before, self._card))
+        return sources_of(self.before, self._card).before(structure_of(self.opened))
 
     def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - a matrix, a pandas frame or texts
         made = self.made(rows)

@@ -32,7 +32,8 @@ from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
 from fairdesk.models.answers import first_line
-from fairdesk.models.sklearn_file import ScikitModel, alone, other_versions
+from fairdesk.models.estimators import alone
+from fairdesk.models.sklearn_file import ScikitModel, other_versions
 
 if TYPE_CHECKING:
     from fairdesk.models.refit_types import Taught

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +23,7 @@ from fairdesk.models.arranging import is_part, names_of, words_of
 from fairdesk.models.contents import Contents, spoken, wanted_environment
 from fairdesk.models.estimators import (
     Asked,
+    alone,
     asked_of,
     innermost,
     is_estimator,
@@ -41,9 +40,10 @@ from fairdesk.models.preparation import Preparation
 from fairdesk.models.prepared import PreparedModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairdesk.events import Scores
+    from fairdesk.models.anatomy import Anatomy
 
 #: What lists of a model's inputs are called.
 _LIST_WORDS = frozenset({"feature", "features", "columns", "inputs", "cols"})
@@ -112,6 +112,21 @@ class ScikitModel:
                 + other_versions(self._card),
             ) from error
 
+    def of(self, estimator: Any) -> ScikitModel:  # noqa: ANN401 - as above
+        """Return another estimator, asked in the same way."""
+        return ScikitModel(self._card, estimator, replace(self.asked, estimator=estimator))
+
+    def structure(self) -> Anatomy:
+        """Return what is inside; see `fairdesk.models.scikit_anatomy.anatomy_of_estimator`."""
+        return self.structure_behind((), self._card)
+
+    def structure_behind(self, before: Sequence[tuple[str, Any]], card: ModelCard) -> Anatomy:
+        """Return what is inside this model and fitted transformers that come before it."""
+        # not known to older Pythons, which open models too
+        from fairdesk.models.scikit_anatomy import anatomy_of_estimator  # noqa: PLC0415
+
+        return anatomy_of_estimator(self, before, card)
+
     def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - as above
         which = self.asked.column
         if self.asked.scores == "probabilities":
@@ -145,16 +160,25 @@ def other_versions(card: ModelCard) -> str:
     )
 
 
-@contextmanager
-def alone() -> Iterator[None]:
-    """Compute in this thread: batches are small, and processes of its own a model may not have."""
-    # a quarter of a second to load; the model brought it along
-    import joblib  # noqa: PLC0415
+def with_layers(opened: OpenedModel) -> OpenedModel:
+    """Say in the card of dense layers, a linear model among them, that they are known."""
+    # what opens models in older Pythons does not look into them
+    from fairdesk.models.anatomy import Layers, OpaqueError  # noqa: PLC0415
+    from fairdesk.models.scikit_anatomy import LAYERED  # noqa: PLC0415
 
-    with joblib.parallel_config(backend="sequential"), warnings.catch_warnings():
-        # an array where a frame was seen in training: columns are in order all the same
-        warnings.filterwarnings("ignore", "X (does not have|has) .*feature names", UserWarning)
-        yield
+    if not isinstance(opened, ScikitModel):
+        return opened
+    if type(innermost(opened.estimator)).__name__ not in LAYERED:
+        return opened
+    try:
+        known = isinstance(opened.structure().body, Layers)
+    except (OpaqueError, ModelError):
+        return opened
+    if not known:
+        return opened
+    can = (*opened.card.can, Capability.LAYERS)
+    card = msgspec.structs.replace(opened.card, can=can)
+    return ScikitModel(card, opened.estimator, opened.asked)
 
 
 def open_scikit(path: Path, *, trusted: bool = False, output: str = "") -> OpenedModel:

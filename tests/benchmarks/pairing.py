@@ -14,10 +14,10 @@ from fairdesk.audit.worker import Worker
 from fairdesk.data.outcomes import meaning
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import FairDeskError
+from fairdesk.models.detect import describe_format
 from fairdesk.models.mapping import input_names
 from fairdesk.models.model import ModelCard
 from fairdesk.models.one_hot import loose
-from fairdesk.models.open import describe_format
 
 #: What FairDesk is meant to open: the other model files count among “all” only.
 SUPPORTED = frozenset(

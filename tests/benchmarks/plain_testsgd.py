@@ -23,8 +23,8 @@ from fairdesk.data.attributes import Attribute
 from fairdesk.data.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.events import Condition, Rows
+from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.study import Study
-from fairdesk.groups.testsgd import TestSgdOptions
 from fairdesk.models.model import labels
 
 Mask = NDArray[np.bool_]

@@ -14,7 +14,7 @@ from fairdesk.data.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.events import Rows
 from fairdesk.individual.similar import Ledger
-from fairdesk.models.anatomy import anatomy_of
+from fairdesk.models.anatomy import structure_of
 from fairdesk.models.dense import DenseNetwork
 from fairdesk.models.dense_layers import Activation, DenseLayer
 from fairdesk.models.feeding import FedModel
@@ -36,7 +36,7 @@ class Small(NamedTuple):
 
     @property
     def encoded(self) -> Encoded:
-        return encode(space_of(self.domain, self.people), anatomy_of(self.fed.opened), self.fed)
+        return encode(space_of(self.domain, self.people), structure_of(self.fed.opened), self.fed)
 
 
 def number(name, count, low=0, role=Role.VARIES):

@@ -31,7 +31,7 @@ from fairdesk.events import (
     Share,
 )
 from fairdesk.individual.similar import Ledger
-from fairdesk.models.anatomy import anatomy_of
+from fairdesk.models.anatomy import structure_of
 from fairdesk.models.model import labels
 from tests.certify.networks import RELU, Small, everywhere, names, number, small
 from tests.certify.scikits import behind_one_hot, domain_of, fed, people
@@ -182,7 +182,7 @@ def test_two_attributes_are_also_told_each_by_itself():
 
 def test_what_there_is_no_time_for_is_not_told(monkeypatch):
     made = question(2, values=3, second=True)
-    layout = lay_out(made.domain, made.people, anatomy_of(made.fed.opened), made.fed)
+    layout = lay_out(made.domain, made.people, structure_of(made.fed.opened), made.fed)
     rng = np.random.default_rng(0)
     monkeypatch.setattr(aside, "lay_out", None)
     assert not any(aside.look_aside(layout, made.people, rng, lambda _part: True))

@@ -22,7 +22,7 @@ from fairdesk.data.attributes import Attribute, Role
 from fairdesk.data.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.models.anatomy import anatomy_of
+from fairdesk.models.anatomy import structure_of
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.model import How, Input, Mapping
 from tests.certify.scikits import ATTRIBUTES, fed, people, scikit, whole
@@ -37,7 +37,7 @@ def behind(*transformers):
 
 
 def learnt(model, domain, rows, precision=np.float64):
-    anatomy = anatomy_of(model.opened)
+    anatomy = structure_of(model.opened)
     space = space_of(domain, rows)
     return space, anatomy, columns_of(space, anatomy, model, precision)
 

@@ -25,7 +25,7 @@ from fairdesk.certify.space import space_of
 from fairdesk.data.attributes import Attribute, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.models.anatomy import anatomy_of
+from fairdesk.models.anatomy import structure_of
 from fairdesk.models.feeding import FedModel
 from fairdesk.models.model import How, Input, Mapping
 from tests.certify.scikits import (
@@ -50,7 +50,7 @@ MODELS = {
 
 def proven(model, domain, rows, *, steps=100_000, order=True):
     """Divide until nothing is left, or so many steps were made."""
-    anatomy = anatomy_of(model.opened)
+    anatomy = structure_of(model.opened)
     space = space_of(domain, rows)
     if order:
         space = arranged(space, anatomy, model)
@@ -148,7 +148,7 @@ def test_constraints_decide_who_is_compared():
     frame, label = people(np.random.default_rng(7))
     model = fed(behind_one_hot(RandomForestClassifier(4, random_state=1)).fit(frame, label))
     domain = type(domain_of())(ATTRIBUTES, ("age > 3 or sex = 'f'",))
-    anatomy = anatomy_of(model.opened)
+    anatomy = structure_of(model.opened)
     space = ruled(space_of(domain, np.zeros((1, 5))))
     refinery = Refinery(space, ForestExaminer(space, anatomy, model))
     while not refinery.over:
@@ -262,7 +262,7 @@ def test_many_protected_combinations():
 def test_a_model_that_decides_otherwise_than_its_trees_is_refused():
     frame, label = people(np.random.default_rng(11))
     model = fed(behind_one_hot(DecisionTreeClassifier(random_state=0)).fit(frame, label))
-    anatomy = anatomy_of(model.opened)
+    anatomy = structure_of(model.opened)
     space = space_of(domain_of(), np.zeros((1, 5)))
     anatomy.body.value[:] = 1.0 - anatomy.body.value
     with pytest.raises(SpecError, match="as its trees say"):

@@ -27,7 +27,7 @@ from fairdesk.data.attributes import Attribute, Role
 from fairdesk.data.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.individual.intervals import clopper_pearson
-from fairdesk.models.anatomy import anatomy_of
+from fairdesk.models.anatomy import structure_of
 from fairdesk.models.model import labels
 from tests.certify.scikits import ATTRIBUTES, fed, people, truth, whole
 
@@ -79,7 +79,7 @@ def fitted(final, frame, label):
 
 
 def encoded_over(model, domain, rows):
-    anatomy = anatomy_of(model.opened)
+    anatomy = structure_of(model.opened)
     encoded = encode(space_of(domain, rows), anatomy, model)
     return replace(encoded, space=ruled(encoded.space))
 

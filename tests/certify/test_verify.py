@@ -9,7 +9,7 @@ from fairdesk.certify.certificate import ALIKE, COUNTED, NOBODY, UNDECIDED, UNLI
 from fairdesk.certify.encoded import encode
 from fairdesk.certify.space import space_of
 from fairdesk.errors import SpecError
-from fairdesk.models.anatomy import anatomy_of
+from fairdesk.models.anatomy import structure_of
 from fairdesk.models.dense_layers import Activation
 from tests.certify import networks
 from tests.certify.proofs import (
@@ -363,7 +363,9 @@ def network():
 
 def proof_of(case):
     """Make an honest certificate of a network, with names in the order of its proof."""
-    space = encode(space_of(case.domain, case.people), anatomy_of(case.fed.opened), case.fed).space
+    space = encode(
+        space_of(case.domain, case.people), structure_of(case.fed.opened), case.fed
+    ).space
     arrays, proven = divide(space, case.fed.predict, small=0)
     event = certificate.pack(
         space,

@@ -17,9 +17,9 @@ from fairdesk.data.table import Kind
 from fairdesk.events import Measured, RuleSet
 from fairdesk.groups import testsgd
 from fairdesk.groups.membership import members
+from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.study import Study
 from fairdesk.groups.testing import Side, interval
-from fairdesk.groups.testsgd import TestSgdOptions
 from tests.individual.conftest import integer
 
 REPETITIONS = 1_000

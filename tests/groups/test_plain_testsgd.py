@@ -8,8 +8,8 @@ from fairdesk.data.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.events import Measured, Mined
 from fairdesk.groups import testsgd
+from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.study import Study
-from fairdesk.groups.testsgd import TestSgdOptions
 from tests.benchmarks import plain_testsgd
 from tests.individual.conftest import Network, integer
 

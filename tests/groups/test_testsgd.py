@@ -15,9 +15,9 @@ from fairdesk.errors import SpecError
 from fairdesk.events import Measured, Mined, Progress, RuleSet
 from fairdesk.groups import testsgd
 from fairdesk.groups.membership import members
+from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.rules import rules_about
 from fairdesk.groups.testing import Side, interval
-from fairdesk.groups.testsgd import TestSgdOptions
 from fairdesk.models.model import labels
 from tests.groups.studies import AGE, COUNTY, INCOME, RACE, SEX, nominal, people, study
 

@@ -12,10 +12,10 @@ import pytest
 from fairdesk.errors import SpecError
 from fairdesk.events import Figure, Measured, Mined, Progress, RuleSet, TermRate
 from fairdesk.groups import testsgd
+from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.paired import compare
 from fairdesk.groups.sentences import Lexicon
 from fairdesk.groups.testing import Side, interval
-from fairdesk.groups.testsgd import TestSgdOptions
 from tests.groups.readers import Reader, study_of
 
 DATA = Path(os.environ.get("FAIRDESK_TEST_DATA", Path(__file__).parents[3] / "shared" / "data"))

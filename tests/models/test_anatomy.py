@@ -5,7 +5,7 @@ import pytest
 from onnx import TensorProto, helper, save
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from fairdesk.models.anatomy import Forest, Layers, OpaqueError, anatomy_of
+from fairdesk.models.anatomy import Forest, Layers, OpaqueError, structure_of
 from fairdesk.models.forests import sums
 from fairdesk.models.open import open_model
 from fairdesk.samples import samples
@@ -84,7 +84,7 @@ def exported(path, forest, *, mode="BRANCH_LEQ", zipmap=False):
 
 
 def agrees(opened, count=500):
-    anatomy = anatomy_of(opened)
+    anatomy = structure_of(opened)
     forest = anatomy.body
     assert isinstance(forest, Forest)
     rows = RNG.normal(size=(count, len(opened.card.inputs)))
@@ -163,7 +163,7 @@ def dense(path, *, scaled=False):
 
 def test_dense_layers_of_an_onnx_file_are_known_where_they_stand_as_they_are(tmp_path):
     opened = dense(tmp_path / "m.onnx")
-    anatomy = anatomy_of(opened)
+    anatomy = structure_of(opened)
     assert isinstance(anatomy.body, Layers)
     rows = RNG.normal(size=(300, 3))
     first, last = anatomy.body.layers
@@ -174,7 +174,7 @@ def test_dense_layers_of_an_onnx_file_are_known_where_they_stand_as_they_are(tmp
     folded = dense(tmp_path / "n.onnx", scaled=True)
     assert folded.layers
     with pytest.raises(OpaqueError):
-        anatomy_of(folded)
+        structure_of(folded)
 
 
 def test_what_is_only_asked_is_opaque():
@@ -182,7 +182,7 @@ def test_what_is_only_asked_is_opaque():
         card = None
 
     with pytest.raises(OpaqueError, match="not looked into"):
-        anatomy_of(Asked())
+        structure_of(Asked())
 
 
 @needs_shared
@@ -199,7 +199,7 @@ def test_an_onnx_network_that_scales_its_inputs_first_is_looked_into():
         if sample.model_path(model).name == "adult_network.onnx"
     )
     opened = open_model(path)
-    anatomy = anatomy_of(opened)
+    anatomy = structure_of(opened)
     assert isinstance(anatomy.body, Layers)
     assert anatomy.body.roundings == 4
     rng = np.random.default_rng(0)

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.errors import ModelError
-from fairdesk.models.anatomy import anatomy_of
+from fairdesk.models.anatomy import structure_of
 from fairdesk.models.boosting.ensemble import BrokenError
 from fairdesk.models.boosting.ubjson import decode
+from fairdesk.models.detect import describe_format
 from fairdesk.models.model import Capability
-from fairdesk.models.open import describe_format, open_model
+from fairdesk.models.open import open_model
 from tests.models.test_scikit_anatomy import agrees, at_thresholds
 
 xgboost = pytest.importorskip("xgboost")
@@ -36,7 +37,9 @@ ODD = np.array([0.0, -0.0, -0.5, 3.7, 11.0, 12.0, 40.0, -1.0, 1e-36, -1e-36, 2.0
 
 def rows_for(opened):
     """Make rows at every threshold, next to it, and odd ones."""
-    rows = at_thresholds(anatomy_of(opened).body, 4) if Capability.TREES in opened.card.can else []
+    rows = (
+        at_thresholds(structure_of(opened).body, 4) if Capability.TREES in opened.card.can else []
+    )
     odd = np.column_stack([RNG.permutation(ODD) for _ in range(4)])
     return np.concatenate([each for each in (NUMBERS, rows, odd) if len(each)])
 

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from fairdesk.errors import ModelError
+from fairdesk.models.detect import describe_format
 from fairdesk.models.model import Takes
-from fairdesk.models.open import describe_format, open_model
+from fairdesk.models.open import open_model
 
 RNG = np.random.default_rng(2)
 PEOPLE = pd.DataFrame(

@@ -6,7 +6,8 @@ import joblib
 import pytest
 
 from fairdesk.errors import ModelError, TrustRequiredError
-from fairdesk.models.open import describe_format, open_model
+from fairdesk.models.detect import describe_format
+from fairdesk.models.open import open_model
 from tests.models.tables import SHARED, needs_shared
 
 

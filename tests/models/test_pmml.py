@@ -10,7 +10,8 @@ from fairdesk.audit.inspection import Subject, inspect
 from fairdesk.audit.worker import Worker
 from fairdesk.errors import ModelError
 from fairdesk.models.contents import look_into
-from fairdesk.models.open import describe_format, open_model
+from fairdesk.models.detect import describe_format
+from fairdesk.models.open import open_model
 
 RNG = np.random.default_rng(8)
 ROWS = np.column_stack([RNG.normal(40, 12, 500), RNG.random(500), RNG.integers(0, 4, 500)])

@@ -46,7 +46,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from fairdesk.models.anatomy import Forest, Layers, OpaqueError, anatomy_of
+from fairdesk.models.anatomy import Forest, Layers, OpaqueError, structure_of
 from fairdesk.models.forests import rounded_first, sums
 from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
@@ -81,7 +81,7 @@ def numbers_of(body, matrix):
 
 def agrees(model, inputs):
     """Compare a body's numbers with the model's own answers, everywhere."""
-    anatomy = anatomy_of(model)
+    anatomy = structure_of(model)
     numbers = numbers_of(anatomy.body, anatomy.prepare(inputs))
     said = model.scores(inputs).astype(float)
     assert numbers.shape == said.shape
@@ -146,7 +146,7 @@ TREES = [
 @pytest.mark.parametrize(("model", "truth"), TREES, ids=lambda each: type(each).__name__)
 def test_trees_answer_what_their_nodes_say_at_every_threshold(tmp_path, model, truth):
     model = opened(tmp_path, model.fit(NUMBERS, truth))
-    forest = anatomy_of(model).body
+    forest = structure_of(model).body
     assert isinstance(forest, Forest)
     rows = at_thresholds(forest, 4)
     agrees(model, list(rows.T))
@@ -198,13 +198,13 @@ def test_xgboost(tmp_path):
         (xgboost.XGBClassifier(n_estimators=4, booster="dart", rate_drop=0.5), THREE),
     ):
         known = opened(tmp_path, model.fit(NUMBERS, truth))
-        forest = anatomy_of(known).body
+        forest = structure_of(known).body
         rows = at_thresholds(forest, 4)
         rows[::9, 1] = np.nan
         rows[::5, 2] = 0.0
         agrees(known, list(rows.T))
     with pytest.raises(OpaqueError, match="linear"):
-        anatomy_of(
+        structure_of(
             opened(
                 tmp_path,
                 xgboost.XGBClassifier(n_estimators=2, booster="gblinear").fit(NUMBERS, PAID),
@@ -220,7 +220,7 @@ def test_lightgbm(tmp_path):
         (lightgbm.LGBMRegressor(n_estimators=8, verbose=-1), AMOUNT),
     ):
         known = opened(tmp_path, model.fit(NUMBERS, truth))
-        forest = anatomy_of(known).body
+        forest = structure_of(known).body
         rows = at_thresholds(forest, 4)
         rows[::9, 1] = np.nan
         agrees(known, list(rows.T))
@@ -261,9 +261,9 @@ def test_layers_answer_what_their_weights_say(tmp_path, model, truth):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_single_precision_is_told(tmp_path):
     model = MLPClassifier((4,), max_iter=20, random_state=0).fit(NUMBERS.astype(np.float32), TWO)
-    assert anatomy_of(opened(tmp_path, model)).body.precision is np.float32
+    assert structure_of(opened(tmp_path, model)).body.precision is np.float32
     model = MLPClassifier((4,), max_iter=20, random_state=0).fit(NUMBERS, TWO)
-    assert anatomy_of(opened(tmp_path, model)).body.precision is np.float64
+    assert structure_of(opened(tmp_path, model)).body.precision is np.float64
 
 
 def everything():
@@ -348,7 +348,7 @@ def test_products_name_all_that_they_are_made_from(tmp_path):
 def test_what_is_not_known_is_named(tmp_path, model, clause):
     known = opened(tmp_path, model.fit(NUMBERS, TWO))
     with pytest.raises(OpaqueError, match=clause):
-        anatomy_of(known)
+        structure_of(known)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -370,7 +370,7 @@ def test_cards_say_whether_layers_are_known(tmp_path, model, layers):
 def test_a_loss_that_is_not_known_is_named(tmp_path):
     model = HistGradientBoostingRegressor(loss="poisson", max_iter=3).fit(NUMBERS, np.abs(AMOUNT))
     with pytest.raises(OpaqueError, match="poisson"):
-        anatomy_of(opened(tmp_path, model))
+        structure_of(opened(tmp_path, model))
 
 
 def test_weights_that_were_tampered_with_are_not_believed(tmp_path):
@@ -379,12 +379,10 @@ def test_weights_that_were_tampered_with_are_not_believed(tmp_path):
             return super().predict_proba(-X)
 
     Odd.__module__, Odd.__name__ = "sklearn.linear_model._logistic", "LogisticRegression"
-    from fairdesk.models.scikit_anatomy import anatomy_of_estimator
-
     known = opened(tmp_path, LogisticRegression().fit(NUMBERS, TWO))
     known.estimator = Odd().fit(NUMBERS, TWO)
     with pytest.raises(OpaqueError, match="what its weights say"):
-        anatomy_of_estimator(known)
+        known.structure()
 
 
 def test_transformers_that_came_beside_the_model(tmp_path):

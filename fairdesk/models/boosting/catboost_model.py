@@ -15,8 +15,7 @@ from fairdesk.errors import ModelError
 from fairdesk.events import Scores
 from fairdesk.files import sha256
 from fairdesk.models.answers import first_line, from_probabilities, from_values, numbers_of
-from fairdesk.models.dense import as_matrix
-from fairdesk.models.model import Capability, Inputs, ModelCard, Takes
+from fairdesk.models.model import Capability, Inputs, ModelCard, Takes, as_matrix
 
 #: Losses of which the answers are shares of classes, also where no class has a name.
 _CLASSIFIES = frozenset({"Logloss", "CrossEntropy", "Focal"})

@@ -18,10 +18,9 @@ from fairdesk.models.boosting.lightgbm_model import read_lightgbm
 from fairdesk.models.boosting.reading import Reading, UnsupportedError
 from fairdesk.models.boosting.ubjson import decode
 from fairdesk.models.boosting.xgboost_model import read_xgboost
-from fairdesk.models.dense import as_matrix
 from fairdesk.models.dense_layers import Activation
 from fairdesk.models.forests import Grove, Names, Read, Sets, rounded_first
-from fairdesk.models.model import Inputs, ModelCard
+from fairdesk.models.model import Inputs, ModelCard, as_matrix
 
 Float64 = NDArray[np.float64]
 

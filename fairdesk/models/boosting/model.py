@@ -19,8 +19,7 @@ from fairdesk.models.answers import (
 )
 from fairdesk.models.boosting.ensemble import TINY, Ensemble, Linear
 from fairdesk.models.boosting.inside import anatomy_of_body
-from fairdesk.models.dense import as_matrix
-from fairdesk.models.model import Inputs, ModelCard
+from fairdesk.models.model import Inputs, ModelCard, as_matrix
 
 if TYPE_CHECKING:
     from fairdesk.models.boosting.kernels import Packed
@@ -109,7 +108,7 @@ class BoostedModel:
         linked(totals, body.link)
         return totals
 
-    def anatomy(self) -> Anatomy:
+    def structure(self) -> Anatomy:
         """Look into it.
 
         Raises

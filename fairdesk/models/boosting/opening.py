@@ -124,7 +124,7 @@ def _opened(path: Path, read: Callable[[], Reading], saving: str) -> BoostedMode
         raise _broken(name, f"it cannot be read: {str(error)[:200]}", saving) from error
     opened = BoostedModel(_card(path, reading), reading.body)
     try:
-        inside = opened.anatomy().body
+        inside = opened.structure().body
     except OpaqueError:
         return opened
     known = Capability.LAYERS if isinstance(inside, Layers) else Capability.TREES

@@ -1,0 +1,112 @@
+"""What format a model file is of, told by its content; nothing of it is run."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fairdesk import file_types as types
+from fairdesk.errors import ModelError
+from fairdesk.models.boosting.kinds import READABLE, kind_of
+from fairdesk.models.packed import PACKED
+from fairdesk.signatures import as_text, recognise, unpacked
+
+#: How many bytes tell the formats apart.
+HEAD = 1 << 16
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+#: Suffixes under which pickles of the oldest, textual protocol are taken for what they are.
+_PICKLE_SUFFIXES = frozenset({".pkl", ".pickle", ".joblib", ".sav", ".p"})
+#: The highest versions that exist or are near; a byte beyond them is no such file.
+_PICKLE_PROTOCOL, _ONNX_VERSION = 5, 31
+#: What `describe_format` says of files that `open_model` opens.
+OPENED = READABLE | {"keras-zip", "hdf5", "saved-model", "onnx", "pickle", "pmml", "skops"}
+
+
+def describe_format(path: Path) -> str:
+    """Tell a model file's format from its first bytes; nothing of it is run.
+
+    Returns
+    -------
+    str
+        ``"keras-zip"``, ``"hdf5"``, ``"saved-model"`` (a folder), ``"onnx"``, ``"pickle"``,
+        ``"skops"``, ``"pmml"``, one of `fairdesk.models.boosting.kinds.BOOSTED`; ``"archive"`` of
+        one that may hold a model; or, of what cannot be opened,
+        ``"missing"``, ``"folder"``, ``"empty"``, ``"text"``, ``"foreign"`` (known to
+        `fairdesk.signatures.recognise`, and no text) or ``"unknown"``.
+
+    Raises
+    ------
+    ModelError
+        When the file is there but may not be read.
+    """
+    if path.is_dir():
+        return "saved-model" if (path / "saved_model.pb").is_file() else "folder"
+    if not path.is_file():
+        return "missing"
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(HEAD)
+            stream.seek(max(stream.seek(0, os.SEEK_END) - 1, 0))
+            last = stream.read(1)
+        known = recognise(path)
+    except OSError as error:
+        raise ModelError(
+            f"“{path.name}” cannot be read.",
+            why=f"The system says: {error.strerror}.",
+            remedy="Check that you may read the file.",
+        ) from error
+    if known is not None and not known.opens and not known.text:
+        return "archive" if known.unpacks else "foreign"
+    if head.startswith(b"PK"):
+        return _kind_of_zip(path)
+    if boosted := kind_of(head):
+        return boosted
+    kinds = {
+        "empty": not head,
+        "hdf5": head.startswith(_HDF5),
+        "pickle": _is_pickle(head, last, path.suffix.lower()),
+        "archive": _is_packed(head),
+        "onnx": head[:1] == b"\x08" and head[1:2] != b"" and 0 < head[1] <= _ONNX_VERSION,
+        "pmml": known is types.PMML,
+        "text": as_text(head) is not None,
+    }
+    return next((kind for kind, it_is in kinds.items() if it_is), "unknown")
+
+
+def _is_pickle(head: bytes, last: bytes, suffix: str) -> bool:
+    if head.startswith(b"\x80"):
+        return len(head) > 1 and head[1] <= _PICKLE_PROTOCOL
+    if _is_packed(head):
+        inner = unpacked(head)
+        # what cannot be unpacked here, or is cut off, is a pickle until opening it says otherwise
+        return not inner or inner[:1] == b"\x80" or (suffix in _PICKLE_SUFFIXES)
+    # the oldest protocols begin with any of some letters and signs, but all end with a full stop
+    return suffix in _PICKLE_SUFFIXES and head[:1] in (b"(", b"]", b"}", b"c") and last == b"."
+
+
+def _is_packed(head: bytes) -> bool:
+    return head.startswith(tuple(PACKED))
+
+
+def _kind_of_zip(path: Path) -> str:
+    with zipfile.ZipFile(path) as archive:
+        inside = set(archive.namelist())
+    return "keras-zip" if {"config.json", "model.weights.h5"} <= inside else "skops"
+
+
+@contextmanager
+def model_within(path: Path) -> Iterator[Path]:
+    """Give the one model in an archive, as long as it is needed.
+
+    Raises
+    ------
+    ModelError
+        When it holds none or several, or cannot be unpacked.
+    """
+    from fairdesk.models.archives import model_within as within  # noqa: PLC0415 - needed seldom
+
+    with within(path, lambda each: describe_format(each) in OPENED) as model:
+        yield model
