@@ -325,9 +325,9 @@ def test_an_audit_that_cannot_be_read_is_told(audit, tmp_path, capsys):
     out = tmp_path / "r.pdf"
     assert "missing.fairdesk" in refused(capsys, tmp_path / "missing.fairdesk", "--out", out)
 
-    newer = Path(shutil.copy(audit, tmp_path / "newer.fairdesk"))
-    edited(newer, "PRAGMA user_version = 99")
-    assert "made by a newer FairDesk" in refused(capsys, newer, "--out", out)
+    other = Path(shutil.copy(audit, tmp_path / "other.fairdesk"))
+    edited(other, "PRAGMA user_version = 99")
+    assert "made by another version of FairDesk" in refused(capsys, other, "--out", out)
 
     short = tmp_path / "short.fairdesk"
     short.write_bytes(audit.read_bytes()[: audit.stat().st_size // 2])

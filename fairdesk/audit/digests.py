@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,8 +71,6 @@ class Replayed:
         How the report is wanted.
     manifest : str
         SHA-256 of the manifest that was kept last; empty for none.
-    whole : bool
-        Whether the first entry tells something: not in an audit of an earlier FairDesk.
     twice : list[int]
         Runs of which a beginning or an end is told that was told before.
     replaced : list[str]
@@ -90,7 +87,6 @@ class Replayed:
     details: dict[str, object] = field(default_factory=dict)
     choice: Choice = field(default_factory=Choice)
     manifest: str = ""
-    whole: bool = False
     twice: list[int] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
 
@@ -108,22 +104,6 @@ def table(data: Table) -> str:
     digest = hashlib.sha256()
     for column in data.codes.T:
         digest.update(np.ascontiguousarray(column, dtype="<f8").data)
-    return digest.hexdigest()
-
-
-def packed_table(packed: bytes) -> str:
-    """Give the same of a table's codes as the audit file keeps them.
-
-    Raises
-    ------
-    zlib.error
-        When they are damaged.
-    """
-    digest, unpacking = hashlib.sha256(), zlib.decompressobj()
-    while packed:
-        digest.update(unpacking.decompress(packed, _BYTES))
-        packed = unpacking.unconsumed_tail
-    digest.update(unpacking.flush())
     return digest.hexdigest()
 
 
@@ -251,7 +231,7 @@ def replayed(entries: Sequence[LogEntry]) -> Replayed:
     StoreError
         When an entry does not tell what one of its kind tells.
     """
-    said = Replayed(whole=bool(entries and entries[0].told))
+    said = Replayed()
     for place, entry in enumerate(entries, start=1):
         if not entry.told:
             continue
@@ -280,10 +260,9 @@ def _replay(said: Replayed, entry: LogEntry) -> None:
         case "ran":
             _replay_run(said, _read(entry, StepOfRun))
         case "marked":
-            told = _read(entry, Marked | tuple[Marked, ...])
-            for each in told if isinstance(told, tuple) else (told,):
-                _put(said.marks, each.pair, each.mark)
-                _put(said.notes, each.pair, each.note)
+            told = _read(entry, Marked)
+            _put(said.marks, told.pair, told.mark)
+            _put(said.notes, told.pair, told.note)
         case "learned":
             _replay_fact(said, _read(entry, StepOfLearning))
         case "details":

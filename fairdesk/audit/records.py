@@ -240,7 +240,7 @@ StepOfLearning = Weighed | Learned
 
 
 class Marked(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is told when a pair was marked, or noted on; a list of several, where it was at once."""
+    """What is told when a pair was marked, or noted on."""
 
     pair: int
     mark: str | None = None

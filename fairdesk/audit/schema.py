@@ -1,4 +1,4 @@
-"""The inside of the audit file: its tables, its versions, and SQLite's errors in plain words."""
+"""The inside of the audit file: its tables, their version, and SQLite's errors in plain words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -17,8 +17,9 @@ import numpy as np
 
 from fairdesk.audit import chain, digests
 from fairdesk.audit.decisions import decisions
-from fairdesk.audit.records import Begun, Learned, LogKind, Marked, Weighed
+from fairdesk.audit.records import Begun, LogKind
 from fairdesk.audit.spec import AuditSpec, now
+from fairdesk.data.domain import Domain
 from fairdesk.data.table import Table
 from fairdesk.errors import StoreError
 
@@ -26,141 +27,6 @@ log = logging.getLogger(__name__)
 
 #: "FDsk" in the file's header says that this SQLite database is an audit.
 APPLICATION_ID = 0x4644736B
-#: What was learned about a finding since: a text for each kind.
-_LEARNED = """
-    CREATE TABLE learned (
-        finding INTEGER NOT NULL,
-        what TEXT NOT NULL,
-        document TEXT NOT NULL,
-        PRIMARY KEY (finding, what)
-    )
-    """
-
-#: Of a run that proves, all that it proved: a certificate file.
-_CERTIFICATE = """
-    CREATE TABLE certificate (run INTEGER PRIMARY KEY, file BLOB NOT NULL)
-    """
-
-#: Of a repair, what it made: rows to add (of no trial), and files of retrained models.
-_MADE = """
-    CREATE TABLE made (
-        run INTEGER NOT NULL,
-        trial INTEGER NOT NULL,
-        name TEXT NOT NULL,
-        told TEXT NOT NULL,
-        content BLOB NOT NULL,
-        PRIMARY KEY (run, trial, name)
-    )
-    """
-
-#: What happened, each entry bound to the one before (`fairdesk.audit.chain`).
-_LOG = """
-    CREATE TABLE log (
-        number INTEGER PRIMARY KEY,
-        at TEXT NOT NULL,
-        what TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        told TEXT NOT NULL,
-        link TEXT NOT NULL
-    )
-    """
-
-#: What the auditor says of the report: a document for each kind.
-_KEPT = """
-    CREATE TABLE kept (name TEXT PRIMARY KEY, document TEXT NOT NULL)
-    """
-
-
-def _remember_figures(connection: sqlite3.Connection) -> None:
-    """Make room for figures, for how plausible findings are, and for what is learned of them."""
-    for statement in (
-        "ALTER TABLE run ADD COLUMN rejected INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE run ADD COLUMN figures TEXT NOT NULL DEFAULT '[]'",
-        "ALTER TABLE finding ADD COLUMN distance REAL",
-        "ALTER TABLE finding ADD COLUMN plausibility REAL",
-        "ALTER TABLE finding ADD COLUMN nearest INTEGER",
-        _LEARNED,
-    ):
-        connection.execute(statement)
-
-
-def _remember_certificates(connection: sqlite3.Connection) -> None:
-    """Make room for certificates."""
-    connection.execute(_CERTIFICATE)
-
-
-def _remember_repairs(connection: sqlite3.Connection) -> None:
-    """Make room for what repairs make."""
-    connection.execute(_MADE)
-
-
-def _remember_evidence(connection: sqlite3.Connection) -> None:
-    """Chain the log as it stands now, and what the audit holds to it; make room for the report.
-
-    All times are those of the audit, so that every copy of it gets the same chain.
-    """
-    entries = connection.execute("SELECT at, what FROM log ORDER BY rowid").fetchall()
-    connection.execute("DROP TABLE log")
-    connection.execute(_LOG)
-    connection.execute(_KEPT)
-    for at, what in entries:
-        add_entry(connection, at, what, _kind_of(what))
-    last = max((at for at, _what in entries), default=now())
-    said = (
-        "An earlier FairDesk wrote the audit up to here, and did not chain its log: the entries "
-        "before, and what the audit holds, are chained as they stood when this one opened it first."
-    )
-    (question, packed) = connection.execute("SELECT spec, codes FROM audit").fetchone()
-    about = msgspec.json.decode(question, type=_Files)
-    begun = Begun(
-        digests.text(question),
-        digests.packed_table(packed),
-        about.data.sha256,
-        about.model.sha256,
-    )
-    add_entry(connection, last, said, "begun", begun)
-    ended = connection.execute("SELECT id FROM run WHERE state != 'running' ORDER BY id").fetchall()
-    for (run,) in ended:
-        add_entry(
-            connection, last, f"Run {run}, as it stood then.", "ran", digests.run(connection, run)
-        )
-    (weighed,) = connection.execute(
-        "SELECT max(id) FROM finding WHERE distance IS NOT NULL"
-    ).fetchone()
-    if weighed is not None:
-        distances = Weighed(1, weighed, digests.weighed(connection, 1, weighed))
-        add_entry(connection, last, "Distances from real people, then.", "learned", distances)
-    for (pair, what), sha256 in sorted(digests.learned(connection).items()):
-        fact = Learned(pair, what, sha256)
-        add_entry(connection, last, f"Pair {pair}: what was known then.", "learned", fact)
-    marked = connection.execute(
-        "SELECT id, mark, note FROM finding WHERE mark != '' OR note != '' ORDER BY id"
-    ).fetchall()
-    if marked:
-        marks = [Marked(pair, mark or None, note or None) for pair, mark, note in marked]
-        add_entry(connection, last, "Marks and notes of pairs, then.", "marked", marks)
-
-
-class _File(msgspec.Struct):
-    sha256: str
-
-
-class _Files(msgspec.Struct):
-    """Of a question only what stands for its files."""
-
-    data: _File
-    model: _File
-
-
-def _kind_of(what: str) -> LogKind:
-    """Tell what an entry of an earlier FairDesk is about."""
-    kinds: dict[str, LogKind] = {
-        "The audit was begun.": "begun",
-        "Run ": "ran",
-        "Pair ": "marked",
-        "Exported ": "exported",
-    }
-    return next((kind for start, kind in kinds.items() if what.startswith(start)), "told")
 
 
 def add_entry(
@@ -176,31 +42,13 @@ def add_entry(
     )
 
 
-#: The version of the schema that this FairDesk writes.
+#: The version of the schema: only files of this one are opened.
 VERSION = 5
-#: ``MIGRATIONS[n]`` brings a file of version ``n`` to ``n + 1``, inside a transaction.
-MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {
-    1: _remember_figures,
-    2: _remember_certificates,
-    3: _remember_repairs,
-    4: _remember_evidence,
-}
-#: Tables by the version that they came with.
-_SINCE = {"learned": 2, "certificate": 3, "made": 4, "kept": 5}
-#: All tables, and the names under which something is kept.
-_NAMES = frozenset(("audit", "run", "progress", "log", "finding", *_SINCE))
-_KEPT_NAMES = frozenset(("details", "choice", "manifest"))
-#: So often a file that changes while it is copied is copied anew.
-_COPIES = 5
-#: Seconds to wait while another thread or program writes.
-BUSY_SECONDS = 10.0
-
-_TABLES = (
-    """
-    CREATE TABLE audit (spec TEXT NOT NULL, codes BLOB NOT NULL)
-    """,
-    """
-    CREATE TABLE run (
+#: All tables but `finding`, whose columns depend on the question (`_finding_columns`).
+_TABLES = {
+    # the question and the table's codes
+    "audit": "spec TEXT NOT NULL, codes BLOB NOT NULL",
+    "run": """
         id INTEGER PRIMARY KEY,
         spec TEXT NOT NULL,
         state TEXT NOT NULL,
@@ -215,23 +63,49 @@ _TABLES = (
         alone TEXT NOT NULL,
         rejected INTEGER NOT NULL DEFAULT 0,
         figures TEXT NOT NULL DEFAULT '[]'
-    )
     """,
-    """
-    CREATE TABLE progress (
+    "progress": """
         run INTEGER NOT NULL,
         elapsed REAL NOT NULL,
         tried INTEGER NOT NULL,
         found INTEGER NOT NULL,
         queries INTEGER NOT NULL
-    )
     """,
-    _LEARNED,
-    _CERTIFICATE,
-    _MADE,
-    _LOG,
-    _KEPT,
-)
+    # what was learned about a finding since: a text for each kind
+    "learned": """
+        finding INTEGER NOT NULL,
+        what TEXT NOT NULL,
+        document TEXT NOT NULL,
+        PRIMARY KEY (finding, what)
+    """,
+    # of a run that proves, all that it proved: a certificate file
+    "certificate": "run INTEGER PRIMARY KEY, file BLOB NOT NULL",
+    # of a repair, what it made: rows to add (of no trial), and files of retrained models
+    "made": """
+        run INTEGER NOT NULL,
+        trial INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        told TEXT NOT NULL,
+        content BLOB NOT NULL,
+        PRIMARY KEY (run, trial, name)
+    """,
+    # what happened, each entry bound to the one before (`fairdesk.audit.chain`)
+    "log": """
+        number INTEGER PRIMARY KEY,
+        at TEXT NOT NULL,
+        what TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        told TEXT NOT NULL,
+        link TEXT NOT NULL
+    """,
+    # what the auditor says of the report: a document for each name
+    "kept": "name TEXT PRIMARY KEY, document TEXT NOT NULL",
+}
+_KEPT_NAMES = frozenset(("details", "choice", "manifest"))
+#: So often a file that changes while it is copied is copied anew.
+_COPIES = 5
+#: Seconds to wait while another thread or program writes.
+BUSY_SECONDS = 10.0
 
 
 def beside(path: Path) -> tuple[Path, Path]:
@@ -272,17 +146,15 @@ def question_of(spec: AuditSpec) -> str:
     return msgspec.json.encode(spec, order="deterministic").decode()
 
 
-def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -> None:
-    """Make the tables of a new audit and write down its question and its data.
+def _finding_columns(domain: Domain) -> str:
+    """Return the columns of `finding`.
 
-    Findings have a column ``x<i>`` per attribute of the domain and ``y<i>`` per protected one
-    (the partner's), so that SQL can sort and filter by any of them.
+    A column ``x<i>`` per attribute of the domain and ``y<i>`` per protected one (the partner's),
+    so that SQL can sort and filter by any of them.
     """
-    domain = spec.domain
     names = [f"x{i}" for i in range(len(domain.attributes))]
     names += [f"y{i}" for i in domain.protected.tolist()]
-    findings = f"""
-    CREATE TABLE finding (
+    return f"""
         id INTEGER PRIMARY KEY,
         run INTEGER NOT NULL,
         phase TEXT NOT NULL,
@@ -297,12 +169,15 @@ def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -
         nearest INTEGER,
         mark TEXT NOT NULL DEFAULT '',
         note TEXT NOT NULL DEFAULT ''
-    )
     """
+
+
+def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -> None:
+    """Make the tables of a new audit and write down its question and its data."""
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
-    for statement in (*_TABLES, findings):
-        connection.execute(statement)
+    for name, columns in {**_TABLES, "finding": _finding_columns(spec.domain)}.items():
+        connection.execute(f"CREATE TABLE {name} ({columns})")
     by_column = np.asarray(table.codes, dtype="<f8").tobytes(order="F")
     question = question_of(spec)
     connection.execute("INSERT INTO audit VALUES (?, ?)", (question, zlib.compress(by_column)))
@@ -403,43 +278,36 @@ def _backed_up(path: Path, copy: Path) -> bool:
     return True
 
 
-def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Check that the file is an audit, and bring it to this version."""
+def check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Check that the file is an audit, of this version, that does nothing by itself.
+
+    Raises
+    ------
+    StoreError
+        When it is not.
+    """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != APPLICATION_ID or version < 1:
+    if application != APPLICATION_ID:
         raise StoreError(
             f"The file “{path}” is no FairDesk audit.",
             remedy="Choose a file that FairDesk made; its name ends in .fairdesk.",
         )
-    if version > VERSION:
+    if version != VERSION:
         raise StoreError(
-            f"The audit “{path}” was made by a newer FairDesk.",
-            why=f"Its format has version {version}; this FairDesk knows versions up to {VERSION}.",
-            remedy="Install the newest FairDesk to open it.",
+            f"The audit “{path}” was made by another version of FairDesk.",
+            why=f"Its format has version {version}; this FairDesk opens version {VERSION} only.",
+            remedy="Open it with the FairDesk that made it.",
         )
-    kinds = dict(connection.execute("SELECT name, type FROM sqlite_schema").fetchall())
-    if acting := sorted(name for name, kind in kinds.items() if kind in ("trigger", "view")):
+    acting = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY name"
+    ).fetchone()
+    if acting is not None:
         raise StoreError(
             f"The audit “{path}” is not opened: it holds something that acts by itself.",
             why=f"FairDesk never makes triggers or views, and it has “{acting[0]}”.",
             remedy="Somebody has changed it: take a copy from before.",
         )
-    if later := [name for name, since in _SINCE.items() if since > version and name in kinds]:
-        raise StoreError(
-            f"The audit “{path}” was changed: it says that it is older than it is.",
-            why=f"Its format has version {version}, and it has the table “{later[0]}” of a later "
-            "one.",
-            remedy="Take a copy from before it was changed.",
-        )
-    while version < VERSION:
-        with transaction(connection):
-            # another window may have been quicker
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version < VERSION:
-                MIGRATIONS[version](connection)
-                version += 1
-                connection.execute(f"PRAGMA user_version = {version}")
 
 
 def strangers(connection: sqlite3.Connection) -> tuple[str, ...]:
@@ -448,7 +316,7 @@ def strangers(connection: sqlite3.Connection) -> tuple[str, ...]:
         f"There is {'an' if kind == 'index' else 'a'} {kind} “{name}”, which FairDesk never makes."
         for kind, name in connection.execute("SELECT type, name FROM sqlite_schema ORDER BY name")
         if not (
-            name in _NAMES
+            name in (*_TABLES, "finding")
             if kind == "table"
             else kind == "index" and name.startswith(("sqlite_autoindex_", "finding_by_"))
         )

@@ -40,11 +40,11 @@ from fairdesk.audit.schema import (
     add_entry,
     beside,
     check_file,
+    check_schema,
     connect,
     copied,
     damaged,
     make_schema,
-    migrate,
     plainly,
     question_of,
     strangers,
@@ -164,12 +164,12 @@ class Store:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open an audit file, brought to the current version when it is older.
+        """Open an audit file.
 
         Raises
         ------
         StoreError
-            When it is missing, no audit, made by a newer FairDesk, damaged, or not writable.
+            When it is missing, no audit, made by another FairDesk, damaged, or not writable.
         """
         path = path.absolute()
         check_file(path)
@@ -186,7 +186,7 @@ class Store:
         Raises
         ------
         StoreError
-            When it is missing, no audit, made by a newer FairDesk, damaged, or cannot be copied.
+            When it is missing, no audit, made by another FairDesk, damaged, or cannot be copied.
         """
         path = path.absolute()
         with copied(path) as copy, cls._opened(copy, path) as store:
@@ -198,7 +198,7 @@ class Store:
         with plainly(path):
             connection = connect(file)
             try:
-                migrate(connection, path)
+                check_schema(connection, path)
                 connection.execute("PRAGMA journal_mode = WAL")
                 (text,) = connection.execute("SELECT spec FROM audit").fetchone()
                 spec = msgspec.json.decode(text, type=AuditSpec)

@@ -12,7 +12,7 @@ from fairdesk.audit import chain, digests
 from fairdesk.audit.digests import Replayed, replayed, told_details
 from fairdesk.audit.records import Ended, LogEntry, PairQuery, RunRecord
 from fairdesk.audit.store import Store
-from fairdesk.audit.verifying_tally import Tally, untried
+from fairdesk.audit.verifying_tally import Tally
 from fairdesk.certify.verify import Check
 from fairdesk.errors import StoreError
 
@@ -24,11 +24,6 @@ RUNS = "Runs: what came of each is what the log tells of its end"
 DECISIONS = "Marks, notes, the report’s details and its form are those that the log tells"
 LEARNED = "What was learned of pairs since is what the log tells"
 TOTALS = "The totals of each run are those of its findings"
-AS_OLD = "What the log tells is as old as the audit"
-_LATER = (
-    "An earlier FairDesk made this audit, and its log told no fingerprints: those that it tells "
-    "now are of what the file held when a later one opened it first."
-)
 
 #: What the log tells of a run's end, and what that is.
 _PARTS = {
@@ -83,8 +78,6 @@ def check_record(store: Store, anchor: Anchor | None) -> Iterator[Check]:
     yield _chain(entries, anchored=anchor is not None)
     if anchor is not None:
         yield _anchored(entries, anchor)
-    if entries and not entries[0].told:
-        yield untried(AS_OLD, _LATER)
     try:
         said = replayed(entries)
     except StoreError as error:
@@ -243,7 +236,7 @@ def _ended(tally: Tally, told: Ended, now: Ended) -> None:
 
 
 def _open(tally: Tally, run: RunRecord, said: Replayed) -> None:
-    if said.whole and run.id not in said.began:
+    if run.id not in said.began:
         tally.differ(f"Run {run.id} is there, and the log does not tell that it began.")
     elif run.state == "running":
         tally.leave(f"Run {run.id} has not ended: the log tells nothing of what it found.")

@@ -41,8 +41,6 @@ NAMED = "Something with a name that few rows have; it stands in the audit file."
 
 #: What is about single pairs in the log.
 _OF_PAIRS: tuple[LogKind, ...] = ("marked", "learned")
-#: How entries about single pairs begin in logs without kinds.
-_PAIR = re.compile(r"Pairs? \d")
 #: Entries that tell of the question, or of anything: in them every name counts, however short.
 _OF_QUESTIONS: tuple[LogKind, ...] = ("decided", "told")
 #: What in a manifest tells how names of the data are taken.
@@ -282,7 +280,7 @@ class Shown:
 
     def _why(self, entry: LogEntry) -> str:
         """Say why an entry is left out; empty when it is not."""
-        if entry.kind in _OF_PAIRS or _PAIR.match(entry.what):
+        if entry.kind in _OF_PAIRS:
             return LEFT_OUT
         if entry.kind in ("details", "choice"):
             return ""

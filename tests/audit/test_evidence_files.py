@@ -1,6 +1,5 @@
 """Audit files as evidence: read without a byte of them changed; bad ones told in plain words."""
 
-import multiprocessing
 import os
 import shutil
 import sqlite3
@@ -22,7 +21,7 @@ from fairdesk.events import Progress
 from fairdesk.files import sha256
 from fairdesk.individual.plausibility import Plausibility
 from fairdesk.trials import Augmented, Retrained
-from tests.audit.test_store import aged, hired
+from tests.audit.test_store import hired
 from tests.certify.proofs import honest
 
 
@@ -95,18 +94,6 @@ def test_reading_changes_nothing_and_leaves_nothing(full):
         assert store.pair(5).mark == ""
 
 
-def test_an_older_audit_is_read_without_being_brought_up_to_date(full):
-    aged(full, 4)
-    before = files_of(full.parent)
-    heads = []
-    for _ in range(2):
-        with Store.read(full) as store:
-            assert len(read_all(store)) == 120
-            heads.append(chain.head(store.log_entries()))
-    assert heads[0] == heads[1]
-    assert files_of(full.parent) == before
-
-
 def test_an_audit_that_is_written_to_is_read_as_it_stands(full, findings):
     with Store.open(full) as writer:
         run = writer.begin_run(RunSpec("uniform"))
@@ -177,49 +164,6 @@ def test_a_file_that_changes_while_it_is_copied_is_copied_anew(full, monkeypatch
     changes[0] = 99
     with pytest.raises(StoreError, match="written to all the time"), Store.read(full):
         pass
-
-
-def open_it(path, begin):
-    begin.wait(30)
-    for _ in range(3):
-        Store.open(path).close()
-
-
-def test_two_windows_bring_an_old_audit_up_to_date_once(full):
-    aged(full, 4)
-    context = multiprocessing.get_context("spawn")
-    begin = context.Event()
-    windows = [context.Process(target=open_it, args=(full, begin)) for _ in range(3)]
-    for window in windows:
-        window.start()
-    begin.set()
-    for window in windows:
-        window.join(60)
-        assert window.exitcode == 0
-    with Store.open(full) as store:
-        log = store.log_entries()
-        assert [entry.kind for entry in log if "did not chain" in entry.what] == ["begun"]
-        assert digests.replayed(log).ended == {1: store.run_fingerprints(1)}
-
-
-def test_a_window_that_was_slower_does_not_do_it_again(full):
-    aged(full, 4)
-    with closing(schema.connect(full)) as slow:
-        execute = slow.execute
-
-        class Slow:
-            """Lets another window in between its first look and its transaction."""
-
-            in_transaction = False
-
-            def execute(self, sql, *values):
-                if sql == "BEGIN IMMEDIATE":
-                    Store.open(full).close()
-                return execute(sql, *values)
-
-        schema.migrate(Slow(), full)
-    with Store.open(full) as store:
-        assert [e.kind for e in store.log_entries() if "did not chain" in e.what] == ["begun"]
 
 
 def test_a_file_that_cannot_be_copied(full, tmp_path, monkeypatch):

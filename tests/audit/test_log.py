@@ -54,7 +54,7 @@ def test_the_table_can_be_fingerprinted_without_fairdesk(store):
 
     (packed,) = store._connection.execute("SELECT codes FROM audit").fetchone()
     digest = hashlib.sha256(zlib.decompress(packed)).hexdigest()
-    assert digest == digests.table(store.table()) == digests.packed_table(packed)
+    assert digest == digests.table(store.table())
 
 
 def test_a_run_is_told_when_it_begins_and_ends(store, run):

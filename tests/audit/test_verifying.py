@@ -21,7 +21,6 @@ from fairdesk.audit.verifying_files import SAME_DATA, SAME_MODEL, SAME_TABLE
 from fairdesk.audit.verifying_pairs import ASKED_AGAIN
 from fairdesk.audit.verifying_record import (
     ANCHOR,
-    AS_OLD,
     CHAIN,
     DECISIONS,
     LEARNED,
@@ -505,10 +504,9 @@ def test_whatever_cell_is_changed_shows(made, tmp_path, data):
     assert found, (table, column, number, value)
 
 
-def test_an_audit_of_an_earlier_fairdesk_is_told_as_one(path):
+def test_a_log_that_does_not_tell_with_what_it_began_shows(path):
     audited.change(path, "UPDATE log SET told = '' WHERE number = 1")
     audited.chained_anew(path)
     with Store.read(path) as store:
         found = {each.name: each for each in check_record(store, None)}
-    assert found[AS_OLD].unknown == 1
     assert failed(found) == {QUESTION}

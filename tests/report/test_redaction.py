@@ -241,9 +241,9 @@ def test_the_log_keeps_its_fingerprints(store):
     assert [entry.what == LEFT_OUT for entry in told] == [
         "Bramble" in entry.what or entry.kind in ("marked", "learned") for entry in entries
     ]
-    old = LogEntry("2026-11-21T10:00:00+00:00", "Pair 3: note “Bramble”.")
-    assert Shown("bands", store.spec, store.table()).log([old])[0].what == LEFT_OUT
-    assert Shown("none", store.spec, store.table()).log([old]) == [old]
+    noted = LogEntry("2026-11-21T10:00:00+00:00", "Pair 3: note “Bramble”.", "marked")
+    assert Shown("bands", store.spec, store.table()).log([noted])[0].what == LEFT_OUT
+    assert Shown("none", store.spec, store.table()).log([noted]) == [noted]
 
 
 def test_names_that_few_rows_have_are_not_written(tmp_path):
