@@ -26,7 +26,6 @@ from PySide6.QtGui import (
     QPalette,
     QShowEvent,
 )
-from PySide6.QtWidgets import QWidget
 
 from fairdesk.gui import theme
 from fairdesk.gui.background import in_background
@@ -293,8 +292,8 @@ class LineChart(ChartFrame):
     The drawing library is brought in off the window's thread, when the chart is first shown.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._drawing = Drawing("", "", "", ())
         self._pg: Any = None
         self._plot: Any = None

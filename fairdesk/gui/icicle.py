@@ -21,7 +21,6 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QWidget
 
 from fairdesk.events import Part
 from fairdesk.gui import theme
@@ -209,8 +208,8 @@ class Icicle(ChartFrame):
     chosen = Signal(int)
     rooted = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._tree = Tree()
         self._chosen = self._root = 0
         self._canvas = _Canvas()

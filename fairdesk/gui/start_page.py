@@ -50,8 +50,8 @@ class StartPage(QWidget):
     opened = Signal(object)
     tried = Signal(object, object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.banner = Banner()
         inside = QWidget()
         column = QVBoxLayout(inside)

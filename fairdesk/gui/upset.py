@@ -105,8 +105,8 @@ class Intersections:
 class UpSetChart(ChartFrame):
     """Intersections of sets, read with the pointer or the arrow keys; a table with T."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._drawing = Intersections("", "", (), ())
         self._at: int | None = None
         self._canvas = _Canvas()

@@ -16,8 +16,8 @@ class Bars(QWidget):
     Drawn, not built of widgets: it is renewed ten times a second while a run goes on.
     """
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str) -> None:
+        super().__init__()
         self._title = title
         self._counts: tuple[tuple[str, int], ...] = ()
         self._whole = 0

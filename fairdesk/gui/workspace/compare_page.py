@@ -77,8 +77,8 @@ class ComparePage(QWidget):
     compare_methods = Signal()
     diagnose = Signal()
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self.diagnosis = DiagnosisView(session)
         self.diagnosis.start.connect(self.diagnose)

@@ -122,8 +122,8 @@ def compared_text(attribute: Attribute) -> str:
 class DataPage(QWidget):
     """Data and model."""
 
-    def __init__(self, spec: AuditSpec, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, spec: AuditSpec) -> None:
+        super().__init__()
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)

@@ -97,8 +97,8 @@ class ExamplesPage(QWidget):
 
     start = Signal()
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._shown: int | None = None
         self._newest: int | None = None

@@ -51,8 +51,8 @@ class FilterBar(QWidget):
 
     changed = Signal()
 
-    def __init__(self, spec: AuditSpec, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, spec: AuditSpec) -> None:
+        super().__init__()
         self._person = spec.person
         self._attributes = {each.name: each for each in spec.domain.attributes}
         self._where: Where = {}

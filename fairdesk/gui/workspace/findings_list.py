@@ -39,7 +39,6 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeView,
-    QWidget,
 )
 
 from fairdesk.audit.spec import AuditSpec
@@ -220,8 +219,8 @@ class FindingsList(QTreeView):
     opened = Signal()
     touched = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._model = _Model(self)
         self._by_hand = True
         self.setModel(self._model)

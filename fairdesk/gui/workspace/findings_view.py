@@ -92,8 +92,8 @@ class FindingsView(QWidget):
     again = Signal(int, float)
     compare = Signal(str)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._told: Run | None = None
         self._findings: tuple[Finding, ...] = ()

@@ -70,8 +70,8 @@ class GroupTables(QWidget):
 
     measure_wanted = Signal()
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._told: Run | None = None
         self._tables: tuple[GroupTable, ...] = ()

@@ -33,8 +33,8 @@ class GroupsPage(QWidget):
     again = Signal(int, float)
     compare = Signal(str)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self.findings = FindingsView(session)
         self.words = WordsView(session)

@@ -109,8 +109,8 @@ def as_csv(entries: Sequence[LogEntry]) -> str:
 class LogPage(QWidget):
     """The log: every decision and run, filterable and exportable."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._banner = parts.Banner()
         self._filter = QLineEdit()

@@ -14,8 +14,8 @@ from fairdesk.report.groups import Observed, cells, heads, left_out, observed, s
 class ObservedTables(QWidget):
     """Group outcomes. Counted once, off the window's thread: the data of an audit never change."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._busy = parts.Busy()
         self._banner = parts.Banner()

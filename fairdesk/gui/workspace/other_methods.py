@@ -61,8 +61,8 @@ class OtherMethods(QWidget):
 
     wanted = Signal(str)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._told: dict[str, tuple[int, str, int]] = {}
         column = QVBoxLayout(self)

@@ -209,8 +209,8 @@ class OverviewPage(QWidget):
     go_on = Signal(int)
     compare = Signal(int)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         spec = session.spec
         inside = QWidget()

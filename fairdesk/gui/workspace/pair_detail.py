@@ -81,8 +81,8 @@ class PairDetail(QWidget):
 
     left = Signal()
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._pair: Pair | None = None
         self._known: Known | None = None

@@ -56,8 +56,8 @@ class PairsView(QWidget):
 
     chosen = Signal(object)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._chosen: Pair | None = None
         self._run: int | None = None

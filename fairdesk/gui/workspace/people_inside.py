@@ -79,8 +79,8 @@ def people_inside(store: Store, conditions: Conditions) -> Inside:
 class PeopleInside(QWidget):
     """The people in a group, asked of the audit file once the auditor stays with it."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._wanted: Conditions | None = None
         self._count = parts.quiet()

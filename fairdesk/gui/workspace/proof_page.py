@@ -153,8 +153,8 @@ class ProofPage(QWidget):
     stop = Signal()
     show_examples = Signal(int, object)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._told: Run | None = None
         self._runs = RunChoice(session, proves, "Run whose proof is shown")

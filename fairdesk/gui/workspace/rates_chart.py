@@ -148,8 +148,8 @@ def _ends(outcome: str, value: float, people: int) -> tuple[float | None, float 
 class RatesChart(ChartFrame):
     """The rates as dots: filled in the group, hollow outside; also a table (T)."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._rates = Rates()
         self._canvas = _Canvas()
         self._stack.addWidget(self._canvas)

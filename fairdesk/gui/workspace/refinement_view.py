@@ -94,8 +94,8 @@ class RefinementView(QWidget):
 
     show_examples = Signal(int, object)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._run = self._found = 0
         self._shown: Refinement | None = None

@@ -115,8 +115,8 @@ class RepairPage(QWidget):
     show_examples = Signal()
     stands = Signal()
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._told: Run | None = None
         self._log: tuple[LogEntry, ...] = ()

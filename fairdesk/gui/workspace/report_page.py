@@ -78,8 +78,8 @@ class ReportPage(QWidget):
     start = Signal()
     stands = Signal()
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._folder = session.path.parent
         self._given_up: threading.Event | None = None

@@ -30,7 +30,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import theme
@@ -68,8 +68,8 @@ class PagesView(QAbstractScrollArea):
     zoomed = Signal()
     blurred = Signal(float)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.zoom = FIT
         self._pages: Sequence[bytes] = ()
         self._sizes: list[tuple[float, float]] = []

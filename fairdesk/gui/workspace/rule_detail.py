@@ -38,8 +38,8 @@ class RuleDetail(QWidget):
     wanted = Signal(object)
     left = Signal()
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._shown: Finding | None = None
         self._statement = Statement()

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QTableWidget,
     QTableWidgetItem,
-    QWidget,
 )
 
 from fairdesk.audit.methods import ABOUT_GROUPS, METHODS, Answers
@@ -51,8 +50,8 @@ class RunsTable(QTableWidget):
     compare = Signal(int)
     chosen = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(0, len(_HEADER), parent)
+    def __init__(self) -> None:
+        super().__init__(0, len(_HEADER))
         self.setAccessibleName("Runs of this audit")
         self.setAccessibleDescription(
             "Enter shows what a run answered; S repeats it with another seed, C goes on with it, "

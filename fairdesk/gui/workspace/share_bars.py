@@ -54,8 +54,8 @@ def hatched(colour: str, scale: float) -> QBrush:
 class ShareBars(QWidget):
     """Bars with intervals: a thick line for one look at the end, a thin one for any moment."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._bars: tuple[ShareBar, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Shares with their intervals")

@@ -234,8 +234,8 @@ class SharePage(QWidget):
 
     estimate = Signal()
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._told: Run | None = None
         self._runs = RunChoice(session, measured, "Run whose figures are shown")

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QWidget,
 )
 
 from fairdesk.gui import theme
@@ -109,8 +108,8 @@ class Steps(QListWidget):
 
     chosen = Signal(int)
 
-    def __init__(self, names: tuple[str, ...], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__()
         self.setAccessibleName("Steps of the audit")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setItemDelegate(_Painter(self))

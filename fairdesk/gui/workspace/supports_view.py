@@ -69,8 +69,8 @@ class SupportsView(QWidget):
 
     again = Signal(float)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._mined: Mined | None = None
         # made when it is needed: a chart takes a tenth of a second, and most audits have no sweep

@@ -12,8 +12,8 @@ from fairdesk.report import words
 class WeighingLine(QWidget):
     """Says how far it is; hidden while it has nothing to say."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._words = parts.quiet()
         self._words.setWordWrap(False)

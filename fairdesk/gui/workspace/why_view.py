@@ -186,8 +186,8 @@ class WeightBars(QWidget):
 class WhyView(QWidget):
     """The explanation of one pair: bars, or their table (key T), and every variant below."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._content = QVBoxLayout()
         self._content.setSpacing(theme.NEAR)

@@ -210,8 +210,8 @@ class WordsView(QWidget):
 
     compare_words = Signal()
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._told: Run | None = None
         self._terms: tuple[TermRate, ...] = ()
@@ -528,8 +528,8 @@ class _Bar(parts.Padded):
 class TermDetail(QWidget):
     """A term, the sentences that flip, and those of the data that hold it."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._wanted: tuple[int, str, str] | None = None
         self._shown: tuple[int, TermRate] | None = None
