@@ -29,10 +29,9 @@ log = logging.getLogger(__name__)
 APPLICATION_ID = 0x4644736B
 
 
-def add_entry(
-    connection: sqlite3.Connection, at: str, what: str, kind: LogKind, told: object = None
-) -> None:
+def add_entry(connection: sqlite3.Connection, what: str, kind: LogKind, told: object) -> None:
     """Append an entry to the log's chain. Call it inside a transaction that writes."""
+    at = now()
     document = "" if told is None else msgspec.json.encode(told).decode()
     last = connection.execute("SELECT link FROM log ORDER BY number DESC LIMIT 1").fetchone()
     linked = chain.link(last[0] if last else chain.GENESIS, at, what, kind, document)
@@ -182,9 +181,9 @@ def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -
     question = question_of(spec)
     connection.execute("INSERT INTO audit VALUES (?, ?)", (question, zlib.compress(by_column)))
     begun = Begun(digests.text(question), digests.table(table), spec.data.sha256, spec.model.sha256)
-    add_entry(connection, now(), "The audit was begun.", "begun", begun)
+    add_entry(connection, "The audit was begun.", "begun", begun)
     for each in decisions(spec, table):
-        add_entry(connection, now(), each.what, "decided", each.told)
+        add_entry(connection, each.what, "decided", each.told)
 
 
 def missing(path: Path) -> StoreError:

@@ -853,7 +853,7 @@ class Store:
         self._connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (name, document))
 
     def _write_log(self, what: str, kind: LogKind, told: object) -> None:
-        add_entry(self._connection, now(), what, kind, told)
+        add_entry(self._connection, what, kind, told)
 
     @property
     def _pair_columns(self) -> str:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from fairdesk.audit.inspection import Subject, opened
 from fairdesk.audit.worker import Worker
 from fairdesk.certify import certificate
 from fairdesk.certify.certificate import CertificateError, Header
-from fairdesk.certify.reproof_check import Reproof, Reprove
-from fairdesk.certify.space import Places
-from fairdesk.certify.verify import KINDS, Answers, Check, Solve, verify
+from fairdesk.certify.verify import KINDS, Check, verify
 from fairdesk.data.table import Dialect
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
@@ -149,12 +145,13 @@ def check_certificate(worker: Worker, doubt: Doubt, say: Callable[[str], None]) 
             say(f"Reading {doubt.data.name}")
             dialect = Dialect(table=doubt.table) if doubt.table else None
             people = header.domain.people(worker.read_table(doubt.data, dialect))
+        roots = arrays["root_low"], arrays["root_high"]
         for check in verify(
             header,
             arrays,
             partial(worker.predict, header.mapping, header.domain.attributes),
-            solving(worker, header, (arrays["root_low"], arrays["root_high"])),
-            reproving(worker, header, (arrays["root_low"], arrays["root_high"])),
+            partial(worker.solve, header, roots),
+            partial(worker.reprove, header, roots),
             everything=doubt.everything,
             sample=doubt.sample,
             seconds=doubt.seconds,
@@ -164,36 +161,6 @@ def check_certificate(worker: Worker, doubt: Doubt, say: Callable[[str], None]) 
             say(f"Checked: {check.name}")
             checks.append(check)
     return Verified(header, leaves, tuple(checks))
-
-
-def solving(worker: Worker, header: Header, roots: tuple[NDArray[Any], NDArray[Any]]) -> Solve:
-    """Give what asks a worker's solver about boxes of a certificate with these roots."""
-
-    def solve(
-        low: Places,
-        high: Places,
-        group: NDArray[np.int64],
-        unlike: NDArray[np.bool_],
-        seconds: float,
-    ) -> Answers:
-        return worker.solve(header, roots, (low, high), group, unlike, seconds)
-
-    return solve
-
-
-def reproving(worker: Worker, header: Header, roots: tuple[NDArray[Any], NDArray[Any]]) -> Reprove:
-    """Give what lets a worker prove boxes of a certificate with these roots once more."""
-
-    def reprove(
-        low: Places,
-        high: Places,
-        group: NDArray[np.int64],
-        stated: NDArray[np.float64],
-        seconds: float,
-    ) -> Reproof:
-        return worker.reprove(header, roots, (low, high), group, stated, seconds)
-
-    return reprove
 
 
 def _same_files(header: Header, doubt: Doubt) -> Check:

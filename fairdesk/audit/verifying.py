@@ -21,7 +21,6 @@ import numpy as np
 from fairdesk.audit.records import PairQuery
 from fairdesk.audit.spec import AuditSpec, versions
 from fairdesk.audit.store import Store
-from fairdesk.audit.verification import reproving, solving
 from fairdesk.audit.verifying_figures import (
     GROUPS,
     RULE_SETS,
@@ -289,8 +288,8 @@ def _certificate(
         header,
         arrays,
         ask,
-        solving(worker, header, roots),
-        reproving(worker, header, roots),
+        partial(worker.solve, header, roots),
+        partial(worker.reprove, header, roots),
         everything=asked.everything,
         sample=asked.points,
         seconds=asked.seconds,

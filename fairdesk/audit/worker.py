@@ -408,7 +408,8 @@ class Worker:
         self,
         header: certificate.Header,
         roots: tuple[Places, Places],
-        boxes: tuple[Places, Places],
+        low: Places,
+        high: Places,
         group: NDArray[np.int64],
         unlike: NDArray[np.bool_],
         seconds: float,
@@ -416,12 +417,11 @@ class Worker:
         """Ask a solver about boxes of a certificate: `fairdesk.certify.verify.solver`."""
         frame = self._answer(
             wire.Solve(certificate.encoded(header).decode(), seconds),
-            (*roots, *boxes, group, unlike),
+            (*roots, low, high, group, unlike),
             self._patience.answer,
             "find an answer",
         )
         _expect(frame, wire.Solved)
-        low, high = boxes
         verdict, places = _arrays(frame, (len(low),), low.shape)
         inside = ((places >= low) & (places <= high)).all()
         if not inside or not np.isin(verdict, (-1, 0, 1)).all():
@@ -432,7 +432,8 @@ class Worker:
         self,
         header: certificate.Header,
         roots: tuple[Places, Places],
-        boxes: tuple[Places, Places],
+        low: Places,
+        high: Places,
         group: NDArray[np.int64],
         stated: NDArray[np.float64],
         seconds: float,
@@ -440,12 +441,11 @@ class Worker:
         """Prove boxes of a certificate once more: `fairdesk.certify.verify.reproving`."""
         frame = self._answer(
             wire.Reprove(certificate.encoded(header).decode(), seconds),
-            (*roots, *boxes, group, stated),
+            (*roots, low, high, group, stated),
             self._patience.answer,
             "prove boxes once more",
         )
         _expect(frame, wire.Reproved)
-        low, high = boxes
         n = len(low)
         alike, unlike, contradicted, places = _arrays(frame, (n,), (n,), (n,), low.shape)
         inside = ((places >= low) & (places <= high)).all()

@@ -110,14 +110,14 @@ def place_words(dialect: Dialect, lines: Sequence[int], rows: int) -> str:
     return f"{word}{'' if rows == 1 else 's'} {shown}{more}"
 
 
-def odd_words(column: Column, dialect: Dialect, most: int = _NAMED) -> str:
+def odd_words(column: Column, dialect: Dialect) -> str:
     """List the odd cells of a column: each with its place, and the number that it is read as."""
-    return _joined([_odd(each, dialect) for each in column.odd], most, len(column.odd))
+    return _joined([_odd(each, dialect) for each in column.odd])
 
 
-def garbled_words(column: Column, dialect: Dialect, most: int = _NAMED) -> str:
+def garbled_words(column: Column, dialect: Dialect) -> str:
     """List the garbled texts of a column: each with what was meant, and its place."""
-    return _joined([_garbled(each, dialect) for each in column.garbled], most, len(column.garbled))
+    return _joined([_garbled(each, dialect) for each in column.garbled])
 
 
 def number_text(number: float) -> str:
@@ -136,10 +136,9 @@ def _garbled(text: Garbled, dialect: Dialect) -> str:
     return f"“{text.text[:40]}” for “{text.meant[:40]}” ({place})"
 
 
-def _joined(shown: Sequence[str], most: int, count: int) -> str:
-    rest = count - min(most, len(shown))
-    listed = ", ".join(shown[:most])
-    return f"{listed} and {rest:,} more" if rest else listed
+def _joined(shown: Sequence[str]) -> str:
+    listed, rest = ", ".join(shown[:_NAMED]), len(shown) - _NAMED
+    return f"{listed} and {rest:,} more" if rest > 0 else listed
 
 
 def odd_changes(column: Column, dialect: Dialect) -> Iterator[Change]:

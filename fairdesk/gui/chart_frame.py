@@ -147,8 +147,8 @@ class ChartFrame(QWidget):
     said = Signal(str)
     failed = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._reading = parts.quiet()
         self._reading.setWordWrap(False)

@@ -28,6 +28,7 @@ from fairdesk.gui.chart_frame import ChartFrame
 from fairdesk.gui.pointed import Pointed
 from fairdesk.report import words
 
+_HEADING = "Rate and interval of each group"
 #: So many groups are drawn at most; the table has all.
 MOST = 30
 #: Half the size of a group's mark.
@@ -102,13 +103,13 @@ class ForestPlot(ChartFrame):
 
     chosen = Signal(int)
 
-    def __init__(self, heading: str = "Rate and interval of each group") -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._drawing = Forest()
         self._canvas = _Canvas()
         self._canvas.pointed.connect(self._point_at)
         self._canvas.pressed.connect(self._press)
-        self._name, self._heading = heading, parts.Words(heading, strong=True, wrap=False)
+        self._heading = parts.Words(_HEADING, strong=True, wrap=False)
         self.tools.addWidget(self._heading)
         self._stack.addWidget(self._canvas)
 
@@ -127,7 +128,7 @@ class ForestPlot(ChartFrame):
         if drawing == self._drawing:
             return
         self._drawing = drawing
-        self._heading.setText(f"{self._name}{drawing.omitted and f': {drawing.omitted}'}")
+        self._heading.setText(f"{_HEADING}{drawing.omitted and f': {drawing.omitted}'}")
         self._canvas.show_forest(drawing)
         self._fit()
         self._read("")

@@ -196,9 +196,9 @@ class DropZone(Card):
 
     asked = Signal()
 
-    def __init__(self, what: str, button: str, hint: str) -> None:
+    def __init__(self, what: str, hint: str) -> None:
         super().__init__(margin=theme.PAGE)
-        choose = QPushButton(button)
+        choose = QPushButton("&Choose a file…")
         choose.clicked.connect(self.asked)
         self.button = choose
         lead = Words(what, size=1.2, strong=True)

@@ -28,6 +28,8 @@ PERIOD = 100
 _MOST_POINTS = 4_000
 #: Seconds for which a thread may hold the interpreter: Python's own, and while a run goes on.
 _USUAL, _QUICK = 0.005, 0.0005
+#: For so many seconds the window waits for a run when it closes.
+_END_SECONDS = 10.0
 
 
 def _make_way(*, for_window: bool) -> None:
@@ -139,17 +141,11 @@ class RunDriver(QObject):
             self._stopping = True
             self._worker.stop()
 
-    def stop_and_wait(self, seconds: float) -> None:
-        """Stop, and wait until the audit file is complete; for the window's own end.
-
-        Parameters
-        ----------
-        seconds : float
-            Wait no longer than this.
-        """
+    def stop_and_wait(self) -> None:
+        """Stop, and wait a while until the audit file is complete; for the window's own end."""
         if self._thread is None:
             return
-        until = monotonic() + seconds
+        until = monotonic() + _END_SECONDS
         while self._thread.is_alive() and monotonic() < until:
             self.stop()
             self._thread.join(PERIOD / 1000)

@@ -107,9 +107,9 @@ def is_dark(palette: QPalette) -> bool:
     return palette.color(QPalette.ColorRole.Window).lightness() < 128
 
 
-def colours(palette: QPalette | None = None) -> Colours:
-    """Give the colours that go with a palette; by default the application's."""
-    return DARK if is_dark(palette or QGuiApplication.palette()) else LIGHT
+def colours() -> Colours:
+    """Return the colours that go with the application's palette."""
+    return DARK if is_dark(QGuiApplication.palette()) else LIGHT
 
 
 def _palette(*, dark: bool) -> QPalette:

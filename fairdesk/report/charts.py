@@ -67,7 +67,6 @@ def line_chart(
     *,
     x_title: str,
     y_title: str,
-    height: float = 210.0,
     shares: bool = False,
 ) -> Picture:
     """Draw counts against counts, one line per series, each named at its end.
@@ -78,8 +77,6 @@ def line_chart(
         At least one; points in order of x. Each line starts at the origin.
     x_title, y_title : str
         What the axes count, with the unit.
-    height : float
-        In points; more where the names need it.
     shares : bool
         Whether y are percentages, of no count of x.
     """
@@ -100,7 +97,7 @@ def line_chart(
     labels = [[*wrapped(name, 96.0, 6), value] for name, value in zip(names, values, strict=True)]
     right = 12 + max(extent(each, bold=True) for lines in labels for each in lines)
     sizes = [len(lines) * LEAD + 3 for lines in labels]
-    height = max(height, sum(sizes) + 44.0)
+    height = max(210.0, sum(sizes) + 44.0)
     frame = Frame(
         left=max(extent(told) for _, told in y_axis) + 8,
         right=WIDTH - right,

@@ -241,9 +241,9 @@ def percent_ticks(values: Sequence[float]) -> list[tuple[float, str]]:
     return [(value, words.percent_of(f"{value:.{decimals}f}")) for value in values]
 
 
-def round_between(low: float, high: float, most: int = 6) -> list[tuple[float, str]]:
+def round_between(low: float, high: float) -> list[tuple[float, str]]:
     """Choose round axis values between two ends, with their texts."""
-    rough = (high - low) / most
+    rough = (high - low) / 6
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))

@@ -172,11 +172,6 @@ def manifest(material: Material) -> str:
     return _written(msgspec.structs.replace(made, choice=material.choice))
 
 
-def manifest_of(store: Store) -> str:
-    """Write the manifest of an audit as it stands now."""
-    return _written(_of(store))
-
-
 def as_of(store: Store, entries: int) -> str:
     """Write the manifest that an audit had when its log had so many entries.
 
@@ -211,18 +206,15 @@ def sidecar(store: Store, files: Mapping[str, Path]) -> bytes:
             why=f"The system says: {error.strerror or error}.",
             remedy="Export it once more.",
         ) from error
-    return _written(msgspec.structs.replace(_of(store), files=told)).encode()
+    details = told_details(store.details())
+    made = _made(store.spec, store.table(), store.runs(), store.log_entries(), details)
+    return _written(msgspec.structs.replace(made, files=told)).encode()
 
 
 def _size(path: Path) -> int:
     if path.is_dir():
         return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
     return path.stat().st_size
-
-
-def _of(store: Store) -> Manifest:
-    details = told_details(store.details())
-    return _made(store.spec, store.table(), store.runs(), store.log_entries(), details)
 
 
 def _made(

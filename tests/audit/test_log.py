@@ -299,7 +299,7 @@ def test_a_clock_that_was_set_back_is_mentioned_and_is_no_tampering(store, monke
     times = iter(
         ("2031-05-05T10:00:00+00:00", "2031-05-05T09:30:00+00:00", "2031-05-05T09:31:00+00:00")
     )
-    monkeypatch.setattr("fairdesk.audit.store.now", lambda: next(times))
+    monkeypatch.setattr("fairdesk.audit.schema.now", lambda: next(times))
     assert chain.set_back(store.log_entries()) == []
     for what in ("One.", "Two.", "Three."):
         store.log(what, "decided")

@@ -66,11 +66,11 @@ class Answering(Worker):
 def test_what_is_proven_is_found_true_and_what_is_not_is_refuted(case, asked):
     header, roots, boxes, group, unlike = asked
     frame = ask(case.fed.opened, asked)
-    answers = Answering(frame).solve(header, roots, boxes, group, unlike, 10.0)
+    answers = Answering(frame).solve(header, roots, *boxes, group, unlike, 10.0)
     assert len(answers.verdict) >= 3
     assert not answers.verdict.any()
     frame = ask(case.fed.opened, (*asked[:4], ~unlike))
-    answers = Answering(frame).solve(header, roots, boxes, group, ~unlike, 10.0)
+    answers = Answering(frame).solve(header, roots, *boxes, group, ~unlike, 10.0)
     assert (answers.verdict == 1).all()
 
 
@@ -94,7 +94,7 @@ def test_answers_that_cannot_be_are_refused(asked, told):
     header, roots, boxes, group, unlike = asked
     frame = wire.Frame(1, wire.Solved(), told(len(group), boxes[0]))
     with pytest.raises(WorkerError):
-        Answering(frame).solve(header, roots, boxes, group, unlike, 1.0)
+        Answering(frame).solve(header, roots, *boxes, group, unlike, 1.0)
 
 
 def test_boxes_are_proven_once_more_by_the_guest(case, asked):
@@ -108,7 +108,7 @@ def test_boxes_are_proven_once_more_by_the_guest(case, asked):
         guest.answer(wire.Frame(7, request, (*roots, *boxes, group, claims)))
         outgoing.seek(0)
         frame = wire.read_from_guest(outgoing)
-        found = Answering(frame).reprove(header, roots, boxes, group, claims, 10.0)
+        found = Answering(frame).reprove(header, roots, *boxes, group, claims, 10.0)
         assert (found.contradicted == contradicted).all()
         if not contradicted:
             assert np.column_stack((found.alike, found.unlike)).tolist() == stated.tolist()
@@ -130,4 +130,4 @@ def test_proofs_that_cannot_be_are_refused(asked, told):
     stated = np.column_stack((~unlike, unlike)).astype(np.float64)
     frame = wire.Frame(1, wire.Reproved(), told(len(group), boxes[0]))
     with pytest.raises(WorkerError):
-        Answering(frame).reprove(header, roots, boxes, group, stated, 1.0)
+        Answering(frame).reprove(header, roots, *boxes, group, stated, 1.0)

@@ -13,7 +13,6 @@ from fairdesk.audit import chain, digests
 from fairdesk.audit.methods import METHODS
 from fairdesk.audit.records import PairQuery
 from fairdesk.audit.schema import add_entry
-from fairdesk.audit.spec import now
 from fairdesk.audit.store import Store
 from fairdesk.audit.verifying import Recheck, recheck
 from fairdesk.audit.verifying_figures import GROUPS, RULE_SETS, check_proven
@@ -312,7 +311,7 @@ def test_a_log_that_no_longer_tells_what_it_should(path):
 def appended(path, told, kind="ran"):
     """Append an entry to the log as FairDesk does."""
     with closing(sqlite3.connect(path)) as connection, connection:
-        add_entry(connection, now(), "Something.", kind, told(connection))
+        add_entry(connection, "Something.", kind, told(connection))
 
 
 @pytest.mark.parametrize("run", [1, 3])

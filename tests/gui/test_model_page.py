@@ -219,7 +219,7 @@ def test_a_program_is_shown_with_its_names_and_opened_once_agreed(
     wizard = make(worker)
     fails(qtbot, wizard, lambda: wizard.model.load(model_file))
     page = wizard.model
-    assert page.trust_button.isVisible()
+    assert page._trust.button.isVisible()
     assert wizard.focusWidget() is page._trust.choose
     assert wizard.state.card is None
     assert not wizard.next.isEnabled()
@@ -234,7 +234,7 @@ def test_a_program_is_shown_with_its_names_and_opened_once_agreed(
     fingerprint = files.sha256(model_file)
     assert fingerprint in said
 
-    proves(qtbot, wizard, page.trust_button.click)
+    proves(qtbot, wizard, page._trust.button.click)
     assert remembered.trusted == [fingerprint] or fingerprint in remembered.trusted
     assert wizard.state.trusted
     assert "you agreed to run its code" in page._about.text()
@@ -242,7 +242,7 @@ def test_a_program_is_shown_with_its_names_and_opened_once_agreed(
     proves(qtbot, wizard, lambda: page.load(model_file))
     model_file.write_bytes(b"another model")
     fails(qtbot, wizard, lambda: page.load(model_file))
-    assert page.trust_button.isVisible()
+    assert page._trust.button.isVisible()
 
 
 def test_a_program_beside_the_model_is_what_is_asked_about(
@@ -255,7 +255,7 @@ def test_a_program_beside_the_model_is_what_is_asked_about(
     proves(qtbot, wizard, lambda: wizard.model.load(model_file))
     fails(qtbot, wizard, lambda: wizard.model._add_companion(scaler))
     assert files.sha256(scaler) in texts(wizard.model._trust)
-    proves(qtbot, wizard, wizard.model.trust_button.click)
+    proves(qtbot, wizard, wizard.model._trust.button.click)
     assert files.sha256(scaler) in remembered.trusted
     assert files.sha256(model_file) not in remembered.trusted
     _name, trusted, _output, (companion,), _command = worker.asked[-1]

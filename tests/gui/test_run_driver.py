@@ -20,7 +20,7 @@ def path(tmp_path):
 def driver(qtbot):
     driver = RunDriver()
     yield driver
-    driver.stop_and_wait(10)
+    driver.stop_and_wait()
 
 
 def drive(qtbot, driver, worker, path, run=RUN):
@@ -121,7 +121,7 @@ def test_one_run_at_a_time(qtbot, driver, path):
 
 def test_stop_and_wait_returns_with_everything_written(qtbot, driver, path):
     driver.start(FakeWorker(hold=threading.Event()), path, RUN)
-    driver.stop_and_wait(10)
+    driver.stop_and_wait()
     assert not driver.busy
     with Store.open(path) as store:
         assert [run.state for run in store.runs()] == ["stopped"]

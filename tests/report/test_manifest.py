@@ -13,7 +13,7 @@ from fairdesk.audit.store import PairQuery
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.report import evidence
 from fairdesk.report.document import make_report
-from fairdesk.report.manifest import Manifest, manifest_of, sidecar
+from fairdesk.report.manifest import Manifest, sidecar
 from tests.report.building import people_store, run_into
 
 FEW = {"samples": 60}
@@ -26,8 +26,12 @@ def store(tmp_path):
         yield store
 
 
+def of(store):
+    return sidecar(store, {}).decode()
+
+
 def read(store):
-    return json.loads(manifest_of(store))
+    return json.loads(of(store))
 
 
 def test_it_names_question_files_runs_versions_and_decisions(store):
@@ -51,7 +55,7 @@ def test_it_names_question_files_runs_versions_and_decisions(store):
     assert (told["log"]["entries"], told["log"]["head"]) == (len(log), chain.head(log))
     assert [each["what"] for each in told["log"]["told"]] == [each.what for each in log]
     # documented as a struct: nothing more, nothing less
-    decoded = msgspec.json.decode(manifest_of(store), type=Manifest)
+    decoded = msgspec.json.decode(of(store), type=Manifest)
     assert json.loads(msgspec.json.encode(decoded)) == told
     assert decoded.commands[0].startswith("fairdesk audit")
 
@@ -66,15 +70,15 @@ def test_settings_that_nobody_touched_are_told_too(store):
 
 
 def test_a_report_is_the_same_before_and_after_it_is_exported(store, tmp_path):
-    before, report = manifest_of(store), make_report(store)
+    before, report = of(store), make_report(store)
     (tmp_path / "report.pdf").write_bytes(b"%PDF")
     store.exported("Exported.", {"report.pdf": tmp_path / "report.pdf"}, before)
     store.log("Checked.", "checked")
-    assert manifest_of(store) == before
+    assert of(store) == before
     assert make_report(store) == report
     assert store.manifest() == before
     store.mark(1, "flagged")
-    assert manifest_of(store) != before
+    assert of(store) != before
     # what passed before a lasting entry is counted, for its place in the chain, and not told
     told, log = read(store)["log"], store.log_entries()
     assert told["entries"] == len(log)
@@ -115,8 +119,8 @@ def test_how_the_report_is_wanted_is_in_the_log(store):
 def test_what_only_names_rows_is_left_out(store):
     names, jobs = (store.table().column(name).values for name in ("name", "job"))
     assert names[0] == "Person 0"
-    assert all(text not in manifest_of(store) for text in ("Person 0", names[-1]))
-    assert all(json.dumps(job) in manifest_of(store) for job in jobs)
+    assert all(text not in of(store) for text in ("Person 0", names[-1]))
+    assert all(json.dumps(job) in of(store) for job in jobs)
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_a_clock_that_was_set_back_is_mentioned_beside_the_log(tmp_path, monkeyp
     with people_store(tmp_path, ("sex",)) as store:
         store.log("One.", "decided")
         assert "clock was set back" not in text_of(store)
-        monkeypatch.setattr("fairdesk.audit.store.now", lambda: "2019-05-05T09:30:00+00:00")
+        monkeypatch.setattr("fairdesk.audit.schema.now", lambda: "2019-05-05T09:30:00+00:00")
         store.log("Two.", "decided")
         section = section_of(make_report(store), "evidence")
     (said,) = (each.text for each in blocks_of(section, "Text") if "clock" in each.text)

@@ -175,7 +175,6 @@ class DataPage(Page):
         self._leak_finder = Latest(self)
         self._empty = DropZone(
             "Drop a table here",
-            "&Choose a file…",
             "CSV or other text, Excel, Parquet or SQLite. It is read on this computer and not "
             "changed.",
         )

@@ -149,7 +149,6 @@ class ModelPage(Page):
         self._trust = TrustCard()
         self._trust.trusted.connect(self._agree)
         self._trust.other.connect(self._choose)
-        self.trust_button = self._trust.button
         self._stack = QStackedWidget()
         for part in (self._empty_part(), self._trust, self._opened_part(), self._opening_part()):
             self._stack.addWidget(part)
@@ -269,7 +268,6 @@ class ModelPage(Page):
     def _empty_part(self) -> QWidget:
         self._empty = DropZone(
             "Drop a model file here",
-            "&Choose a file…",
             "Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops), PMML "
             "(.pmml), XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm); a TensorFlow "
             "SavedModel is a folder: drop it",

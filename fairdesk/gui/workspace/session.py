@@ -157,7 +157,7 @@ class Session(QObject):
     def close(self) -> None:
         """Stop what runs, write what waits, and let the file go."""
         self._look.stop()
-        self.driver.stop_and_wait(10)
+        self.driver.stop_and_wait()
         self.study.close()
         self.weighing.close()
         self.store.close()

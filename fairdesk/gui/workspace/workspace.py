@@ -378,7 +378,7 @@ class Workspace(QWidget):
         """Stop the run; returns when what it found is safe in the file."""
         self._queue.clear()
         self.bar.show_stopping()
-        self._session.driver.stop_and_wait(10)
+        self._session.driver.stop_and_wait()
 
     def export(self, export: Export) -> None:
         """Write a file: the page that says what became of it is shown."""
