@@ -363,13 +363,13 @@ def test_of_the_models_own_decisions_only_whom_it_could_be_asked_about_is_listed
 def test_a_run_under_way_is_shown_as_it_counts(show, path):
     made = show()
     state = RunState(9, "groups", "running", figures=(table(),))
-    made._runs.follow(state)
+    made.runs.follow(state)
     assert [part.table.attributes for part in made.shown] == [("race",)]
     again = table({**BOSTON, ("Black",): (198, 133)})
     part = made.shown[0]
-    made._runs.told.emit(msgspec.structs.replace(state, figures=(again, table(BOSTON, ("group",)))))
+    made.runs.told.emit(msgspec.structs.replace(state, figures=(again, table(BOSTON, ("group",)))))
     assert [part.table.attributes for part in made.shown] == [("race",), ("group",)]
-    made._runs.told.emit(
+    made.runs.told.emit(
         msgspec.structs.replace(state, figures=(table(), table(BOSTON, ("group",))))
     )
     assert made.shown[0].figures.item(0, 1).text() == "197"
@@ -387,7 +387,7 @@ def test_figures_counted_anew_change_in_their_place(tables):
         )
         for each in tables._tables
     )
-    tables._runs.told.emit(RunState(1, "groups", "running", figures=anew))
+    tables.runs.told.emit(RunState(1, "groups", "running", figures=anew))
     assert tables.shown == before
     people = anew[0].lines[0].people
     assert tables.shown[0].figures.item(0, 1).text() == f"{people:,}"

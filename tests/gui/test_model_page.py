@@ -588,11 +588,11 @@ def test_arithmetic_is_done_step_by_step(qtbot, dialog):
 def test_everybody_can_get_the_same(qtbot, dialog):
     asked = dialog(1, msgspec.structs.replace(CARD, inputs=("sex", "year", "income")))
     assert asked.fed.inputs[1] is None
-    assert not asked._ok.isEnabled()
+    assert not asked.ok_button.isEnabled()
     choose(asked.way, "the number itself")
     assert "Choose a column first" in asked._wrong.text()
     choose(asked.way, "the same for everybody")
-    assert asked._ok.isEnabled()
+    assert asked.ok_button.isEnabled()
     asked.constant.setText("2020")
     asked.constant.editingFinished.emit()
     assert asked.fed.inputs[1].constant == 2020.0

@@ -387,14 +387,14 @@ def test_figures_grow_while_a_run_goes_on(qtbot, opened, path):
     workspace.show_page(PROOF)
     proof = workspace.proof
     state = RunState(2, "certify", "running")
-    proof._runs.follow(state)
+    proof.runs.follow(state)
     assert proof._headline._kind.text() == "…"
-    proof._runs.follow(msgspec.structs.replace(state, figures=(DOMAIN,)))
+    proof.runs.follow(msgspec.structs.replace(state, figures=(DOMAIN,)))
     qtbot.waitUntil(lambda: proof._headline._kind.text() == "■ Proven", timeout=10_000)
     more = msgspec.structs.replace(
         DOMAIN, certified=0.95, undecided=0.0, certified_people="931000000000"
     )
-    proof._runs.follow(msgspec.structs.replace(state, figures=(more, TREE)))
+    proof.runs.follow(msgspec.structs.replace(state, figures=(more, TREE)))
     qtbot.waitUntil(lambda: "93.10" in proof.bars.drawing.summary(), timeout=10_000)
     assert proof.refinement.isVisible()
 
@@ -447,11 +447,11 @@ def test_of_several_proofs_one_is_chosen(opened, path):
     workspace = opened(path)
     workspace.show_page(PROOF)
     proof = workspace.proof
-    assert proof._runs.isVisible()
-    assert proof._runs.shown == second
-    assert proof._runs.currentText() == f"Run {second}: Certify, continues {first}"
+    assert proof.runs.isVisible()
+    assert proof.runs.shown == second
+    assert proof.runs.currentText() == f"Run {second}: Certify, continues {first}"
     workspace._open_run(first)
-    assert proof._runs.shown == first
+    assert proof.runs.shown == first
     assert proof._more.isVisible()
 
 

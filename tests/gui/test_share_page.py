@@ -211,9 +211,9 @@ def test_the_bar_below_shows_an_estimate_and_no_hits(qtbot):
 def test_figures_are_shown_while_they_come(qtbot, opened, path):
     workspace = opened(path)
     workspace.show_page(SHARE)
-    workspace.share._runs.follow(RunState(2, "estimate", "running"))
+    workspace.share.runs.follow(RunState(2, "estimate", "running"))
     assert said(workspace) == ["… Nothing is measured yet. "]
-    workspace.share._runs.follow(RunState(2, "estimate", "running", figures=(DOMAIN,)))
+    workspace.share.runs.follow(RunState(2, "estimate", "running", figures=(DOMAIN,)))
     qtbot.waitUntil(lambda: said(workspace)[0].startswith("▨"), timeout=10_000)
     assert len(workspace.share._statements) == 1
     assert workspace.share.chart.drawing.title == "How the estimate settled"
@@ -298,7 +298,7 @@ def test_opening_a_run_shows_what_it_answered(opened, path):
     workspace = opened(path)
     workspace._open_run(number)
     assert workspace.steps.currentRow() == NAMES.index(SHARE)
-    assert workspace.share._runs.shown == number
+    assert workspace.share.runs.shown == number
     workspace._open_run(1)
     assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)
     assert "needs two runs" in standing(workspace, COMPARE)

@@ -10,17 +10,15 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
-    QDialogButtonBox,
     QHBoxLayout,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.data.table import Column, Kind
 from fairdesk.gui import theme
-from fairdesk.gui.parts import Words, bounded, calm, labelled, quiet
+from fairdesk.gui.parts import bounded, calm, labelled, quiet
+from fairdesk.gui.wizard.form_dialog import FormDialog
 from fairdesk.gui.wizard.numbers import NumberField
 from fairdesk.gui.wizard.state import Choice, may_be_unknown
 from fairdesk.gui.wizard.values_dialog import ValueList
@@ -107,7 +105,7 @@ class RangeChart(QWidget):
         return float(round(value)) if self._column.kind is Kind.INTEGER else float(f"{value:.4g}")
 
 
-class AttributeDialog(QDialog):
+class AttributeDialog(FormDialog):
     """Asks what is allowed of one attribute.
 
     Parameters
@@ -137,23 +135,14 @@ class AttributeDialog(QDialog):
         *,
         takes_missing: bool = True,
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(f"What is allowed of {column.name}")
+        super().__init__(f"What is allowed of {column.name}", parent)
         self._column, self._choice = column, choice
         self._takes_missing = takes_missing
-        self._wrong = Words(tone="wrong")
-        body = QVBoxLayout(self)
-        body.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
-        body.setSpacing(theme.GAP)
-        body.addWidget(quiet("Only people with these values are asked about and invented."))
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        self.ok_button = buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self.body.addWidget(quiet("Only people with these values are asked about and invented."))
         if column.kind.is_number:
-            self._add_range(body, counts)
+            self._add_range(counts)
         else:
-            self._add_values(body)
+            self._add_values()
         self.follows = bounded(QComboBox(), 20)
         self.follows.addItem("nothing: it may change by itself", "")
         for name in others:
@@ -164,11 +153,8 @@ class AttributeDialog(QDialog):
             "An attribute that follows another, like the number of a school degree, changes only "
             "together with it, as the rows of the data say."
         )
-        body.addLayout(labelled("&Follows from", self.follows, hint))
-        body.addWidget(self._wrong)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        body.addWidget(buttons)
+        self.body.addLayout(labelled("&Follows from", self.follows, hint))
+        self._add_buttons()
         self.resize(480, 520 if not column.kind.is_number else 420)
         self._check()
 
@@ -185,7 +171,7 @@ class AttributeDialog(QDialog):
 
     # -- building -----------------------------------------------------------------------------
 
-    def _add_range(self, body: QVBoxLayout, counts: Sequence[int]) -> None:
+    def _add_range(self, counts: Sequence[int]) -> None:
         column = self._column
         self.chart = RangeChart(column, counts)
         self.low, self.high, self.step = NumberField(), NumberField(), NumberField()
@@ -213,26 +199,26 @@ class AttributeDialog(QDialog):
         row.addLayout(labelled("&Greatest", self.high), 2)
         row.addLayout(labelled("&Step", self.step), 3)
         row.addWidget(whole, 0, Qt.AlignmentFlag.AlignBottom)
-        body.addWidget(self.chart, 1)
+        self.body.addWidget(self.chart, 1)
         text = f"In the data from {column.text(column.low)} to {column.text(column.high)}."
         if column.missing:
             text += f" {column.missing:,} rows are set aside, for it is missing there."
-        body.addWidget(quiet(text))
-        body.addLayout(row)
+        self.body.addWidget(quiet(text))
+        self.body.addLayout(row)
 
-    def _add_values(self, body: QVBoxLayout) -> None:
+    def _add_values(self) -> None:
         column = self._column
         ticked = self._choice.limits or column.values
         self.ticks = ValueList(column.name, column.values, [str(value) for value in ticked])
         self.ticks.changed.connect(self._check)
-        body.addWidget(self.ticks, 1)
+        self.body.addWidget(self.ticks, 1)
         if may_be_unknown(column):
             self.unknown = QCheckBox(f"&Unknown: {column.missing:,} rows where it is missing")
             self.unknown.setChecked(self._takes_missing and self._choice.unknown is not False)
             self.unknown.setEnabled(self._takes_missing)
             self.unknown.toggled.connect(self._check)
-            body.addWidget(self.unknown)
-            body.addWidget(
+            self.body.addWidget(self.unknown)
+            self.body.addWidget(
                 quiet(
                     "Ticked, they are a category of their own and reach the model as missing. "
                     "Else these rows are set aside. Nothing is ever filled in."
@@ -273,6 +259,4 @@ class AttributeDialog(QDialog):
                 wrong = "The least value is above the greatest."
         elif not self.ticks.values():
             wrong = "Tick at least one value."
-        self._wrong.setText(wrong)
-        self._wrong.setVisible(bool(wrong))
-        self.ok_button.setEnabled(not wrong)
+        self._refuse(wrong)

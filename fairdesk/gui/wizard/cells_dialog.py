@@ -7,12 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
-    QDialog,
-    QDialogButtonBox,
     QHeaderView,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,15 +17,15 @@ from fairdesk.data.kinds import as_numbers
 from fairdesk.data.number_formats import written_like
 from fairdesk.data.rereading import number_text, place_words
 from fairdesk.data.table import Column, ColumnReading, Dialect, NumberFormat
-from fairdesk.gui import theme
-from fairdesk.gui.parts import Words, calm, labelled, quiet
+from fairdesk.gui.parts import calm, labelled, quiet
+from fairdesk.gui.wizard.form_dialog import FormDialog
 
 _HEADS = ("Cell", "Cells", "Where", "In another format", "Number")
 _NUMBER = len(_HEADS) - 1
 _GROUPINGS = {".": ("", ",", " ", "'"), ",": ("", ".", " ", "'")}
 
 
-class CellsDialog(QDialog):
+class CellsDialog(FormDialog):
     """Asks about one column of numbers.
 
     Parameters
@@ -40,8 +37,7 @@ class CellsDialog(QDialog):
     """
 
     def __init__(self, column: Column, dialect: Dialect, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(f"Cells of “{column.name}”")
+        super().__init__(f"Cells of “{column.name}”", parent)
         self._column, self._before = column, dialect.reading(column.name)
         self.format = QComboBox()
         self.format.addItem("As found in the file", None)
@@ -55,26 +51,15 @@ class CellsDialog(QDialog):
             self.format.setCurrentIndex(self.format.findData(self._before.format))
         calm(self.format)
         self.cells = self._table(dialect)
-        self._wrong = Words(tone="wrong")
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        self.ok_button = buttons.button(QDialogButtonBox.StandardButton.Ok)
-        body = QVBoxLayout(self)
-        body.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
-        body.setSpacing(theme.GAP)
-        body.addWidget(
+        self.body.addWidget(
             quiet(
                 "These cells are not numbers as the others of the column are. Write the number "
                 "that a cell means; one without a number counts as missing."
             )
         )
-        body.addWidget(self.cells, 1)
-        body.addLayout(labelled("Numbers are &written like", self.format))
-        body.addWidget(self._wrong)
-        body.addWidget(buttons)
+        self.body.addWidget(self.cells, 1)
+        self.body.addLayout(labelled("Numbers are &written like", self.format))
+        self._add_buttons()
         self.resize(560, 480)
         self.cells.itemChanged.connect(self._check)
         self._check()
@@ -125,8 +110,7 @@ class CellsDialog(QDialog):
             for row in range(self.cells.rowCount())
             if (text := self._written(row)) and _number(text) is None
         ]
-        self._wrong.setText(f"“{strange[0][:40]}” is not a number." if strange else "")
-        self.ok_button.setEnabled(not strange)
+        self._refuse(f"“{strange[0][:40]}” is not a number." if strange else "")
 
 
 def _number(text: str) -> float | None:

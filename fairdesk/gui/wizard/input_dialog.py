@@ -7,8 +7,6 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QHBoxLayout,
     QHeaderView,
@@ -25,6 +23,7 @@ from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import theme
 from fairdesk.gui.parts import Words, bounded, clear, quiet
+from fairdesk.gui.wizard.form_dialog import FormDialog
 from fairdesk.models import editing
 from fairdesk.models.mapping import Proposal
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
@@ -40,7 +39,7 @@ _MOST_CODES = 2_000
 _LOW, _HIGH = 300, 560
 
 
-class InputDialog(QDialog):
+class InputDialog(FormDialog):
     """Asks how one input is made. Every change is shown at once in the sentence below.
 
     Parameters
@@ -71,10 +70,9 @@ class InputDialog(QDialog):
         columns: tuple[str, ...],
         parent: QWidget,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(f"Model input {position + 1}: {card.inputs[position]}", parent)
         self.fed = fed
         self._position, self._card, self._table = position, card, table
-        self.setWindowTitle(f"Model input {position + 1}: {card.inputs[position]}")
         self.column = bounded(QComboBox(), 24)
         self.column.addItems(columns)
         self.column.setPlaceholderText("Choose a column…")
@@ -103,20 +101,13 @@ class InputDialog(QDialog):
         self.add_step.setAutoDefault(False)
         self.add_step.clicked.connect(lambda: self._set_steps((*self._then(), Step("subtract", 0))))
         self._told = Words(strong=True)
-        self._wrong = Words(tone="wrong")
         self._form = QFormLayout()
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        self._ok = buttons.button(QDialogButtonBox.StandardButton.Ok)
         self._steps_title = quiet("Then, in this order, as the model’s scaler did:")
-        self._lay_out(buttons)
+        self._lay_out()
         self._filling = False
         self._show()
 
-    def _lay_out(self, buttons: QDialogButtonBox) -> None:
+    def _lay_out(self) -> None:
         self._form.setHorizontalSpacing(theme.WIDE)
         self._form.setVerticalSpacing(theme.NEAR)
         for words, field in (
@@ -127,22 +118,18 @@ class InputDialog(QDialog):
         ):
             self._form.addRow(words, field)
             field.setAccessibleName(words.replace("&", ""))
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
-        outer.setSpacing(theme.GAP)
-        outer.addLayout(self._form)
-        outer.addWidget(self.codes, 1)
-        outer.addWidget(self._more_codes)
-        outer.addWidget(self._steps_title)
-        outer.addLayout(self._steps)
+        self.body.addLayout(self._form)
+        self.body.addWidget(self.codes, 1)
+        self.body.addWidget(self._more_codes)
+        self.body.addWidget(self._steps_title)
+        self.body.addLayout(self._steps)
         row = QHBoxLayout()
         row.addWidget(self.add_step)
         row.addStretch(1)
-        outer.addLayout(row)
-        outer.addWidget(self._told)
-        outer.addWidget(self._wrong)
-        outer.addStretch(0)
-        outer.addWidget(buttons)
+        self.body.addLayout(row)
+        self.body.addWidget(self._told)
+        self.body.addStretch(0)
+        self._add_buttons()
         self.resize(560, _LOW)
 
     # -- answering ----------------------------------------------------------------------------
@@ -257,7 +244,7 @@ class InputDialog(QDialog):
         self._told.setText(
             "It is made from nothing yet." if item is None else f"It is given {how_made(item, 6)}."
         )
-        self._ok.setEnabled(item is not None)
+        self.ok_button.setEnabled(item is not None)
         self._wrong.setVisible(bool(self._wrong.text()))
         self._filling = False
 

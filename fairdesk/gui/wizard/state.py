@@ -233,7 +233,7 @@ class WizardState:
             kept = self.choices.pop(name)
             if name in table.names:
                 self.choices[name] = Choice(role=kept.role)
-        self._unprove()
+        self.forget_mapping()
         self._mark(Step.MODEL, f"{what}: look at how its columns become the model’s inputs.")
         self._mark(Step.PEOPLE, f"{what}: look at the attributes and their values again.")
 
@@ -243,7 +243,7 @@ class WizardState:
             return
         self.label = label
         self.favourable = ""
-        self._unprove()
+        self.forget_mapping()
         self._mark(Step.MODEL, "The decision column changed: look at the model’s inputs again.")
         self._mark(Step.PEOPLE, "The decision column changed: look at the attributes again.")
 
@@ -255,7 +255,7 @@ class WizardState:
         if value == self.favourable:
             return
         self.favourable = value
-        self._unprove()
+        self.forget_mapping()
         self._mark(Step.MODEL, "The good outcome changed: check that the model’s is the same.")
 
     def label_candidates(self) -> tuple[str, ...]:
@@ -305,7 +305,7 @@ class WizardState:
         self.card = card
         self.trusted = trusted
         if changed:
-            self._unprove()
+            self.forget_mapping()
             self._mark(Step.PEOPLE, "The model changed: look at the attributes that it uses.")
 
     def clear_model(self) -> None:
@@ -316,7 +316,7 @@ class WizardState:
         self.trusted = False
         self.predictions = self.output = self.environment = ""
         self.companions = []
-        self._unprove()
+        self.forget_mapping()
         self._mark(Step.MODEL, "")
         self._mark(Step.PEOPLE, "The model changed: look at the attributes that it uses.")
 
@@ -332,7 +332,8 @@ class WizardState:
 
     def forget_mapping(self) -> None:
         """Forget how inputs are made: something about that is open or wrong."""
-        self._unprove()
+        self.mapping = None
+        self.proof = None
 
     def set_predictions(self, column: str, card: ModelCard, mapping: Mapping) -> None:
         """Take a column of decisions in place of a model."""
@@ -899,10 +900,6 @@ class WizardState:
             self._answered.discard(step)
             if reason:
                 self.redo[step] = reason
-
-    def _unprove(self) -> None:
-        self.mapping = None
-        self.proof = None
 
     def _table(self) -> Table:
         if self.table is None:

@@ -6,8 +6,6 @@ from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
     QHBoxLayout,
     QLineEdit,
     QListWidget,
@@ -18,7 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui import theme
-from fairdesk.gui.parts import Words, labelled, quiet
+from fairdesk.gui.parts import labelled, quiet
+from fairdesk.gui.wizard.form_dialog import FormDialog
 
 #: From so many values on there is a field to find some.
 _MANY = 12
@@ -102,7 +101,7 @@ class ValueList(QWidget):
             self.list.setRowHidden(row, wanted not in self.list.item(row).text().casefold())
 
 
-class ValuesDialog(QDialog):
+class ValuesDialog(FormDialog):
     """Asks which of a column's values are meant: at least one.
 
     Parameters
@@ -128,25 +127,13 @@ class ValuesDialog(QDialog):
         *,
         most: int | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
+        super().__init__(title, parent)
         self._most = most
         self.ticks = ValueList(name, values, ticked)
         self.ticks.changed.connect(self._check)
-        self._wrong = Words(tone="wrong")
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        self.ok_button = buttons.button(QDialogButtonBox.StandardButton.Ok)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
-        column.setSpacing(theme.GAP)
-        column.addWidget(quiet(sentence))
-        column.addWidget(self.ticks, 1)
-        column.addWidget(self._wrong)
-        column.addWidget(buttons)
+        self.body.addWidget(quiet(sentence))
+        self.body.addWidget(self.ticks, 1)
+        self._add_buttons()
         self.resize(420, 460)
         self._check()
 
@@ -161,5 +148,4 @@ class ValuesDialog(QDialog):
             wrong = "Tick at least one value."
         elif self._most is not None and ticked > self._most:
             wrong = f"Tick at most {self._most} values."
-        self._wrong.setText(wrong)
-        self.ok_button.setEnabled(not wrong)
+        self._refuse(wrong)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -31,10 +30,9 @@ from fairdesk.gui.workspace.findings_list import (
 )
 from fairdesk.gui.workspace.other_methods import OtherMethods
 from fairdesk.gui.workspace.rule_detail import RuleDetail
-from fairdesk.gui.workspace.run_choice import RunChoice
+from fairdesk.gui.workspace.run_page import RunPage
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.statement import Statement
-from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.gui.workspace.supports_view import SupportsView
 from fairdesk.report import about_groups, words
 
@@ -75,7 +73,7 @@ def off(spec: AuditSpec) -> str:
     return why_off(METHODS[METHOD], spec.model, spec.domain)
 
 
-class FindingsView(QWidget):
+class FindingsView(RunPage):
     """Findings about groups.
 
     Signals
@@ -93,17 +91,11 @@ class FindingsView(QWidget):
     compare = Signal(str)
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session = session
-        self._told: Run | None = None
+        super().__init__(session, mines, "Run whose findings are shown")
         self._findings: tuple[Finding, ...] = ()
         self._figures: tuple[Figure, ...] = ()
         self._latest: tuple[Finding, ...] = ()
         self._read = False
-        self.runs = RunChoice(session, mines, "Run whose findings are shown")
-        self.runs.told.connect(self._take)
-        self._standing = parts.quiet()
-        self._banner = parts.Banner()
         self._headline = Statement()
         self._explained = parts.quiet()
         self._chip = QPushButton()
@@ -123,13 +115,8 @@ class FindingsView(QWidget):
         self.supports.again.connect(self._ask_again)
         self.others = OtherMethods(session)
         self.others.wanted.connect(self.compare)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._make_empty())
         self._area = parts.scrolled(self._make_full())
-        self._stack.addWidget(self._area)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._stack)
+        self._stack_up(self._make_empty(), self._area)
         session.runs_changed.connect(self._show)
         self._redraw = Soon(self, self._show_others)
         session.live_changed.connect(lambda _state: self._redraw.ask())
@@ -137,15 +124,10 @@ class FindingsView(QWidget):
 
     def open_run(self, number: int) -> None:
         """Show a run by its number; of another method where it stands."""
-        self.runs.open_run(number)
+        super().open_run(number)
         run = next((each for each in self._session.runs if each.id == number), None)
         if run is not None and not mines(run):
             self._area.ensureWidgetVisible(self.others)
-
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        """Show what has changed while the tab was hidden."""
-        super().showEvent(event)
-        self._show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Put the finding below the list where both do not fit beside each other."""
@@ -239,8 +221,7 @@ class FindingsView(QWidget):
     def _take(self, run: Run) -> None:
         if self._told is None or number_of(self._told) != number_of(run):
             self._read = False
-        self._told = run
-        self._show()
+        super()._take(run)
 
     def _touch(self) -> None:
         """Remember that the auditor reads: nothing moves under their eyes from now on."""
@@ -252,17 +233,17 @@ class FindingsView(QWidget):
     def _show(self) -> None:
         """Show the figures as they stand."""
         self._show_others()
-        run = self._told
         if not self.isVisible():
             return
-        shown = run is not None
+        shown = self._told is not None
         for widget in (self._standing, self._headline, self._left, self.detail, self.supports):
             widget.setVisible(shown)
         self._start.setVisible(not shown)
         self._start.setEnabled(not off(self._session.spec))
         self._none.setVisible(False)
-        if run is None:
-            return
+        super()._show()
+
+    def _show_run(self, run: Run) -> None:
         mined = mined_of(run)
         texts = any(each.texts for each in mined)
         self._explained.setText(EXPLAINED_TEXTS if texts else EXPLAINED)
@@ -379,10 +360,7 @@ class FindingsView(QWidget):
 
     def _say(self, run: Run) -> None:
         """Say how the run stands, and what came of it, the number first."""
-        self._standing.setText(
-            f"{OF_STATE[run.state].value} {method_of(run).title}, {words.state_word(run.state)}: "
-            f"{words.number(run.queries)} rows sent to the model, {words.duration(run.elapsed)}."
-        )
+        self._say_standing(run, f"{words.number(run.queries)} rows sent to the model, ")
         if run.state == "failed":
             again = (("Find groups again", self.find_groups.emit),)
             self._banner.say("The run failed; what it found is kept.", run.message, again)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
-    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -27,9 +25,8 @@ from fairdesk.gui.workspace.answering import Run, method_of
 from fairdesk.gui.workspace.group_part import MORE, TablePart
 from fairdesk.gui.workspace.group_rows import Edges, RowsDialog
 from fairdesk.gui.workspace.observed_tables import ObservedTables
-from fairdesk.gui.workspace.run_choice import RunChoice
+from fairdesk.gui.workspace.run_page import RunPage
 from fairdesk.gui.workspace.session import Session
-from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.report import words
 from fairdesk.report.about_groups import Column, group_text, outcome_of
 
@@ -59,7 +56,7 @@ def counted(spec: AuditSpec, table: GroupTable) -> str:
             return f"the model’s scores for “{outcome_of(spec, table)}”"
 
 
-class GroupTables(QWidget):
+class GroupTables(RunPage):
     """Tables of groups; before any run what the labels say, and the button that counts the rest.
 
     Signals
@@ -71,40 +68,20 @@ class GroupTables(QWidget):
     measure_wanted = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session = session
-        self._told: Run | None = None
+        super().__init__(session, measures, "Run whose group figures are shown")
         self._tables: tuple[GroupTable, ...] = ()
         self._kinds: tuple[tuple[str, str], ...] = ()
         self._groups: tuple[tuple[str, ...], ...] = ((),)
         self.shown: list[TablePart] = []
-        self._runs = RunChoice(session, measures, "Run whose group figures are shown")
-        self._runs.told.connect(self._take)
         self.kind, self.by = QComboBox(), QComboBox()
         self._more = self._make_more()
-        self._banner = parts.Banner()
-        self._standing = parts.quiet()
         self.detail = _Detail(session)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._make_empty())
-        self._stack.addWidget(self._make_full())
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._stack)
+        self._stack_up(self._make_empty(), self._make_full())
         self.refresh()
 
     def refresh(self) -> None:
         """Show the latest run that measured groups, unless the auditor chose another."""
-        self._runs.take_runs()
-
-    def open_run(self, number: int) -> None:
-        """Show a run by its number."""
-        self._runs.open_run(number)
-
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        """Show what has changed while it was hidden."""
-        super().showEvent(event)
-        self._show()
+        self.runs.take_runs()
 
     # Parts
 
@@ -176,7 +153,7 @@ class GroupTables(QWidget):
         self._more.setMinimumHeight(self.kind.sizeHint().height())
         row.addWidget(self._more)
         row.addStretch(1)
-        row.addWidget(parts.bounded(self._runs))
+        row.addWidget(parts.bounded(self.runs))
         return row
 
     def _make_more(self) -> QToolButton:
@@ -215,31 +192,22 @@ class GroupTables(QWidget):
             part.show_more(self.more)
 
     def _take(self, run: Run) -> None:
-        self._told = run
         asked = self._session.live_spec if isinstance(run, RunState) else run.spec
         self.detail.edges = {} if asked is None else asked.edges
-        self._stack.setCurrentIndex(1)
-        self._show()
+        super()._take(run)
 
-    def _show(self) -> None:
-        """Show the figures as they stand."""
-        run = self._told
-        if run is None or not self.isVisible():
-            return
-        self._say_standing(run)
+    def _show_run(self, run: Run) -> None:
+        self._stand(run)
         tables = tables_of(run)
         if tables != self._tables:
             self._tables = tables
             self._offer()
             self._lay_out()
 
-    def _say_standing(self, run: Run) -> None:
+    def _stand(self, run: Run) -> None:
         """Say how the run stands, and what it spent."""
         asked = f"{words.number(run.queries)} rows sent to the model, " if run.queries else ""
-        self._standing.setText(
-            f"{OF_STATE[run.state].value} {method_of(run).title}, {words.state_word(run.state)}: "
-            f"{asked}{words.duration(run.elapsed)}."
-        )
+        self._say_standing(run, asked)
         again = (("Measure again", self.measure_wanted.emit),)
         if run.state == "failed":
             self._banner.say("The run failed; what it counted is kept.", run.message, again)

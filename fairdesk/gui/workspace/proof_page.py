@@ -9,12 +9,10 @@ from math import ceil, floor, log10
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
     QPushButton,
-    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -30,7 +28,6 @@ from fairdesk.gui.workspace.answering import (
     Run,
     all_off,
     can_go_on,
-    method_of,
     number_of,
     proves,
 )
@@ -38,10 +35,9 @@ from fairdesk.gui.workspace.proof_bar import ProofBars, Spaces, alone_of, spaces
 from fairdesk.gui.workspace.refinement_view import RefinementView
 from fairdesk.gui.workspace.report_link import report_link
 from fairdesk.gui.workspace.rule_table import Cell, RuleTable
-from fairdesk.gui.workspace.run_choice import RunChoice
+from fairdesk.gui.workspace.run_page import RunPage
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.statement import Statement
-from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.report import figures, words
 
 #: How long a run can be gone on with, in seconds; the second of them is offered first.
@@ -133,7 +129,7 @@ def _sentence_case(rule: str) -> str:
     return rule if rule != "everybody" else "Everybody"
 
 
-class ProofPage(QWidget):
+class ProofPage(RunPage):
     """What is proven.
 
     Signals
@@ -154,13 +150,7 @@ class ProofPage(QWidget):
     show_examples = Signal(int, object)
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session = session
-        self._told: Run | None = None
-        self._runs = RunChoice(session, proves, "Run whose proof is shown")
-        self._runs.told.connect(self._take)
-        self._banner = parts.Banner()
-        self._standing = parts.quiet()
+        super().__init__(session, proves, "Run whose proof is shown")
         self._headline, self._estimate = Statement(), Statement()
         self._notes = parts.quiet()
         self.bars, self.alone = ProofBars("Of whom"), ProofBars("Each protected attribute alone")
@@ -179,24 +169,10 @@ class ProofPage(QWidget):
             "Pairs of protected values", ("Between", "and", "Unlike", "Alike", "Undecided"), wide=2
         )
         self._sections: dict[QWidget, tuple[QWidget, ...]] = {}
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._make_empty())
-        self._stack.addWidget(self._make_full())
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._stack)
+        self._stack_up(self._make_empty(), self._make_full())
         session.runs_changed.connect(self._offer)
         session.live_changed.connect(lambda _state: self._offer())
-        self._runs.take_runs()
-
-    def open_run(self, number: int) -> None:
-        """Show a run by its number."""
-        self._runs.open_run(number)
-
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        """Show what has changed while the page was hidden."""
-        super().showEvent(event)
-        self._show()
+        self.runs.take_runs()
 
     # Parts
 
@@ -225,7 +201,7 @@ class ProofPage(QWidget):
         head = QHBoxLayout()
         head.setSpacing(theme.NEAR)
         head.addWidget(parts.title("Proof"), 1)
-        for choice in (self._runs, self._make_go_on(), self._make_stop()):
+        for choice in (self.runs, self._make_go_on(), self._make_stop()):
             head.addWidget(choice, 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(head)
         column.addWidget(parts.quiet(EXPLAINED))
@@ -313,19 +289,13 @@ class ProofPage(QWidget):
         )
 
     def _take(self, run: Run) -> None:
-        self._told = run
-        self._stack.setCurrentIndex(1)
+        super()._take(run)
         self._offer()
-        self._show()
 
-    def _show(self) -> None:
-        """Show the figures as they stand."""
-        run = self._told
-        if run is None or not self.isVisible():
-            return
+    def _show_run(self, run: Run) -> None:
         spec, told = self._session.spec, run.figures
         proven = figures.proven_of(told)
-        self._say_standing(run, proven)
+        self._stand(run, proven)
         self._say(run, proven)
         self.bars.draw(Spaces(spaces_of(spec, told)))
         self.bars.setVisible(not self.bars.drawing.empty)
@@ -353,14 +323,10 @@ class ProofPage(QWidget):
         for each in self._sections[widget]:
             each.setVisible(there)
 
-    def _say_standing(self, run: Run, proven: Proven | None) -> None:
+    def _stand(self, run: Run, proven: Proven | None) -> None:
         """Say how the run stands, and what it spent."""
         boxes = f"{words.counted(proven.boxes, 'box')} looked at, " if proven is not None else ""
-        self._standing.setText(
-            f"{OF_STATE[run.state].value} {method_of(run).title}, {words.state_word(run.state)}: "
-            f"{boxes}{words.number(run.queries)} rows sent to the model, "
-            f"{words.duration(run.elapsed)}."
-        )
+        self._say_standing(run, f"{boxes}{words.number(run.queries)} rows sent to the model, ")
         if run.state == "failed":
             self._banner.say(
                 "The run failed; what it proved is kept.",

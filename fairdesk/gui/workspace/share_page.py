@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QPushButton,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -30,12 +28,11 @@ from fairdesk.gui.workspace.answering import (
     method_of,
     shares,
 )
-from fairdesk.gui.workspace.run_choice import RunChoice
+from fairdesk.gui.workspace.run_page import RunPage
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.share_bars import ShareBar, ShareBars
 from fairdesk.gui.workspace.short_table import short_table
 from fairdesk.gui.workspace.statement import Statement
-from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.report import figures, words
 
 #: Sets of protected attributes in the table; more make the page endless.
@@ -223,7 +220,7 @@ def _group(spec: AuditSpec, names: Sequence[str], codes: Sequence[float], rate: 
     return f"{', '.join(values)}: {figures.shown_percent(rate, 1)}"
 
 
-class SharePage(QWidget):
+class SharePage(RunPage):
     """How common discrimination is.
 
     Signals
@@ -235,13 +232,7 @@ class SharePage(QWidget):
     estimate = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session = session
-        self._told: Run | None = None
-        self._runs = RunChoice(session, measured, "Run whose figures are shown")
-        self._runs.told.connect(self._take)
-        self._standing = parts.quiet()
-        self._banner = parts.Banner()
+        super().__init__(session, measured, "Run whose figures are shown")
         self._statements: list[Statement] = []
         self._drawn: list[Share] = []
         self._bars = ShareBars()
@@ -266,22 +257,8 @@ class SharePage(QWidget):
             f"of two groups of possible {session.many} who need not be alike otherwise; it "
             "may have other causes."
         )
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._make_empty())
-        self._stack.addWidget(self._make_full())
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._stack)
-        self._runs.take_runs()
-
-    def open_run(self, number: int) -> None:
-        """Show a run by its number."""
-        self._runs.open_run(number)
-
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        """Show what has changed while the page was hidden."""
-        super().showEvent(event)
-        self._show()
+        self._stack_up(self._make_empty(), self._make_full())
+        self.runs.take_runs()
 
     # Parts
 
@@ -306,7 +283,7 @@ class SharePage(QWidget):
         column.setSpacing(theme.GAP)
         head = QHBoxLayout()
         head.addWidget(parts.title("How common"), 1)
-        head.addWidget(self._runs, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(self.runs, 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(head)
         column.addWidget(parts.quiet(f"{EXPLAINED} {POSSIBLE.format(many=self._session.many)}"))
         column.addWidget(self._banner)
@@ -329,23 +306,10 @@ class SharePage(QWidget):
 
     # What happens
 
-    def _take(self, run: Run) -> None:
-        self._told = run
-        self._stack.setCurrentIndex(1)
-        self._show()
-
-    def _show(self) -> None:
-        """Show the figures as they stand."""
-        run = self._told
-        if run is None or not self.isVisible():
-            return
+    def _show_run(self, run: Run) -> None:
         told, grouped = shares(run), gaps(run)
-        sign = OF_STATE[run.state].value
-        self._standing.setText(
-            f"{sign} {method_of(run).title}, {words.state_word(run.state)}: "
-            f"{words.number(run.queries)} rows sent to the model, {words.duration(run.elapsed)}. "
-            f"{figures.near_sentence(self._session.spec, run)}"
-        )
+        sent = f"{words.number(run.queries)} rows sent to the model, "
+        self._say_standing(run, sent, f" {figures.near_sentence(self._session.spec, run)}")
         if run.state == "failed":
             again = (("Estimate again", self.estimate.emit),)
             self._banner.say("The run failed; what it measured is kept.", run.message, again)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QResizeEvent, QShowEvent
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSizePolicy,
-    QStackedWidget,
     QStyleOptionViewItem,
     QTableWidget,
     QTableWidgetItem,
@@ -34,10 +33,9 @@ from fairdesk.events import Flip, TermRate
 from fairdesk.gui import parts, theme, tips
 from fairdesk.gui.workspace.answering import Run, method_of, number_of
 from fairdesk.gui.workspace.findings_view import METHOD, mined_of
-from fairdesk.gui.workspace.run_choice import RunChoice
+from fairdesk.gui.workspace.run_page import RunPage
 from fairdesk.gui.workspace.session import Session
 from fairdesk.gui.workspace.statement import Statement
-from fairdesk.gui.workspace.steps import OF_STATE
 from fairdesk.report import about_groups, words
 
 _HEADER = ("Category", "Term", "Occurs", "Texts", "Rate", "Flips")
@@ -199,7 +197,7 @@ def occurring(
     return Occurring(category, term, tuple(sentences), tuple(rows))
 
 
-class WordsView(QWidget):
+class WordsView(RunPage):
     """Terms as rows; of the chosen one the sentences behind it.
 
     Signals
@@ -211,14 +209,8 @@ class WordsView(QWidget):
     compare_words = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session = session
-        self._told: Run | None = None
+        super().__init__(session, self._reads, "Run whose words are shown")
         self._terms: tuple[TermRate, ...] = ()
-        self.runs = RunChoice(session, self._reads, "Run whose words are shown")
-        self.runs.told.connect(self._take)
-        self._standing = parts.quiet()
-        self._banner = parts.Banner()
         self._headline = Statement()
         self._category = parts.bounded(QComboBox())
         self._category.setAccessibleName("Category of terms")
@@ -227,22 +219,8 @@ class WordsView(QWidget):
         self.table = _Terms()
         self.table.itemSelectionChanged.connect(self._choose)
         self.detail = TermDetail(session)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._make_empty())
-        self._stack.addWidget(parts.scrolled(self._make_full()))
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self._stack)
+        self._stack_up(self._make_empty(), parts.scrolled(self._make_full()))
         self.runs.take_runs()
-
-    def open_run(self, number: int) -> None:
-        """Show a run by its number."""
-        self.runs.open_run(number)
-
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        """Show what has changed while the tab was hidden."""
-        super().showEvent(event)
-        self._show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Put the term below the table where both do not fit beside each other."""
@@ -305,19 +283,8 @@ class WordsView(QWidget):
             return spec is not None and bool(spec.text)
         return bool(run.spec.text)
 
-    def _take(self, run: Run) -> None:
-        self._told = run
-        self._stack.setCurrentIndex(1)
-        self._show()
-
-    def _show(self) -> None:
-        run = self._told
-        if run is None or not self.isVisible():
-            return
-        self._standing.setText(
-            f"{OF_STATE[run.state].value} {method_of(run).title}, {words.state_word(run.state)}: "
-            f"{words.number(run.queries)} texts sent to the model, {words.duration(run.elapsed)}."
-        )
+    def _show_run(self, run: Run) -> None:
+        self._say_standing(run, f"{words.number(run.queries)} texts sent to the model, ")
         if run.state == "failed":
             again = (("Compare again", self.compare_words.emit),)
             self._banner.say("The run failed; what it found is kept.", run.message, again)

@@ -110,7 +110,7 @@ def _statement(material: Material, table: Published) -> Statement | None:
         say(
             "is the lowest impact ratio by {by}{outcome}: a {rate} of {low} for {worst} "
             "({people}), against {high} for {best} ({others}).",
-            by=_by(table),
+            by=words.listed(table.attributes),
             outcome=_of_outcome(material.spec, table),
             rate=say(_RATES[table.of]),
             low=_percent(worst),
@@ -123,10 +123,6 @@ def _statement(material: Material, table: Published) -> Statement | None:
         evidence="observed",
         place="rates",
     )
-
-
-def _by(table: Published) -> str:
-    return words.listed(table.attributes)
 
 
 def _of_outcome(spec: AuditSpec, table: Published) -> str:
