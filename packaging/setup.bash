@@ -26,10 +26,10 @@ prepare() {
 }
 
 install_locked() {
-  local kind=$1 lock=$repo/packaging/requirements.txt state
+  local kind=$1 lock=$repo/packaging/requirements.txt built=$repo/packaging/requirements-built.txt state
   [ "$kind" = run ] || lock=$repo/packaging/requirements-test.txt
   # The test lock holds all of the run lock, so an environment for tests serves both.
-  state="$(cat "$repo/pyproject.toml" "$lock" | cksum)"
+  state="$(cat "$repo/pyproject.toml" "$lock" "$built" | cksum)"
   if [ "$state" = "$(cat "$venv/.locked-$kind" 2>/dev/null)" ] && "$venv/bin/python" -c '' 2>/dev/null; then
     return
   fi
@@ -39,8 +39,11 @@ install_locked() {
   "$uv" venv --quiet --clear --python "$python" "$venv"
   # Wheels only: no code of any package runs while it is installed. Compiled as FairDesk below.
   "$uv" pip sync --quiet --compile-bytecode --python "$venv" --require-hashes --only-binary :all: "$lock"
+  # What has no wheel is built out of its locked source, by what was installed just now.
+  "$uv" pip install --quiet --compile-bytecode --python "$venv" --require-hashes --no-deps \
+    --no-build-isolation --requirements "$built"
   "$uv" pip install --quiet --python "$venv" --no-deps --no-build-isolation --editable "$repo"
-  cat "$repo/pyproject.toml" "$repo/packaging/requirements.txt" | cksum >"$venv/.locked-run"
+  cat "$repo/pyproject.toml" "$repo/packaging/requirements.txt" "$built" | cksum >"$venv/.locked-run"
   printf '%s\n' "$state" >"$venv/.locked-$kind"
 }
 

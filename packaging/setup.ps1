@@ -30,8 +30,10 @@ function Find-Python {
 
 function Initialize-FairDesk([string] $Lock) {
     $lockFile = Join-Path $PSScriptRoot $Lock
+    $builtFile = Join-Path $PSScriptRoot "requirements-built.txt"
     $stamp = Join-Path $Venv ".locked-$Lock"
-    $state = (Get-FileHash $lockFile).Hash + (Get-FileHash (Join-Path $Repo "pyproject.toml")).Hash
+    $files = $lockFile, $builtFile, (Join-Path $Repo "pyproject.toml")
+    $state = -join ($files | ForEach-Object { (Get-FileHash $_).Hash })
     if ((Test-Path $stamp) -and (Get-Content $stamp) -eq $state) { return }
     $python = Find-Python
     $bootstrap = Join-Path $Repo ".bootstrap"
@@ -44,6 +46,8 @@ function Initialize-FairDesk([string] $Lock) {
     Write-Host "Setting up FairDesk in $Venv (about 2 GB the first time) ..."
     Invoke-Checked $uv venv --quiet --clear --python $python $Venv
     Invoke-Checked $uv pip sync --quiet --compile-bytecode --python $Venv --require-hashes --only-binary :all: $lockFile
+    Invoke-Checked $uv pip install --quiet --compile-bytecode --python $Venv --require-hashes --no-deps `
+        --no-build-isolation --requirements $builtFile
     Invoke-Checked $uv pip install --quiet --python $Venv --no-deps --no-build-isolation --editable $Repo
     Set-Content $stamp $state
 }

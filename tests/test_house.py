@@ -14,7 +14,12 @@ import pytest
 from fairdesk import __version__
 
 HOUSE = Path(__file__).resolve().parents[1]
-LOCKS = ("requirements.txt", "requirements-test.txt", "requirements-uv.txt")
+LOCKS = (
+    "requirements.txt",
+    "requirements-test.txt",
+    "requirements-uv.txt",
+    "requirements-built.txt",
+)
 SCRIPTS = (".ci/run", "packaging/lock", "packaging/run", "packaging/test")
 HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 
@@ -61,7 +66,8 @@ def test_locks_hold_what_pyproject_asks_for():
         *groups["test"],
     ]
     names = {re.match(r"[A-Za-z0-9-]+", requirement)[0].lower() for requirement in asked}
-    assert names <= {requirement.split("==")[0] for requirement in locked("requirements-test.txt")}
+    held = [locked(f"requirements-{lock}.txt") for lock in ("test", "built")]
+    assert names <= {requirement.split("==")[0] for lock in held for requirement in lock}
 
 
 def test_packaging_is_no_package():

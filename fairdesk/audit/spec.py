@@ -34,7 +34,7 @@ _LIBRARIES = (
         "keras",
     ),
     *("tensorflow-cpu", "tensorflow", "z3-solver", "lark", "fairlearn", "statsmodels", "msgspec"),
-    *("typst", "jinja2", "babel", "pyhanko"),
+    *("lime", "typst", "jinja2", "babel", "pyhanko"),
 )
 
 

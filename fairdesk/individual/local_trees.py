@@ -2,7 +2,9 @@
 
 The samples are those of LIME for tables (Ribeiro et al., "“Why Should I Trust You?” Explaining the
 Predictions of Any Classifier", KDD 2016), around the person and weighted by nearness; the model
-fitted to them is a decision tree, as in Agarwal et al. 2018.
+fitted to them is a decision tree, as in Agarwal et al. 2018. A run needs thousands of trees, so
+the samples of many people are drawn, asked about and fitted together; LIME's own program takes one
+person and one call of the model at a time, and fits no trees. It explains pairs: `local_linear`.
 """
 
 from __future__ import annotations

@@ -99,6 +99,18 @@ def test_shrinking_and_explaining(pairs):
     assert [each.score for each in explanation.variants] == pytest.approx(told)
 
 
+def test_explaining_where_a_confined_guest_loads_what_it_needs(table, tmp_path):
+    worker = Worker()
+    try:
+        made = Pairs(worker, table, making.write_model(tmp_path / "model.pkl"))
+        explanation = made.explain(np.array([[45.0, 0, 3], [45, 1, 3]]))
+        assert worker.alive
+    finally:
+        worker.close()
+    assert explanation.partner.weights[1] == pytest.approx(0.2, abs=0.1)
+    assert explanation.row.weights[1] == pytest.approx(-0.2, abs=0.1)
+
+
 def test_a_model_that_changed_its_mind(pairs):
     made = pairs("return np.full((len(rows), 1), 0.9)")
     with pytest.raises(ModelError, match="no longer") as caught:

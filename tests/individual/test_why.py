@@ -12,6 +12,7 @@ from fairdesk.errors import DataError
 from fairdesk.individual import why
 from fairdesk.individual.similar import Ledger
 from fairdesk.individual.why import Explanation, explain
+from fairdesk.models.model import favourable_scores
 from tests.individual.conftest import Network, integer
 
 DOMAIN = Domain(
@@ -141,6 +142,61 @@ def test_only_people_of_the_domain_are_asked_about():
     assert {each.values[1] for each in explanation.variants} == {0.0, 1.0}
     scores = [each.score for each in explanation.variants]
     assert scores == sorted(scores, reverse=True)
+
+
+def written_out(model, domain, real, person, samples=40_000):
+    """LIME's formulas for a domain without names or determined attributes: weights and fit."""
+    rng = np.random.default_rng(5)
+    drawn = np.stack([rng.choice(column, samples) for column in real.T], axis=1)
+    for i in domain.protected:
+        drawn[:, i] = rng.choice(domain.attributes[i].compared, samples)
+    rows = np.where(rng.random(drawn.shape) < 0.5, person, drawn)
+    rows = rows[domain.allowed(rows)]
+    same = rows == person
+    for i in domain.others:
+        quarters = np.quantile(real[:, i], (0.25, 0.5, 0.75))
+        same[:, i] = np.searchsorted(quarters, rows[:, i]) == np.searchsorted(quarters, person[i])
+    near = np.exp(-(~same).sum(axis=1) / (0.75**2 * same.shape[1]))
+    scores = favourable_scores(model.predict(rows), 1)
+    root = np.sqrt(near)[:, None]
+    features = np.column_stack([same, np.ones(len(same))])
+    weights = np.linalg.lstsq(features * root, scores * root[:, 0])[0]
+    left = np.average((scores - features @ weights) ** 2, weights=near)
+    middle = np.average(scores, weights=near)
+    return weights[:-1], 1 - left / np.average((scores - middle) ** 2, weights=near)
+
+
+def test_weights_and_fit_are_those_of_the_paper_among_people_who_may_be():
+    class Knotted:
+        calls = 0
+
+        def predict(self, rows):
+            self.calls += 1
+            age, sex, work, gain = rows.T
+            score = 0.4 + 0.2 * np.sin(age / 9) + 0.2 * np.tanh(gain / 50) * sex + work / 300
+            return score.astype(np.float32)[:, None]
+
+    attributes = (
+        integer("age", 18, 90),
+        integer("sex", 0, 2, Role.PROTECTED, (0, 1, 2)),
+        integer("work", 0, 60),
+        integer("gain", 0, 1000),
+    )
+    domain = Domain(attributes, (parse("work <= age - 15", attributes).text,))
+    real = people(3000, domain)
+    real[:, 3] *= np.random.default_rng(1).random(len(real)) < 0.4  # nearly three quarters are one
+    pair = np.array([[33.0, 2, 9, 700], [33, 0, 9, 700]])
+    model = Knotted()
+    told = [
+        explain(Ledger(model, domain), real, pair, 1, np.random.default_rng(seed))
+        for seed in range(8)
+    ]
+    assert model.calls <= 8 * 3  # around the one, around the other, and the variants
+    for i, person in enumerate(pair):
+        sides = [(each.row, each.partner)[i] for each in told]
+        weights, fit = written_out(Knotted(), domain, real, person)
+        assert np.mean([each.weights for each in sides], axis=0) == pytest.approx(weights, abs=6e-3)
+        assert np.mean([each.fit for each in sides]) == pytest.approx(fit, abs=0.02)
 
 
 def test_of_many_variants_the_two_ends_are_given(monkeypatch):
