@@ -41,7 +41,7 @@ install_locked() {
   "$uv" pip sync --quiet --compile-bytecode --python "$venv" --require-hashes --only-binary :all: "$lock"
   # What has no wheel is built out of its locked source, by what was installed just now.
   "$uv" pip install --quiet --compile-bytecode --python "$venv" --require-hashes --no-deps \
-    --no-build-isolation --requirements "$built"
+    --no-build-isolation -r "$built"
   "$uv" pip install --quiet --python "$venv" --no-deps --no-build-isolation --editable "$repo"
   cat "$repo/pyproject.toml" "$repo/packaging/requirements.txt" "$built" | cksum >"$venv/.locked-run"
   printf '%s\n' "$state" >"$venv/.locked-$kind"

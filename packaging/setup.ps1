@@ -47,7 +47,7 @@ function Initialize-FairDesk([string] $Lock) {
     Invoke-Checked $uv venv --quiet --clear --python $python $Venv
     Invoke-Checked $uv pip sync --quiet --compile-bytecode --python $Venv --require-hashes --only-binary :all: $lockFile
     Invoke-Checked $uv pip install --quiet --compile-bytecode --python $Venv --require-hashes --no-deps `
-        --no-build-isolation --requirements $builtFile
+        --no-build-isolation -r $builtFile
     Invoke-Checked $uv pip install --quiet --python $Venv --no-deps --no-build-isolation --editable $Repo
     Set-Content $stamp $state
 }
