@@ -13,9 +13,6 @@ from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QPersistentModelIndex,
     QPointF,
     QRectF,
     QSize,
@@ -45,12 +42,11 @@ from PySide6.QtWidgets import (
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme
 from fairdesk.gui.keys import shortcut
+from fairdesk.gui.table_model import Index, TableModel
 
 #: Rows of the table twin at most.
 _MOST_ROWS = 200
 
-Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
 _ALIGNMENT = Qt.ItemDataRole.TextAlignmentRole
 
 
@@ -72,7 +68,7 @@ class Told(Protocol):
         """Give it as a table, a header and rows; of these at most so many."""
 
 
-class _Twin(QAbstractTableModel):
+class _Twin(TableModel):
     """The chart's numbers as a table."""
 
     def __init__(self) -> None:
@@ -87,11 +83,8 @@ class _Twin(QAbstractTableModel):
         self._counts = [self._holds_numbers(column) for column in range(len(self._header))]
         self.endResetModel()
 
-    def rowCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() else len(self._header)
+    def size(self) -> tuple[int, int]:
+        return len(self._rows), len(self._header)
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole

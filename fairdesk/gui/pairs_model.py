@@ -9,10 +9,8 @@ from enum import IntEnum
 
 import msgspec
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     Qt,
     QTimer,
     Signal,
@@ -25,11 +23,9 @@ from fairdesk.data.domain import Role
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import tips
 from fairdesk.gui.store_thread import StoreThread
+from fairdesk.gui.table_model import Index, TableModel
 from fairdesk.models.decision import score_name, told, told_text
 from fairdesk.report import words
-
-Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
 
 #: Rows per page.
 PAGE = 100
@@ -238,7 +234,7 @@ class _Row:
     changed: tuple[bool, ...]
 
 
-class PairsModel(QAbstractTableModel):
+class PairsModel(TableModel):
     """The pairs that answer a query, page by page.
 
     What is shown is a snapshot: pairs found later do not move the rows, they are counted in
@@ -342,13 +338,9 @@ class PairsModel(QAbstractTableModel):
 
     # What Qt asks
 
-    def rowCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        """Give the number of pairs shown."""
-        return 0 if parent.isValid() else self._total
-
-    def columnCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        """Give the number of columns."""
-        return 0 if parent.isValid() else len(self.columns)
+    def size(self) -> tuple[int, int]:
+        """Return how many pairs are shown, and columns."""
+        return self._total, len(self.columns)
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole

@@ -11,7 +11,6 @@ from PySide6.QtCore import (
     QEvent,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QSize,
     Qt,
     Signal,
@@ -33,11 +32,10 @@ from PySide6.QtWidgets import (
 
 from fairdesk.gui import theme, tips
 from fairdesk.gui.parts import Padded
+from fairdesk.gui.table_model import Index, TableModel
 from fairdesk.models.model import Input
 from fairdesk.report.words import how_made
 
-_Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
 #: What stands where nothing is proposed.
 OPEN = "choose…"
 #: The choice of no column: the same for everybody.
@@ -46,7 +44,7 @@ CONSTANT = "(the same for everybody)"
 MADE_FROM, HOW = 1, 2
 
 
-class MappingModel(QAbstractTableModel):
+class MappingModel(TableModel):
     """How the model's inputs are made; the column each is made from can be changed.
 
     Signals
@@ -92,13 +90,9 @@ class MappingModel(QAbstractTableModel):
         if self._inputs:
             self.dataChanged.emit(self.index(0, last), self.index(len(self._inputs) - 1, last))
 
-    def rowCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802 - Qt's name
-        """Count the inputs."""
-        return 0 if parent.isValid() else len(self._inputs)
-
-    def columnCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802 - Qt's name
-        """Count what is told of each."""
-        return 0 if parent.isValid() else len(self._HEADS)
+    def size(self) -> tuple[int, int]:
+        """Return how many inputs there are, and what is told of each."""
+        return len(self._inputs), len(self._HEADS)
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -112,7 +106,7 @@ class MappingModel(QAbstractTableModel):
             return f"Row {self._row:,} as sent"
         return self._HEADS[section]
 
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Give a cell's text."""
         if not index.isValid():
             return None
@@ -137,13 +131,13 @@ class MappingModel(QAbstractTableModel):
                 return "" if each is None else how_made(each, 4)
         return self._sent[row] if row < len(self._sent) else ""
 
-    def flags(self, index: _Index) -> Qt.ItemFlag:
+    def flags(self, index: Index) -> Qt.ItemFlag:
         """Let the column be edited that an input is made from."""
         flags = super().flags(index)
         return flags | Qt.ItemFlag.ItemIsEditable if index.column() == MADE_FROM else flags
 
     def setData(  # noqa: N802 - Qt's name
-        self, index: _Index, value: object, role: int = Qt.ItemDataRole.EditRole
+        self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole
     ) -> bool:
         """Ask for another column."""
         if role != Qt.ItemDataRole.EditRole or value == self.data(index):
@@ -155,7 +149,7 @@ class MappingModel(QAbstractTableModel):
 class ChoiceDelegate(QStyledItemDelegate):
     """Draws a choice as one, and opens it on a click, Enter or F2."""
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw the choice."""
         box = QStyleOptionComboBox()
         box.rect = option.rect.adjusted(1, 1, -1, -1)
@@ -169,13 +163,13 @@ class ChoiceDelegate(QStyledItemDelegate):
         style.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, box, painter)
         style.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, box, painter)
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:  # noqa: N802 - Qt's name
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802 - Qt's name
         """Give room for the arrow."""
         hint = super().sizeHint(option, index)
         return QSize(hint.width() + 36, hint.height() + theme.NEAR)
 
     def createEditor(  # noqa: N802 - Qt's name
-        self, parent: QWidget, _option: QStyleOptionViewItem, index: _Index
+        self, parent: QWidget, _option: QStyleOptionViewItem, index: Index
     ) -> QWidget:
         """Make the choice."""
         combo = QComboBox(parent)
@@ -184,12 +178,12 @@ class ChoiceDelegate(QStyledItemDelegate):
         combo.activated.connect(lambda _index: self._take(combo))
         return combo
 
-    def setEditorData(self, editor: QWidget, index: _Index) -> None:  # noqa: N802 - Qt's name
+    def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802 - Qt's name
         """Show what is chosen."""
         cast("QComboBox", editor).setCurrentText(str(index.data()))
 
     def setModelData(  # noqa: N802 - Qt's name
-        self, editor: QWidget, model: QAbstractItemModel, index: _Index
+        self, editor: QWidget, model: QAbstractItemModel, index: Index
     ) -> None:
         """Take what was chosen."""
         model.setData(index, cast("QComboBox", editor).currentText())
@@ -199,7 +193,7 @@ class ChoiceDelegate(QStyledItemDelegate):
         self.closeEditor.emit(combo)
 
 
-class PlainTable(QAbstractTableModel):
+class PlainTable(TableModel):
     """A small table of texts."""
 
     def __init__(self) -> None:
@@ -213,13 +207,9 @@ class PlainTable(QAbstractTableModel):
         self._heads, self._cells = heads, cells
         self.endResetModel()
 
-    def rowCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802 - Qt's name
-        """Count the rows."""
-        return 0 if parent.isValid() else len(self._cells)
-
-    def columnCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802 - Qt's name
-        """Count the columns."""
-        return 0 if parent.isValid() else len(self._heads)
+    def size(self) -> tuple[int, int]:
+        """Return how many texts there are down and across."""
+        return len(self._cells), len(self._heads)
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -229,7 +219,7 @@ class PlainTable(QAbstractTableModel):
             return None
         return self._heads[section] if orientation == Qt.Orientation.Horizontal else section + 1
 
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Give a text."""
         if role == Qt.ItemDataRole.DisplayRole and index.isValid():
             return self._cells[index.row()][index.column()]

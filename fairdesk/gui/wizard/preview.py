@@ -6,9 +6,6 @@ import html
 from collections.abc import Mapping
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QPersistentModelIndex,
     QRect,
     QSize,
     Qt,
@@ -20,6 +17,7 @@ from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QTableV
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.gui import theme
 from fairdesk.gui.parts import Padded, calm, in_order
+from fairdesk.gui.table_model import Index, TableModel
 from fairdesk.report import words
 
 #: So many rows are shown.
@@ -31,8 +29,6 @@ KINDS = {kind: text.capitalize() for kind, text in words.KINDS.items()}
 Histogram = tuple[tuple[str, int], ...]
 
 _CHART = 30
-_Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
 
 
 def draw_bars(painter: QPainter, rect: QRect, bars: Histogram) -> None:
@@ -69,7 +65,7 @@ class TinyChart(QWidget):
         draw_bars(QPainter(self), self.rect().adjusted(0, 2, 0, -2), self._bars)
 
 
-class PreviewModel(QAbstractTableModel):
+class PreviewModel(TableModel):
     """The first `ROWS` rows of a table, as the file writes them."""
 
     def __init__(self) -> None:
@@ -83,17 +79,12 @@ class PreviewModel(QAbstractTableModel):
         self._table, self._histograms = table, histograms
         self.endResetModel()
 
-    def rowCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802 - Qt's name
-        """Count the rows shown."""
-        if parent.isValid() or self._table is None:
-            return 0
-        return min(ROWS, len(self._table.codes))
+    def size(self) -> tuple[int, int]:
+        """Return how many rows are shown, and columns."""
+        table = self._table
+        return (0, 0) if table is None else (min(ROWS, len(table.codes)), len(table.columns))
 
-    def columnCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802 - Qt's name
-        """Count the columns."""
-        return 0 if parent.isValid() or self._table is None else len(self._table.columns)
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Give a cell's text, alignment or colour."""
         if self._table is None or not index.isValid():
             return None

@@ -13,7 +13,6 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QPoint,
     QPointF,
     QRect,
@@ -44,14 +43,13 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import Conditions, Figure, LinearGroup, Mined, RuleSet
 from fairdesk.gui import theme, tips
+from fairdesk.gui.table_model import ROOT, Index
 from fairdesk.gui.workspace.answering import Run, gaps
 from fairdesk.report import about_groups, words
 from fairdesk.report.rules import rule_phrase
 
-Index = QModelIndex | QPersistentModelIndex
 #: A rule set by what it says: the outcome, and its conditions.
 Key = tuple[str, Conditions]
-_ROOT = QModelIndex()
 _WRAPPED = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 #: How high the two dots of a row are, and how far variants stand to the right.
 _DOTS, _INDENT = 14, 18
@@ -347,20 +345,20 @@ class _Model(QAbstractItemModel):
             return self.findings[index.row()]
         return self.findings[leader - 1].variants[index.row()]
 
-    def rowCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
+    def rowCount(self, parent: Index = ROOT) -> int:  # noqa: N802 - Qt's name
         if not parent.isValid():
             return len(self.findings)
         return 0 if parent.internalId() else len(self.findings[parent.row()].variants)
 
-    def columnCount(self, _parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
+    def columnCount(self, _parent: Index = ROOT) -> int:  # noqa: N802 - Qt's name
         return 1
 
-    def index(self, row: int, column: int, parent: Index = _ROOT) -> QModelIndex:
+    def index(self, row: int, column: int, parent: Index = ROOT) -> QModelIndex:
         if not 0 <= row < self.rowCount(parent) or column:
             return QModelIndex()
         return self.createIndex(row, column, parent.row() + 1 if parent.isValid() else 0)
 
-    def parent(self, index: Index = _ROOT) -> QModelIndex:  # type: ignore[override]  # its other form gives the owner
+    def parent(self, index: Index = ROOT) -> QModelIndex:  # type: ignore[override]  # its other form gives the owner
         leader = index.internalId() if index.isValid() else 0
         return self.createIndex(leader - 1, 0, 0) if leader else QModelIndex()
 

@@ -9,12 +9,10 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QDateTime,
     QLocale,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QSaveFile,
     QSortFilterProxyModel,
     Qt,
@@ -37,12 +35,10 @@ from fairdesk.audit.store import LogEntry
 from fairdesk.errors import FairDeskError
 from fairdesk.gui import parts, theme, tips
 from fairdesk.gui.keys import shortcut
+from fairdesk.gui.table_model import Index, TableModel
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report import words
 from fairdesk.report.tables import guarded
-
-Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
 
 
 def local_time(at: str) -> str:
@@ -51,7 +47,7 @@ def local_time(at: str) -> str:
     return QLocale().toString(when, "d MMM yyyy, HH:mm:ss") if when.isValid() else at
 
 
-class LogModel(QAbstractTableModel):
+class LogModel(TableModel):
     """The entries, oldest first."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -65,13 +61,9 @@ class LogModel(QAbstractTableModel):
             self.entries = entries
             self.endInsertRows()
 
-    def rowCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        """Give the number of entries."""
-        return 0 if parent.isValid() else len(self.entries)
-
-    def columnCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        """Give the number of columns: time and what happened."""
-        return 0 if parent.isValid() else 2
+    def size(self) -> tuple[int, int]:
+        """Return how many entries there are, and columns: time and what happened."""
+        return len(self.entries), 2
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QVBoxLayout, QWidget
 
 from fairdesk.audit.spec import AuditSpec
@@ -16,11 +16,10 @@ from fairdesk.events import Conditions, Rows
 from fairdesk.groups.membership import members
 from fairdesk.gui import parts, theme, tips
 from fairdesk.gui.soon import Soon
+from fairdesk.gui.table_model import Index, TableModel
 from fairdesk.gui.workspace.session import Session
 from fairdesk.report import words
 
-Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
 #: So many people are listed at most.
 MOST = 500
 #: Columns are as wide as the first rows need.
@@ -153,7 +152,7 @@ class PeopleInside(QWidget):
             )
 
 
-class _People(QAbstractTableModel):
+class _People(TableModel):
     """Rows of the data, written as the file has them."""
 
     def __init__(self, grouping: frozenset[str]) -> None:
@@ -166,11 +165,9 @@ class _People(QAbstractTableModel):
         self.inside = inside
         self.endResetModel()
 
-    def rowCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() or self.inside is None else len(self.inside.places)
-
-    def columnCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        return 0 if parent.isValid() or self.inside is None else len(self.inside.columns)
+    def size(self) -> tuple[int, int]:
+        inside = self.inside
+        return (0, 0) if inside is None else (len(inside.places), len(inside.columns))
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
@@ -13,13 +13,11 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.store import Pair
 from fairdesk.gui import theme, tips
 from fairdesk.gui.pairs_model import UNKNOWN, distance_text
+from fairdesk.gui.table_model import Index, TableModel
 from fairdesk.gui.workspace.real_people import Real
 from fairdesk.gui.workspace.session import Session
 from fairdesk.models.decision import score_name
 from fairdesk.report import words
-
-Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
 
 
 @dataclass(frozen=True)
@@ -137,7 +135,7 @@ def _turns(spec: AuditSpec, pair: Pair, positions: Sequence[int]) -> str:
     )
 
 
-class SideBySide(QAbstractTableModel):
+class SideBySide(TableModel):
     """Two people and the real one, as columns."""
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
@@ -163,13 +161,9 @@ class SideBySide(QAbstractTableModel):
         self._lines = lines
         self.endResetModel()
 
-    def rowCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        """Give the number of lines."""
-        return 0 if parent.isValid() else len(self._lines)
-
-    def columnCount(self, parent: Index = _ROOT) -> int:  # noqa: N802 - Qt's name
-        """Give the number of columns: a name and three people."""
-        return 0 if parent.isValid() else len(self._titles)
+    def size(self) -> tuple[int, int]:
+        """Return how many lines there are, and columns: a name and three people."""
+        return len(self._lines), len(self._titles)
 
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPalette
 from PySide6.QtWidgets import (
     QFrame,
@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui import theme
+from fairdesk.gui.table_model import Index
 
-Index = QModelIndex | QPersistentModelIndex
 _WORDS = Qt.ItemDataRole.UserRole
 _SIGN = Qt.ItemDataRole.UserRole + 1
 
