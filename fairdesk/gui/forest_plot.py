@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QKeyEvent,
     QPainter,
-    QPaintEvent,
     QPen,
     QPolygonF,
 )
@@ -24,7 +23,7 @@ from fairdesk.events import GroupLine, GroupTable
 from fairdesk.groups.outcomes import FOUR_FIFTHS
 from fairdesk.gui import group_marks, parts, theme, tips
 from fairdesk.gui.chart import ticks
-from fairdesk.gui.chart_frame import ChartFrame
+from fairdesk.gui.painted import PaintedChart
 from fairdesk.gui.pointed import Pointed
 from fairdesk.report import words
 
@@ -92,7 +91,7 @@ class Forest:
         return group_marks.twin(self.groups, most)
 
 
-class ForestPlot(ChartFrame):
+class ForestPlot(PaintedChart):
     """A forest plot, with its table (T); groups are walked with the arrow keys.
 
     Signals
@@ -102,6 +101,7 @@ class ForestPlot(ChartFrame):
     """
 
     chosen = Signal(int)
+    _canvas: _Canvas
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,9 +142,7 @@ class ForestPlot(ChartFrame):
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         """Follow the theme, and the size of type."""
         super().changeEvent(event)
-        if theme.palette_changed(event):
-            self._canvas.update()
-        elif event.type() == QEvent.Type.FontChange:
+        if event.type() == QEvent.Type.FontChange:
             self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
@@ -175,16 +173,6 @@ class ForestPlot(ChartFrame):
         told = "" if place is None else group_marks.told(lines[place], self._drawing.person)
         self._read(told)
         self._canvas.setToolTip(tips.plain(told) if told else "")
-
-    def _redraw(self) -> None:
-        self._show_picture(self._canvas, empty=self._drawing.empty)
-
-    def _render(self, painter: QPainter) -> None:
-        if self._as_table.isChecked() or self._drawing.empty:
-            self._stack.render(painter, QPoint())
-            return
-        black, white = QColor(Qt.GlobalColor.black), QColor(Qt.GlobalColor.white)
-        self._canvas.paint(painter, theme.LIGHT, black, white)
 
 
 class _Canvas(Pointed):
@@ -220,14 +208,10 @@ class _Canvas(Pointed):
             self._widths = self._measured()
             self.update()
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        if not self._forest.empty:
-            palette = self.palette()
-            ink, ground = palette.windowText().color(), palette.window().color()
-            self.paint(QPainter(self), theme.colours(), ink, ground)
-
     def paint(self, painter: QPainter, colours: theme.Colours, ink: QColor, ground: QColor) -> None:
         """Draw all of it."""
+        if self._forest.empty:
+            return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self.font())
         tops = self._tops()

@@ -10,21 +10,19 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
     QFontMetricsF,
     QKeyEvent,
     QPainter,
-    QPaintEvent,
-    QPalette,
     QPen,
 )
 
 from fairdesk.events import GroupLine, GroupTable
 from fairdesk.gui import group_marks, parts, theme, tips
-from fairdesk.gui.chart_frame import ChartFrame
+from fairdesk.gui.painted import PaintedChart
 from fairdesk.gui.pointed import Pointed
 from fairdesk.report import words
 
@@ -127,7 +125,7 @@ class Heat:
         return tuple(sorted(found, key=lambda value: found[value]))
 
 
-class HeatMap(ChartFrame):
+class HeatMap(PaintedChart):
     """A heat map, with its table (T); the arrow keys walk its cells.
 
     Signals
@@ -137,6 +135,7 @@ class HeatMap(ChartFrame):
     """
 
     chosen = Signal(int)
+    _canvas: _Canvas
 
     def __init__(self) -> None:
         super().__init__()
@@ -177,9 +176,7 @@ class HeatMap(ChartFrame):
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         """Follow the theme, and the size of type."""
         super().changeEvent(event)
-        if theme.palette_changed(event):
-            self._canvas.update()
-        elif event.type() == QEvent.Type.FontChange:
+        if event.type() == QEvent.Type.FontChange:
             self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
@@ -224,16 +221,6 @@ class HeatMap(ChartFrame):
         self._read(told)
         self._canvas.setToolTip(tips.plain(told) if told else "")
 
-    def _redraw(self) -> None:
-        self._show_picture(self._canvas, empty=self._drawing.empty)
-
-    def _render(self, painter: QPainter) -> None:
-        if self._as_table.isChecked() or self._drawing.empty:
-            self._stack.render(painter, QPoint())
-            return
-        black = QColor(Qt.GlobalColor.black)
-        self._canvas.paint(painter, theme.LIGHT, black)
-
 
 class _Canvas(Pointed):
     """Draws it: names of one attribute at the left, of the other above."""
@@ -262,13 +249,12 @@ class _Canvas(Pointed):
             return 0
         return round(self._head + len(self._heat.rows) * self._high + self._foot)
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        if not self._heat.empty:
-            ink = self.palette().color(QPalette.ColorRole.WindowText)
-            self.paint(QPainter(self), theme.colours(), ink)
-
-    def paint(self, painter: QPainter, colours: theme.Colours, ink: QColor) -> None:
+    def paint(
+        self, painter: QPainter, colours: theme.Colours, ink: QColor, _ground: QColor
+    ) -> None:
         """Draw all of it."""
+        if self._heat.empty:
+            return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_names(painter, colours, ink)
         heat = self._heat

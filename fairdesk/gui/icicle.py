@@ -12,20 +12,19 @@ from functools import cached_property
 from math import ceil, floor
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QKeyEvent,
     QPainter,
-    QPaintEvent,
     QPen,
 )
 
 from fairdesk.events import Part
 from fairdesk.gui import theme
-from fairdesk.gui.chart_frame import ChartFrame
 from fairdesk.gui.keys import shortcut
+from fairdesk.gui.painted import PaintedChart
 from fairdesk.gui.pointed import Pointed
 from fairdesk.gui.verdicts import MARKS, shown
 from fairdesk.report import figures, words
@@ -191,7 +190,7 @@ def depth_below(tree: Tree, root: int) -> int:
     return max(levels.values())
 
 
-class Icicle(ChartFrame):
+class Icicle(PaintedChart):
     """A tree of boxes to walk through; its table with T.
 
     A click on a part, or Enter, makes it the whole picture; a click on the first column, or
@@ -207,6 +206,8 @@ class Icicle(ChartFrame):
 
     chosen = Signal(int)
     rooted = Signal(int)
+
+    _canvas: _Canvas
 
     def __init__(self) -> None:
         super().__init__()
@@ -292,12 +293,6 @@ class Icicle(ChartFrame):
         """Stay readable."""
         return QSize(300, 300)
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the theme."""
-        super().changeEvent(event)
-        if theme.palette_changed(event):
-            self._canvas.update()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         """Walk with the arrow keys."""
         to = None if self._tree.empty else self._beside(Qt.Key(event.key()))
@@ -341,15 +336,6 @@ class Icicle(ChartFrame):
         self._read(told)
         self._canvas.setToolTip(told)
 
-    def _redraw(self) -> None:
-        self._show_picture(self._canvas, empty=self._tree.empty)
-
-    def _render(self, painter: QPainter) -> None:
-        if self._as_table.isChecked() or self._tree.empty:
-            self._stack.render(painter, QPoint())
-            return
-        self._canvas.paint(painter, theme.LIGHT, QColor(Qt.GlobalColor.black))
-
 
 class _Canvas(Pointed):
     """Draws it."""
@@ -385,12 +371,12 @@ class _Canvas(Pointed):
         column = next((each.column for each in placed if each.number == number), 0)
         return [each.number for each in sorted(placed, key=_top) if each.column == column]
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        if not self._tree.empty:
-            self.paint(QPainter(self), theme.colours(), self.palette().windowText().color())
-
-    def paint(self, painter: QPainter, colours: theme.Colours, ink: QColor) -> None:
+    def paint(
+        self, painter: QPainter, colours: theme.Colours, ink: QColor, _ground: QColor
+    ) -> None:
         """Draw all of it."""
+        if self._tree.empty:
+            return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         boxes = self.boxes()
         for number, box in boxes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QWidget
+
+from fairdesk.gui.painted import Canvas
 
 
-class Pointed(QWidget):
+class Pointed(Canvas):
     """A picture whose parts can be pointed at.
 
     Signals

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
     QPainter,
-    QPaintEvent,
-    QPalette,
     QPen,
 )
-from PySide6.QtWidgets import QWidget
 
 from fairdesk.gui import theme
 from fairdesk.gui.chart import paint
-from fairdesk.gui.chart_frame import ChartFrame
+from fairdesk.gui.painted import Canvas, PaintedChart
 from fairdesk.report import words
 
 #: From one bar to the next, at least: the number above it needs that room.
@@ -102,8 +99,10 @@ class Intersections:
         ]
 
 
-class UpSetChart(ChartFrame):
+class UpSetChart(PaintedChart):
     """Intersections of sets, read with the pointer or the arrow keys; a table with T."""
+
+    _canvas: _Canvas
 
     def __init__(self) -> None:
         super().__init__()
@@ -136,12 +135,6 @@ class UpSetChart(ChartFrame):
         """Stay readable."""
         return QSize(320, round(110 + len(self._drawing.sets) * self._canvas.row_height()))
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the theme."""
-        super().changeEvent(event)
-        if theme.palette_changed(event):
-            self._canvas.update()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         """Walk along the bars with the arrow keys."""
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
@@ -161,22 +154,8 @@ class UpSetChart(ChartFrame):
         by = self._drawing.names(members)
         self._read(f"{words.number(count)} {self._drawing.what} were found by {by}")
 
-    def _redraw(self) -> None:
-        if self._as_table.isChecked():
-            self._stack.setCurrentWidget(self._table)
-        elif self._drawing.empty:
-            self._stack.setCurrentWidget(self._empty)
-        else:
-            self._stack.setCurrentWidget(self._canvas)
 
-    def _render(self, painter: QPainter) -> None:
-        if self._as_table.isChecked() or self._drawing.empty:
-            self._stack.render(painter, QPoint())
-            return
-        self._canvas.paint(painter, theme.LIGHT, QColor(Qt.GlobalColor.black))
-
-
-class _Canvas(QWidget):
+class _Canvas(Canvas):
     """Draws it."""
 
     pointed = Signal(object)
@@ -212,11 +191,9 @@ class _Canvas(QWidget):
     def leaveEvent(self, _event: QEvent) -> None:  # noqa: N802 - Qt's name
         self.pointed.emit(None)
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        ink = self.palette().color(QPalette.ColorRole.WindowText)
-        self.paint(QPainter(self), theme.colours(), ink)
-
-    def paint(self, painter: QPainter, colours: theme.Colours, ink: QColor) -> None:
+    def paint(
+        self, painter: QPainter, colours: theme.Colours, ink: QColor, _ground: QColor
+    ) -> None:
         """Draw all of it."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self.font())

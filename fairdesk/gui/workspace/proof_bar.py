@@ -11,23 +11,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
     QPainter,
-    QPaintEvent,
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QWidget
 
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import Figure, Proven, Share
 from fairdesk.gui import parts, theme
-from fairdesk.gui.chart_frame import ChartFrame
+from fairdesk.gui.painted import Canvas, PaintedChart
 from fairdesk.gui.verdicts import MARKS, shown
 from fairdesk.gui.workspace.share_bars import hatched
 from fairdesk.report import figures, words
@@ -200,7 +198,7 @@ class Spaces:
         return ("Of whom", "Treated", "Share", "How many", "Known how"), rows[:most]
 
 
-class ProofBars(ChartFrame):
+class ProofBars(PaintedChart):
     """The bars, with their table (T); parts are read with the pointer or the arrow keys.
 
     Parameters
@@ -208,6 +206,8 @@ class ProofBars(ChartFrame):
     heading : str
         Stands above them.
     """
+
+    _canvas: _Canvas
 
     def __init__(self, heading: str) -> None:
         super().__init__()
@@ -240,12 +240,6 @@ class ProofBars(ChartFrame):
         super().resizeEvent(event)
         self._fit()
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the theme."""
-        super().changeEvent(event)
-        if theme.palette_changed(event):
-            self._canvas.update()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         """Walk from part to part with the arrow keys."""
         key = Qt.Key(event.key())
@@ -271,16 +265,6 @@ class ProofBars(ChartFrame):
         self._read(bar.told(verdict, share))
         self._canvas.setToolTip(bar.told(verdict, share))
 
-    def _redraw(self) -> None:
-        self._show_picture(self._canvas, empty=self._drawing.empty)
-
-    def _render(self, painter: QPainter) -> None:
-        if self._as_table.isChecked() or self._drawing.empty:
-            self._stack.render(painter, QPoint())
-            return
-        white, black = QColor(Qt.GlobalColor.white), QColor(Qt.GlobalColor.black)
-        self._canvas.paint(painter, theme.LIGHT, black, white)
-
 
 class _Label(NamedTuple):
     """A direct label: its mark, what it says, where."""
@@ -291,7 +275,7 @@ class _Label(NamedTuple):
     line: int
 
 
-class _Canvas(QWidget):
+class _Canvas(Canvas):
     """Draws the bars."""
 
     pointed = Signal(object)
@@ -329,11 +313,6 @@ class _Canvas(QWidget):
 
     def leaveEvent(self, _event: QEvent) -> None:  # noqa: N802 - Qt's name
         self.pointed.emit(None)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        palette = self.palette()
-        ink, ground = palette.windowText().color(), palette.window().color()
-        self.paint(QPainter(self), theme.colours(), ink, ground)
 
     def paint(self, painter: QPainter, colours: theme.Colours, ink: QColor, ground: QColor) -> None:
         """Draw all of it."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPointF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPalette, QPen
 
 from fairdesk.events import RuleSet
 from fairdesk.groups.outcomes import wilson
 from fairdesk.gui import theme
 from fairdesk.gui.chart import ticks
-from fairdesk.gui.chart_frame import ChartFrame
+from fairdesk.gui.painted import Canvas, PaintedChart
 from fairdesk.gui.workspace.findings_list import rate_text
 from fairdesk.report import words
 
@@ -145,8 +144,10 @@ def _ends(outcome: str, value: float, people: int) -> tuple[float | None, float 
     return wilson(round(value * people), people) if outcome else (None, None)
 
 
-class RatesChart(ChartFrame):
+class RatesChart(PaintedChart):
     """The rates as dots: filled in the group, hollow outside; also a table (T)."""
+
+    _canvas: _Canvas
 
     def __init__(self) -> None:
         super().__init__()
@@ -172,23 +173,8 @@ class RatesChart(ChartFrame):
         head = self._as_table.sizeHint().height() + theme.TIGHT
         return QSize(420, self._canvas.needed() + head)
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the theme."""
-        super().changeEvent(event)
-        if theme.palette_changed(event):
-            self._canvas.update()
 
-    def _redraw(self) -> None:
-        self._show_picture(self._canvas, empty=self._rates.empty)
-
-    def _render(self, painter: QPainter) -> None:
-        if self._as_table.isChecked() or self._rates.empty:
-            self._stack.render(painter, QPoint())
-            return
-        self._canvas.paint(painter, theme.LIGHT, QColor(Qt.GlobalColor.black))
-
-
-class _Canvas(QWidget):
+class _Canvas(Canvas):
     """Draws it."""
 
     def __init__(self) -> None:
@@ -203,12 +189,9 @@ class _Canvas(QWidget):
         """How high it is."""
         return round(len(self._rates.rates) * self._row() + 1.4 * self.fontMetrics().height())
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        self.paint(
-            QPainter(self), theme.colours(), self.palette().color(QPalette.ColorRole.WindowText)
-        )
-
-    def paint(self, painter: QPainter, colours: theme.Colours, ink: QColor) -> None:
+    def paint(
+        self, painter: QPainter, colours: theme.Colours, ink: QColor, _ground: QColor
+    ) -> None:
         if self._rates.empty:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

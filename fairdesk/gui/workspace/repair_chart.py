@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, floor, log10
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QKeyEvent,
     QPainter,
-    QPaintEvent,
     QPen,
     QPolygonF,
 )
@@ -21,7 +20,7 @@ from PySide6.QtGui import (
 from fairdesk.audit.spec import AuditSpec
 from fairdesk.events import Figure
 from fairdesk.gui import parts, theme, tips
-from fairdesk.gui.chart_frame import ChartFrame
+from fairdesk.gui.painted import PaintedChart
 from fairdesk.gui.pointed import Pointed
 from fairdesk.report import about_repairs, words
 from fairdesk.trials import Measure, Trial, What
@@ -181,7 +180,7 @@ def _with_ends(span: tuple[float, float, float]) -> str:
     return f"{at:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 
-class RepairChart(ChartFrame):
+class RepairChart(PaintedChart):
     """The trials, with their table (T); the arrow keys and the pointer pick one.
 
     Signals
@@ -191,6 +190,8 @@ class RepairChart(ChartFrame):
     """
 
     picked = Signal(int)
+
+    _canvas: _Canvas
 
     def __init__(self) -> None:
         super().__init__()
@@ -224,12 +225,6 @@ class RepairChart(ChartFrame):
     def pick(self, number: int) -> None:
         """Mark a trial; nothing is told of it."""
         self._canvas.pick(number)
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the theme."""
-        super().changeEvent(event)
-        if theme.palette_changed(event):
-            self._canvas.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         """Walk from trial to trial: along discrimination, or along accuracy."""
@@ -266,16 +261,6 @@ class RepairChart(ChartFrame):
         self._read(told)
         self._canvas.setToolTip(tips.plain(told) if told else "")
 
-    def _redraw(self) -> None:
-        self._show_picture(self._canvas, empty=self._drawing.empty)
-
-    def _render(self, painter: QPainter) -> None:
-        if self._as_table.isChecked() or self._drawing.empty:
-            self._stack.render(painter, QPoint())
-            return
-        black, white = QColor(Qt.GlobalColor.black), QColor(Qt.GlobalColor.white)
-        self._canvas.paint(painter, theme.LIGHT, black, white)
-
 
 @dataclass(frozen=True)
 class _Scale:
@@ -311,14 +296,10 @@ class _Canvas(Pointed):
         self.picked = number
         self.update()
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        if not self._curve.empty:
-            palette = self.palette()
-            ink, ground = palette.windowText().color(), palette.window().color()
-            self.paint(QPainter(self), theme.colours(), ink, ground)
-
     def paint(self, painter: QPainter, colours: theme.Colours, ink: QColor, ground: QColor) -> None:
         """Draw all of it."""
+        if self._curve.empty:
+            return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self.font())
         scale = self.scale()
