@@ -24,8 +24,8 @@ from fairdesk.data.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.events import Event, GroupGap, Measured, Progress, Rows, timed
 from fairdesk.groups.study import Study
-from fairdesk.individual.sampling import BLOCK, Pace, one_per_fixed
-from fairdesk.individual.themis import Confidence, ErrorBound, MostPeople, greatest_gap
+from fairdesk.individual.sampling import BLOCK, Confidence, Pace, one_per_fixed
+from fairdesk.individual.themis import ErrorBound, MostPeople, greatest_gap
 from fairdesk.models.model import labels
 
 #: Sets of attributes that make more groups are left out: too few people would be in each.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -27,6 +27,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
+    QButtonGroup,
     QFileDialog,
     QHBoxLayout,
     QHeaderView,
@@ -186,6 +187,29 @@ class ChartFrame(QWidget):
     def toggle_table(self) -> None:
         """Turn from the chart to its table, or back."""
         self._as_table.toggle()
+
+    def add_choice(
+        self, choices: Sequence[tuple[str, str]], changed: Callable[[], None]
+    ) -> list[QToolButton]:
+        """Add buttons of which one is down, the first at first: each with what it shows."""
+        group = QButtonGroup(self)
+        for text, shown in choices:
+            button = QToolButton()
+            button.setText(text)
+            button.setCheckable(True)
+            button.setToolTip(shown)
+            button.setAccessibleName(shown)
+            # the chosen one is told by its weight too: its shade alone is faint in the dark
+            button.toggled.connect(
+                lambda on, each=button: each.setFont(theme.scaled(self.font(), 1.0, strong=on))
+            )
+            group.addButton(button)
+            self.tools.addWidget(button)
+        buttons = [each for each in group.buttons() if isinstance(each, QToolButton)]
+        parts.in_order(self, *buttons)
+        buttons[0].setChecked(True)
+        group.buttonClicked.connect(lambda _button: changed())
+        return buttons
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802 - Qt's name
         """Offer what can be taken away."""

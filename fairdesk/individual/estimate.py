@@ -22,6 +22,7 @@ from fairdesk.individual.asked import Memory
 from fairdesk.individual.intervals import anytime, clopper_pearson
 from fairdesk.individual.sampling import (
     Block,
+    Confidence,
     Pace,
     Subset,
     names_of,
@@ -69,15 +70,7 @@ class EstimateOptions(msgspec.Struct, frozen=True):
             description="How many people each sample has.",
         ),
     ] = 1_000
-    confidence: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0.5,
-            le=0.9999,
-            title="Confidence",
-            description="How likely each interval is to hold the true share.",
-        ),
-    ] = 0.95
+    confidence: Confidence = 0.95
     moved: Annotated[
         int,
         msgspec.Meta(

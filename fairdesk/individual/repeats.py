@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fairdesk.events import Event, ExcessChange, Measured, Rows, timed
 from fairdesk.individual.intervals import anytime
-from fairdesk.individual.sampling import BLOCK, Block, Pace, of_domain
+from fairdesk.individual.sampling import BLOCK, Block, Confidence, Pace, of_domain
 from fairdesk.individual.similar import Ledger
 from fairdesk.models.model import labels
 
@@ -45,15 +45,7 @@ class RepeatsOptions(msgspec.Struct, frozen=True):
             "the two is queried twice.",
         ),
     ] = 20_000
-    confidence: Annotated[
-        float,
-        msgspec.Meta(
-            ge=0.5,
-            le=0.9999,
-            title="Confidence",
-            description="How likely each interval is to hold the true figure.",
-        ),
-    ] = 0.95
+    confidence: Confidence = 0.95
 
 
 def search(

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from time import perf_counter
+from typing import Annotated
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,16 @@ from fairdesk.events import Rows
 from fairdesk.individual.similar import Answers, Ledger
 from fairdesk.models.model import labels
 
+#: What all that tells intervals takes.
+Confidence = Annotated[
+    float,
+    msgspec.Meta(
+        ge=0.5,
+        le=0.9999,
+        title="Confidence",
+        description="How likely each interval is to hold the true figure.",
+    ),
+]
 #: People and, for each, the index of the own protected values in ``domain.combinations``.
 Block = tuple[Rows, NDArray[np.intp]]
 #: Positions among the protected attributes.

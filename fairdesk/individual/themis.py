@@ -24,6 +24,7 @@ from fairdesk.individual.intervals import anytime
 from fairdesk.individual.met import People
 from fairdesk.individual.sampling import (
     Block,
+    Confidence,
     Fellows,
     Pace,
     Subset,
@@ -47,15 +48,6 @@ _MOST_REPEATED = 20
 
 
 #: What all of THEMIS's scores take.
-Confidence = Annotated[
-    float,
-    msgspec.Meta(
-        ge=0.5,
-        le=0.9999,
-        title="Confidence",
-        description="How likely each interval is to hold the true score.",
-    ),
-]
 ErrorBound = Annotated[
     float,
     msgspec.Meta(

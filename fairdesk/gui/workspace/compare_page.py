@@ -10,7 +10,6 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QButtonGroup,
     QHBoxLayout,
     QHeaderView,
     QProgressBar,
@@ -19,7 +18,6 @@ from PySide6.QtWidgets import (
     QTableWidget,
     QTableWidgetItem,
     QTabWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -211,7 +209,13 @@ class RunsView(QWidget):
             widget.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             results.addWidget(widget)
         results.addSpacing(theme.NEAR)
-        self._make_toggle()
+        self._by_rows, self._by_time = self.chart.add_choice(
+            (
+                ("Against rows sent", "Show found against rows sent to the model"),
+                ("Over time", "Show found against seconds"),
+            ),
+            self._draw,
+        )
         self._chart_title = parts.heading("Found, run by run")
         results.addWidget(self._chart_title)
         results.addWidget(self.chart)
@@ -242,27 +246,6 @@ class RunsView(QWidget):
         column.addWidget(self._results)
         column.addStretch(1)
         return parts.scrolled(inside)
-
-    def _make_toggle(self) -> None:
-        self._by_rows, self._by_time = QToolButton(), QToolButton()
-        group = QButtonGroup(self)
-        for button, text, name in (
-            (self._by_rows, "Against rows sent", "Show found against rows sent to the model"),
-            (self._by_time, "Over time", "Show found against seconds"),
-        ):
-            button.setText(text)
-            button.setCheckable(True)
-            button.setToolTip(name)
-            button.setAccessibleName(name)
-            # the chosen one is told by its weight too: its shade alone is faint in the dark
-            button.toggled.connect(
-                lambda on, each=button: each.setFont(theme.scaled(self.font(), 1.0, strong=on))
-            )
-            group.addButton(button)
-            self.chart.tools.addWidget(button)
-        parts.in_order(self.chart, self._by_rows, self._by_time)
-        self._by_rows.setChecked(True)
-        group.buttonClicked.connect(lambda _button: self._draw())
 
     # What happens
 

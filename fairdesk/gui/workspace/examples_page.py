@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QComboBox,
     QFileDialog,
     QHBoxLayout,
     QPushButton,
     QSplitter,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -217,27 +215,13 @@ class ExamplesPage(QWidget):
 
     def _make_watching(self) -> QWidget:
         """Make the upper part: the chart and the counts per attribute."""
-        self._over_time = QToolButton()
-        self._over_time.setText("Over time")
-        self._against = QToolButton()
-        self._against.setText("Against tried")
-        group = QButtonGroup(self)
-        for button, name in (
-            (self._over_time, "Show found and tried over time"),
-            (self._against, "Show found against tried, for every run"),
-        ):
-            button.setCheckable(True)
-            button.setToolTip(name)
-            button.setAccessibleName(name)
-            # the chosen one is told by its weight too: its shade alone is faint in the dark
-            button.toggled.connect(
-                lambda on, each=button: each.setFont(theme.scaled(self.font(), 1.0, strong=on))
-            )
-            group.addButton(button)
-            self.chart.tools.addWidget(button)
-        parts.in_order(self.chart, self._over_time, self._against)
-        self._over_time.setChecked(True)
-        group.buttonClicked.connect(lambda _button: self._draw())
+        self._over_time, _against = self.chart.add_choice(
+            (
+                ("Over time", "Show found and tried over time"),
+                ("Against tried", "Show found against tried, for every run"),
+            ),
+            self._draw,
+        )
         counts = QWidget()
         column = QVBoxLayout(counts)
         column.setContentsMargins(0, 0, 0, 0)
