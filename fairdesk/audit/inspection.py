@@ -14,8 +14,8 @@ from fairdesk.audit import environments
 from fairdesk.audit.question import favourable_text
 from fairdesk.audit.worker import Worker
 from fairdesk.data.outcomes import comparison
-from fairdesk.data.reading import retype
 from fairdesk.data.rereading import check_reading
+from fairdesk.data.retyping import retype
 from fairdesk.data.table import ColumnReading, Dialect, Kind, Table
 from fairdesk.errors import DataError, ModelError, SpecError
 from fairdesk.files import sha256

@@ -14,7 +14,7 @@ from fairdesk.audit.spec import AuditSpec
 from fairdesk.audit.verifying_tally import MOST_TOLD, Tally
 from fairdesk.audit.worker import Worker
 from fairdesk.certify.verify import Check
-from fairdesk.data.reading import retype
+from fairdesk.data.retyping import retype
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import DataError, ModelError
 from fairdesk.files import sha256

@@ -24,7 +24,7 @@ from fairdesk.data.table import (
     NumberFormat,
     OddCell,
 )
-from fairdesk.data.texts import AnyTexts, Mask, Numbers
+from fairdesk.data.texts import Mask, Numbers, Texts
 
 T = TypeVar("T", OddCell, Garbled)
 
@@ -35,7 +35,7 @@ _LONGEST = 200
 
 
 def typed(
-    name: str, cells: AnyTexts | Numbers, missing: Collection[str], dialect: Dialect
+    name: str, cells: Texts | Numbers, missing: Collection[str], dialect: Dialect
 ) -> tuple[Column, NDArray[np.float64]]:
     """Make a column of cells a typed one.
 
@@ -43,7 +43,7 @@ def typed(
     ----------
     name : str
         The column's name.
-    cells : AnyTexts or Numbers
+    cells : Texts or Numbers
         Its cells.
     missing : collection of str
         What counts as missing, besides the empty cell.
@@ -92,7 +92,7 @@ def numbered(
 
 
 def _typed_texts(
-    name: str, texts: AnyTexts, missing: Collection[str], dialect: Dialect
+    name: str, texts: Texts, missing: Collection[str], dialect: Dialect
 ) -> tuple[Column, NDArray[np.float64]]:
     gone = texts.among({"", *missing})
     column = Column(name, Kind.IGNORED, missing_token=texts.commonest(gone))
@@ -121,7 +121,7 @@ def _typed_texts(
     return column, np.take(lookup, texts.codes)
 
 
-def _ambiguous(texts: AnyTexts, wanted: Mask, numbers: NDArray[np.float64], decimal: str) -> str:
+def _ambiguous(texts: Texts, wanted: Mask, numbers: NDArray[np.float64], decimal: str) -> str:
     """Return one of the numbers, where the decimal mark of all may group their digits instead."""
     broken = numbers[numbers != np.round(numbers)]
     if not broken.size or (np.abs(broken) < 1).any():
@@ -134,7 +134,7 @@ def _ambiguous(texts: AnyTexts, wanted: Mask, numbers: NDArray[np.float64], deci
 
 def _nearly(
     column: Column,
-    texts: AnyTexts,
+    texts: Texts,
     wanted: Mask,
     present: Sequence[str],
     read: NumbersRead,
@@ -177,7 +177,7 @@ def _value(text: str, form: NumberFormat, reading: ColumnReading) -> float:
 
 
 def _names(
-    column: Column, texts: AnyTexts, wanted: Mask, present: Sequence[str], dialect: Dialect
+    column: Column, texts: Texts, wanted: Mask, present: Sequence[str], dialect: Dialect
 ) -> tuple[Column, NDArray[np.float64]]:
     """Make a column of names, with garbled ones as they were meant where that is wished."""
     meaning = meanings(present, dialect.encoding)
@@ -202,7 +202,7 @@ def _names(
 
 
 def _occurring(
-    names: Sequence[str], texts: AnyTexts, wanted: Mask, places: NDArray[np.intp]
+    names: Sequence[str], texts: Texts, wanted: Mask, places: NDArray[np.intp]
 ) -> tuple[list[tuple[str, int, tuple[int, ...]]], int]:
     """Count some of a column's texts and find their first rows.
 
@@ -210,7 +210,7 @@ def _occurring(
     ----------
     names : sequence of str
         What each is called; several may have one name.
-    texts : AnyTexts
+    texts : Texts
         The column.
     wanted : Mask
         Which of its texts are asked about ...

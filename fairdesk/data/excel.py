@@ -1,7 +1,4 @@
-"""The cells of a sheet of a workbook: Excel's three formats and OpenDocument.
-
-Imported only when one is read.
-"""
+"""The cells of a sheet of a workbook: Excel's three formats and OpenDocument."""
 
 from __future__ import annotations
 

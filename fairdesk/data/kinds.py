@@ -102,8 +102,10 @@ def in_order(values: Collection[str]) -> tuple[str, ...] | None:
     "high"), places ("1st", "2nd", "3rd"), or ranges that do not overlap ("Less than 25",
     "25 - 45", "Greater than 45").
     """
+    if not 3 <= len(values) <= 50:
+        return None
     plain = {value: " ".join(value.lower().replace("_", " ").split()) for value in values}
-    if len(set(plain.values())) != len(plain) or not 3 <= len(plain) <= 50:
+    if len(set(plain.values())) != len(plain):
         return None
     for scale in _SCALES:
         if set(plain.values()) <= set(scale):

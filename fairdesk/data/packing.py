@@ -1,7 +1,4 @@
-"""Columns of any values, gathered piece by piece in Arrow's buffers: little memory per cell.
-
-Imported only when a large file is read, or one that is no text: Arrow takes long to load.
-"""
+"""Columns of any values, gathered piece by piece in Arrow's buffers: little memory per cell."""
 
 from __future__ import annotations
 
@@ -19,8 +16,7 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from fairdesk.data.kinds import EXACT
-from fairdesk.data.packed import PackedTexts, looks_like_numbers
-from fairdesk.data.texts import Numbers
+from fairdesk.data.texts import Numbers, Texts, looks_like_numbers
 
 _NO_TIME = re.compile(r" 00:00:00(Z?)$")
 _FRACTION = re.compile(r"\.(\d*?)0*(?=Z?$)")
@@ -43,7 +39,7 @@ class Packing:
         for column, values in zip(self._columns, columns, strict=True):
             column.add(values)
 
-    def columns(self) -> tuple[PackedTexts | Numbers, ...]:
+    def columns(self) -> tuple[Texts | Numbers, ...]:
         """Give all that was gathered, and forget it."""
         gathered = []
         for column in self._columns:
@@ -88,7 +84,7 @@ class _Column:
         self.singly = 2 * len(kept) > len(texts) and bool(looks_like_numbers(kept).mean() > 0.5)
         return encoded
 
-    def finished(self) -> PackedTexts | Numbers:
+    def finished(self) -> Texts | Numbers:
         if all(isinstance(piece, np.ndarray) for piece in self.pieces):
             codes = np.concatenate([np.empty(0), *self.pieces])
             return Numbers(codes, self._note() if np.isnan(codes).all() else "")
@@ -201,12 +197,12 @@ def _written(values: pa.Array) -> list[str]:
     return [as_text(value) for value in values.to_pylist()]
 
 
-def _joined(pieces: list[pa.DictionaryArray | pa.StringArray]) -> PackedTexts:
+def _joined(pieces: list[pa.DictionaryArray | pa.StringArray]) -> Texts:
     """Put the pieces of a column together."""
     if all(isinstance(piece, pa.DictionaryArray) for piece in pieces):
         pieces = pa.chunked_array(pieces).unify_dictionaries().chunks
         joined = np.concatenate([np.asarray(piece.indices) for piece in pieces])
-        return PackedTexts(pieces[0].dictionary, joined)
+        return Texts(pieces[0].dictionary, joined)
     kept: list[pa.StringArray] = []
     codes: list[NDArray[np.int32]] = []
     start = 0
@@ -218,4 +214,4 @@ def _joined(pieces: list[pa.DictionaryArray | pa.StringArray]) -> PackedTexts:
             kept.append(piece)
             codes.append(np.arange(start, start + len(piece), dtype=np.int32))
         start += len(kept[-1])
-    return PackedTexts(pa.concat_arrays(kept), np.concatenate(codes))
+    return Texts(pa.concat_arrays(kept), np.concatenate(codes))

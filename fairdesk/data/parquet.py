@@ -1,4 +1,4 @@
-"""The cells of a Parquet file. Imported only when one is read: Arrow takes long to load."""
+"""The cells of a Parquet file."""
 
 from __future__ import annotations
 

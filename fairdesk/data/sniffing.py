@@ -13,10 +13,11 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.data.cells import Cells, check_width, excel_delimiter, lines, readable
+from fairdesk.data.cells import Cells, check_width, readable
 from fairdesk.data.kinds import FEW, PROSE, as_numbers, may_be_thousands
+from fairdesk.data.rows import excel_delimiter, lines
 from fairdesk.data.table import Dialect
-from fairdesk.data.texts import AnyTexts
+from fairdesk.data.texts import Texts
 from fairdesk.errors import DataError
 
 #: What is taken for "no value" wherever it is found.
@@ -235,7 +236,7 @@ def _are_numbers(texts: Sequence[str]) -> bool:
 
 def find_missing(cells: Cells) -> tuple[str, ...]:
     """Find the tokens that stand for "no value" in a file."""
-    values = [column.words() for column in cells.columns if isinstance(column, AnyTexts)]
+    values = [column.words() for column in cells.columns if isinstance(column, Texts)]
     found = {token for token in MISSING if any(token in column for column in values)}
     known = {"", *MISSING, *PERHAPS_MISSING}
     for token in PERHAPS_MISSING:
@@ -251,7 +252,7 @@ def guess_decimal(cells: Cells, delimiter: str, missing: tuple[str, ...]) -> str
     Where a comma is the delimiter, "1,234" (in quotes) is no sign of a decimal comma: it may
     well be a thousand. So may "1.234" where other columns have a decimal comma.
     """
-    texts = [column for column in cells.columns if isinstance(column, AnyTexts)]
+    texts = [column for column in cells.columns if isinstance(column, Texts)]
     commas = sum(_votes(column, ",", delimiter, missing) for column in texts)
     if not commas:
         return "."
@@ -259,7 +260,7 @@ def guess_decimal(cells: Cells, delimiter: str, missing: tuple[str, ...]) -> str
     return "," if commas > points else "."
 
 
-def _votes(column: AnyTexts, mark: str, delimiter: str, missing: tuple[str, ...]) -> bool:
+def _votes(column: Texts, mark: str, delimiter: str, missing: tuple[str, ...]) -> bool:
     """Tell whether a column holds numbers, and fractions among them, with a decimal mark."""
     fractions = column.holding(mark)
     if not fractions.any():

@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.cells import delimiter_of, excel_delimiter, lines, opened
 from fairdesk.data.domain import Attribute
+from fairdesk.data.rows import delimiter_of, excel_delimiter, lines, opened
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import ReportError
 from fairdesk.events import Rows

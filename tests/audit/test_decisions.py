@@ -10,8 +10,9 @@ from fairdesk.audit.question import Limits, domain_of
 from fairdesk.audit.store import Store
 from fairdesk.audit.verifying_files import check_scaling
 from fairdesk.data.attributes import Limit
-from fairdesk.data.reading import read_table, retype
+from fairdesk.data.reading import read_table
 from fairdesk.data.rereading import with_reading
+from fairdesk.data.retyping import retype
 from fairdesk.data.table import ColumnReading, Dialect, Kind
 from fairdesk.models.mapping import match
 from fairdesk.models.model import Companion, Fit, Mapping, Step

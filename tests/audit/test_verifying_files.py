@@ -10,8 +10,9 @@ from fairdesk.audit.verifying_files import (
     check_table,
     open_again,
 )
-from fairdesk.data.reading import read_table, retype
+from fairdesk.data.reading import read_table
 from fairdesk.data.rereading import with_reading
+from fairdesk.data.retyping import retype
 from fairdesk.data.table import ColumnReading, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256

@@ -18,7 +18,7 @@ from fairdesk.data.domain import (
     Role,
     attribute_of,
 )
-from fairdesk.data.reading import retype
+from fairdesk.data.retyping import retype
 from fairdesk.data.ruling import ruled
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError, SpecError

@@ -152,7 +152,8 @@ def test_packed_values_are_what_their_texts_are(values, size, missing):
     (packed,) = packing.columns()
     texts = [as_text(value) for value in values]
     distinct = list(dict.fromkeys(texts))
-    plain = Texts(distinct, np.array([distinct.index(text) for text in texts], np.int32))
+    places = np.array([distinct.index(text) for text in texts], np.int32)
+    plain = Texts(pa.array(distinct, pa.string()), places)
     column, codes = typed("a", packed, missing, Dialect())
     expected, expected_codes = typed("a", plain, missing, Dialect())
     assert column == expected

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdesk.data.profile import histogram, problems, suggest_label, suggest_protected
-from fairdesk.data.reading import retype
+from fairdesk.data.retyping import retype
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError
 

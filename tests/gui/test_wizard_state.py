@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from fairdesk.audit.confinement import Confinement, Hold
 from fairdesk.data.domain import Role
-from fairdesk.data.reading import retype
 from fairdesk.data.rereading import with_reading
+from fairdesk.data.retyping import retype
 from fairdesk.data.table import Column, ColumnReading, Dialect, Kind, OddCell, Source, Table
 from fairdesk.errors import SpecError
 from fairdesk.gui.wizard.examining import told

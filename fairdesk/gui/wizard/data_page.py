@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
 from fairdesk.data.leaks import leaks
 from fairdesk.data.outcomes import favourable_rows
 from fairdesk.data.profile import Problem, histogram, problems, suggest_label
-from fairdesk.data.reading import retype
 from fairdesk.data.rereading import for_kind, with_reading
+from fairdesk.data.retyping import retype
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError, FairDeskError
 from fairdesk.gui import theme, tips
