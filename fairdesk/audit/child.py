@@ -417,7 +417,7 @@ def _pipe(stream: IO[bytes] | None) -> BinaryIO:
     return stream  # type: ignore[return-value]  # the pipes of Popen are binary files
 
 
-def describe_end(code: int, last_lines: str = "") -> WorkerError:
+def describe_end(code: int, last_lines: str) -> WorkerError:
     """Say in plain words how a process ended.
 
     Parameters

@@ -42,7 +42,7 @@ class Relay:
         Whether it is not to confine itself.
     """
 
-    def __init__(self, python: str, *, unconfined: bool = False) -> None:
+    def __init__(self, python: str, *, unconfined: bool) -> None:
         module = ["fairdesk.audit.relay_server", *(["--unconfined"] if unconfined else [])]
         self._process = subprocess.Popen(  # noqa: S603 - an interpreter that FairDesk has installed
             [python, "-I", "-u", str(Path(beside.__file__)), *module],

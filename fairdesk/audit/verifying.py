@@ -115,7 +115,7 @@ def recheck(
     store: Store,
     asked: Recheck,
     say: Callable[[str], None],
-    anchor: Anchor | None = None,
+    anchor: Anchor | None,
 ) -> Iterator[Check]:
     """Check an audit again.
 

@@ -323,25 +323,22 @@ def _dialect_sentence(dialect: Dialect) -> str:
     return "; ".join(parts)
 
 
-def column_values(column: Column, told: Sequence[str] | None = None) -> str:
+def column_values(column: Column, told: Sequence[str]) -> str:
     """Write what a column holds: its values, the first of many, or its range.
 
     Parameters
     ----------
     column : Column
         The column.
-    told : sequence of str, optional
-        The values that may be named; all where it is left out.
+    told : sequence of str
+        The values that may be named.
     """
     if column.kind.is_number:
         return words.ends(words.short(column.low, 10), words.short(column.high, 10))
     if column.kind is Kind.TEXT:
         return _texts(column.values)
-    named = column.values if told is None else told
-    hidden = len(column.values) - len(named)
-    return _some(named) + (
-        say("; {hidden} left out", hidden=words.number(hidden)) if hidden else ""
-    )
+    hidden = len(column.values) - len(told)
+    return _some(told) + (say("; {hidden} left out", hidden=words.number(hidden)) if hidden else "")
 
 
 def _texts(values: Sequence[str]) -> str:

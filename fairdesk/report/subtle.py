@@ -258,7 +258,16 @@ def _listed(
         else "Rule sets"
     )
     return Grid(
-        header=(*_heads(mined), "Variants"),
+        header=(
+            *("Rule set", "Inside", "Outside", "Points apart" if mined.outcome else "Apart"),
+            *(
+                say("{percent} interval", percent=words.percent_of("95")),
+                "Corrected p",
+                "Support",
+                "Untouched rows",
+                "Variants",
+            ),
+        ),
         rows=tuple(rows),
         widths=(2.3, 0.8, 0.85, 0.75, 1.4, 1.0, 0.85, 1.0, 0.9),
         right=(1, 2, 3, 4, 5, 6, 7, 8),
@@ -275,19 +284,18 @@ def _listed(
     )
 
 
-def _heads(mined: Mined) -> tuple[str, ...]:
-    """Return the heads of what is told of every rule set."""
-    return (
-        *("Rule set", "Inside", "Outside", "Points apart" if mined.outcome else "Apart"),
-        say("{percent} interval", percent=words.percent_of("95")),
-        *("Corrected p", "Support", "Untouched rows"),
-    )
-
-
 def _all_rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet], key: str) -> Grid:
     """List every rule set that was kept, variants too: it can be thousands."""
     return Grid(
-        header=_heads(mined),
+        header=(
+            *("Rule set", "Inside", "Outside", "Points apart" if mined.outcome else "Apart"),
+            *(
+                say("{percent} interval", percent=words.percent_of("95")),
+                "Corrected p",
+                "Support",
+                "Untouched rows",
+            ),
+        ),
         rows=tuple(
             (
                 rule_phrase(spec, each.conditions),

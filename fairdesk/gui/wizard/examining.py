@@ -52,7 +52,7 @@ class Examined:
         table: Table,
         attributes: tuple[Attribute, ...],
         constraints: tuple[str, ...],
-        unseen: tuple[Attribute, ...] = (),
+        unseen: tuple[Attribute, ...],
     ) -> bool:
         """Tell whether it came of these choices."""
         return (

@@ -50,7 +50,7 @@ def local_time(at: str) -> str:
 class LogModel(TableModel):
     """The entries, oldest first."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.entries: list[LogEntry] = []
 

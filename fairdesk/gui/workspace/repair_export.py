@@ -58,9 +58,7 @@ class ExportDialog(QDialog):
         What is exported.
     """
 
-    def __init__(
-        self, session: Session, run: int, trial: Trial, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, session: Session, run: int, trial: Trial, parent: QWidget) -> None:
         super().__init__(parent)
         self._session, self._run, self._trial = session, run, trial
         self._worker: Worker | None = None

@@ -138,7 +138,7 @@ def _turns(spec: AuditSpec, pair: Pair, positions: Sequence[int]) -> str:
 class SideBySide(TableModel):
     """Two people and the real one, as columns."""
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+    def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session
         self._lines: list[Line] = []
