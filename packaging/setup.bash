@@ -63,6 +63,8 @@ find_python() {
 find_uv() {
   local version
   for uv in uv "$bootstrap/bin/uv"; do
+    # what is in the environment goes with it when it is made anew
+    [ "$(command -v "$uv")" != "$venv/bin/uv" ] || continue
     version="$("$uv" --version 2>/dev/null)" || continue
     version="${version#uv }"
     # --clear of `uv venv` came with 0.8
