@@ -1,6 +1,6 @@
 """``python -m fairdesk`` is the ``fairdesk`` command."""
 
-from fairdesk.cli import main
+from fairdesk.cli.main import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,4 +1,4 @@
-"""Make the template of a report's translations, `fairdesk/report/locales/report.pot`.
+"""Make the template of a report's translations, `fairdesk/wording/locales/report.pot`.
 
 It is made by reading the source: what `say` and `say_many` say, what `fixed` marks, and the fixed
 texts of blocks; beside it what the methods, templates and fields are called. Nothing is run but
@@ -18,10 +18,11 @@ import msgspec
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 
-from fairdesk.audit.methods import METHODS
-from fairdesk.report import blocks, legal, translation
-from fairdesk.report.fields import FIELDS
-from fairdesk.report.kinds import TEMPLATES
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.report import blocks, legal
+from fairdesk.report.content.fields import FIELDS
+from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.render import translation
 
 SOURCE = Path(__file__).resolve().parents[1] / "fairdesk"
 #: Without a date: the same source gives the same file.
@@ -34,7 +35,7 @@ msgstr ""
 "Content-Transfer-Encoding: 8bit\\n"
 
 """
-TEMPLATE = SOURCE / "report" / "locales" / "report.pot"
+TEMPLATE = SOURCE / "wording" / "locales" / "report.pot"
 
 
 class Told(NamedTuple):
@@ -67,14 +68,14 @@ def template() -> bytes:
 
 def messages() -> Iterator[Told]:
     """Give every message; some more than once."""
-    for path in sorted((SOURCE / "report").rglob("*.py")):
+    for path in sorted([*(SOURCE / "report").rglob("*.py"), *(SOURCE / "wording").rglob("*.py")]):
         place = path.relative_to(SOURCE.parent).as_posix()
         for text in _of_module(ast.parse(path.read_text("utf-8"))):
             yield Told(text, place)
     for name, texts in (
-        ("fairdesk/report/kinds.py", _of_templates()),
-        ("fairdesk/report/fields.py", _of_fields()),
-        ("fairdesk/audit/methods.py", _of_methods()),
+        ("fairdesk/report/content/kinds.py", _of_templates()),
+        ("fairdesk/report/content/fields.py", _of_fields()),
+        ("fairdesk/audit/catalogue/methods.py", _of_methods()),
         ("fairdesk/report/legal", _of_rules()),
     ):
         yield from (Told(text, name) for text in texts if text)

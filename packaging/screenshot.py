@@ -27,7 +27,7 @@ def main() -> None:
 
 def make_audit(folder: Path) -> int:
     """Make the demonstration audit as ``fairdesk demo`` does; gives its exit code."""
-    from fairdesk.cli import main as fairdesk  # noqa: PLC0415 - the environment is set for it
+    from fairdesk.cli.main import main as fairdesk  # noqa: PLC0415 - the environment is set for it
 
     return fairdesk(["demo", "--out", str(folder)])
 
@@ -38,10 +38,10 @@ def take(audit: Path) -> None:
     from PySide6.QtCore import QEventLoop, QTimer  # noqa: PLC0415 - see above
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415
 
-    from fairdesk.gui import theme  # noqa: PLC0415
+    from fairdesk.gui.kit import theme  # noqa: PLC0415
+    from fairdesk.gui.kit.settings import Settings  # noqa: PLC0415
     from fairdesk.gui.main_window import MainWindow  # noqa: PLC0415
-    from fairdesk.gui.settings import Settings  # noqa: PLC0415
-    from fairdesk.gui.workspace.workspace import EXAMPLES  # noqa: PLC0415
+    from fairdesk.gui.workspace.shell.workspace import EXAMPLES  # noqa: PLC0415
 
     app = QApplication([])
     theme.apply(app, theme.Scheme.LIGHT)

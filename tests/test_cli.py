@@ -19,16 +19,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import fairdesk
-from fairdesk import cli, commands, headless
-from fairdesk.audit.methods import METHODS
-from fairdesk.audit.store import PairQuery, Store
-from fairdesk.audit.worker import Patience, Worker
-from fairdesk.certify import certificate
+from fairdesk.app import headless
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.audit.worker.client import Patience, Worker
+from fairdesk.certify.proof import certificate
+from fairdesk.cli import commands
+from fairdesk.cli import main as cli
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.files import sha256
-from fairdesk.report import exports
-from fairdesk.report import figures as report_figures
+from fairdesk.report.export import exports
 from fairdesk.samples import samples
+from fairdesk.wording import figures as report_figures
 from tests.audit import fake_guest, making
 
 FILES = {

@@ -11,18 +11,20 @@ import msgspec
 import pandas as pd
 import pytest
 
-from fairdesk import cli, commands, headless
-from fairdesk.audit.methods import METHODS
-from fairdesk.audit.run import run
-from fairdesk.audit.spec import RunSpec
-from fairdesk.audit.store import Store
-from fairdesk.audit.worker import Worker
-from fairdesk.data.reading import read_table
-from fairdesk.events import Condition, Mined, RuleSet
+from fairdesk.app import headless
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.runs.run import run
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.cli import commands
+from fairdesk.cli import main as cli
+from fairdesk.data.formats.reading import read_table
 from fairdesk.files import sha256
-from fairdesk.report.about_repairs import measured, repair_of, trials_of
+from fairdesk.results.events import Condition, Mined, RuleSet
+from fairdesk.results.trials import Repair
 from fairdesk.samples import samples
-from fairdesk.trials import Repair
+from fairdesk.wording.mitigation import measured, repair_of, trials_of
 from tests.audit import fake_guest, making
 from tests.report.repairs import HELPLESS_FIGURES
 

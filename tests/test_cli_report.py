@@ -11,14 +11,14 @@ import lxml.html
 import pytest
 from pypdf import PdfReader
 
-from fairdesk import cli
-from fairdesk.audit.details import Choice
-from fairdesk.audit.store import Store
+from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.store import Store
+from fairdesk.cli import main as cli
 from fairdesk.errors import StoreError
 from fairdesk.files import sha256
-from fairdesk.report import signing
+from fairdesk.report.content.fields import example_details
 from fairdesk.report.document import make_pdf, write_report
-from fairdesk.report.fields import example_details
+from fairdesk.report.provenance import signing
 from tests.report.building import people_store, run_into
 from tests.report.keys import PASSPHRASE, make_key
 

@@ -17,16 +17,17 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fairdesk import cli, commands
-from fairdesk.audit import digests
-from fairdesk.audit.store import Store
-from fairdesk.audit.worker import Worker
-from fairdesk.certify import certificate
-from fairdesk.certify.certificate import ALIKE, UNLIKE
-from fairdesk.report.verified_files import ATTACHED, FILES, REMADE
+from fairdesk.audit.store import digests
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.certify.proof import certificate
+from fairdesk.certify.proof.certificate import ALIKE, UNLIKE
+from fairdesk.cli import commands
+from fairdesk.cli import main as cli
+from fairdesk.report.verified.files import ATTACHED, FILES, REMADE
 from tests.audit import audited, fake_guest, making
-from tests.certify.test_reproof_check import AGAIN, FALSIFIED
-from tests.certify.test_verify import changed, summed
+from tests.certify.proof.test_reproof_check import AGAIN, FALSIFIED
+from tests.certify.proof.test_verify import changed, summed
 
 
 class Kept(Worker):

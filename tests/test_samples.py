@@ -8,14 +8,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.audit.methods import parse_options
-from fairdesk.data.reading import read_table
+from fairdesk.audit.catalogue.methods import parse_options
+from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Table
 from fairdesk.files import sha256
-from fairdesk.models.mapping import match
+from fairdesk.models.inputs.input_check import check
+from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import Mapping, OpenedModel
 from fairdesk.models.open import open_model
-from fairdesk.models.proof import check
 from fairdesk.samples import Sample, SampleModel, is_sample_file, samples
 
 ADULT, LOANAPP = samples()

@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from fairdesk.data.reading import read_table
+from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import DataError, ModelError
-from fairdesk.models.contents import look_into
 from fairdesk.models.detect import describe_format
 from fairdesk.models.open import open_model
+from fairdesk.models.pickles.contents import look_into
 from fairdesk.signatures import recognise
 
 _RDS = b"X\n\x00\x00\x00\x03\x00\x04\x03\x01\x00\x03\x05\x00" + bytes(60)

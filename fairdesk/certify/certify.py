@@ -18,18 +18,28 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.aside import look_aside, pairs_counted
-from fairdesk.certify.boxes import KEPT, Tree, Verdict
-from fairdesk.certify.certificate import CertificateError, decoded, pack
+from fairdesk.certify.counting.remainder import remainder, rows_asked
+from fairdesk.certify.domain.boxes import KEPT, Tree, Verdict
 from fairdesk.certify.layout import Layout, everyone_for, lay_out
+from fairdesk.certify.pairwise import look_aside, pairs_counted
+from fairdesk.certify.proof.certificate import CertificateError, decoded, pack
 from fairdesk.certify.refine import Refinery
-from fairdesk.certify.remainder import remainder, rows_asked
-from fairdesk.certify.telling import Course, Sums, proven, refinement, regions
-from fairdesk.events import Estimated, Event, Figure, Measured, Progress, Proven, Rows, Share, timed
-from fairdesk.individual import estimate, everybody
-from fairdesk.individual.similar import Ledger
-from fairdesk.models.anatomy import OpaqueError, structure_of
-from fairdesk.models.feeding import FedModel
+from fairdesk.certify.results import Course, Sums, proven, refinement, regions
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.shares import enumeration, estimate
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.structure.types import OpaqueError, structure_of
+from fairdesk.results.events import (
+    Estimated,
+    Event,
+    Figure,
+    Measured,
+    Progress,
+    Proven,
+    Rows,
+    Share,
+    timed,
+)
 
 #: Progress and figures are told every so many seconds.
 _TELL_SECONDS, _MEASURE_SECONDS = 0.1, 0.5
@@ -165,11 +175,11 @@ def _search(
 
 def _without(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
     """Say what can be said of a model that cannot be looked into."""
-    if not everybody.obstacle(ledger.domain):
+    if not enumeration.obstacle(ledger.domain):
         real, _ = ledger.domain.admit(people)
-        size = everybody.population(ledger.domain, real, _MOST_ASKED)
+        size = enumeration.population(ledger.domain, real, _MOST_ASKED)
         if size is not None and size <= _MOST_ASKED:
-            yield from everybody.search(ledger, people, everybody.EnumerateOptions(), rng)
+            yield from enumeration.search(ledger, people, enumeration.EnumerateOptions(), rng)
             return
     yield from estimate.search(ledger, people, estimate.EstimateOptions(), rng)
 

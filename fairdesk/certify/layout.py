@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairdesk.certify.encoded import Encoded, encode
-from fairdesk.certify.everyone import Everyone
-from fairdesk.certify.forest import ForestExaminer, arranged
-from fairdesk.certify.linear import LinearExaminer, is_linear
-from fairdesk.certify.network import NetworkExaminer
+from fairdesk.certify.bounds.forest import ForestExaminer, arranged
+from fairdesk.certify.bounds.linear import LinearExaminer, is_linear
+from fairdesk.certify.bounds.network import NetworkExaminer
+from fairdesk.certify.counting.exhaustive import Everyone
+from fairdesk.certify.domain.constraint_partition import ruled
+from fairdesk.certify.domain.encoded import Encoded, encode
+from fairdesk.certify.domain.space import Space, space_of
 from fairdesk.certify.refine import Examiner
-from fairdesk.certify.ruling import ruled
-from fairdesk.certify.space import Space, space_of
-from fairdesk.data.domain import Domain
-from fairdesk.events import Rows
-from fairdesk.models.anatomy import Anatomy, Layers
-from fairdesk.models.feeding import FedModel
+from fairdesk.data.domain.domain import Domain
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.structure.types import Anatomy, Layers
+from fairdesk.results.events import Rows
 
 
 @dataclass(frozen=True)

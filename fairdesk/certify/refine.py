@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.boxes import Tree, Verdict, at_least
-from fairdesk.certify.space import Places, Space, sizes
+from fairdesk.certify.domain.boxes import Tree, Verdict, at_least
+from fairdesk.certify.domain.space import Places, Space, sizes
 
 Float64 = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class Examiner(Protocol):
     batch : int
         How many boxes it likes to be given at once.
     margin : float
-        As `fairdesk.events.Proven`; the greatest so far.
+        As `fairdesk.results.events.Proven`; the greatest so far.
     notes : tuple[str, ...]
         What the auditor must know, a sentence each.
     """

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.errors import DataError
-from fairdesk.events import Rows
+from fairdesk.results.events import Rows
 
 #: So many odd or garbled texts of a column are listed, and so many line numbers of each.
 MOST_LISTED, MOST_LINES = 100, 20

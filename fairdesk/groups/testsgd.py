@@ -2,9 +2,9 @@
 
 Zhang et al., "TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
 Discrimination", ACM TOSEM 2023, Algorithms 1 and 2. What is ours: one pool of samples for all rule
-sets (`fairdesk.groups.tallies`), the same shares among the untouched rows, and an interval and
-p-values: of individuals like those in the data, however many samples are made of each of them
-(`fairdesk.groups.testing.Side.by_rows`), and corrected for how many rule sets were tried and how
+sets (`fairdesk.groups.tabular.tallies`), the same shares among the untouched rows, and an interval
+and p-values: of individuals like those in the data, however many samples are made of each of them
+(`fairdesk.groups.statistics.Side.by_rows`), and corrected for how many rule sets were tried and how
 often they were looked at. The paper's margin speaks of these rows alone.
 """
 
@@ -19,18 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import SpecError
-from fairdesk.events import Event, Figure, Measured, Mined, Progress, Rows, Scores
-from fairdesk.groups import text_rules
+from fairdesk.groups.context import Study
 from fairdesk.groups.options import TestSgdOptions
-from fairdesk.groups.rules import needs_rates, rules_about
-from fairdesk.groups.sampling import Neighbours, drawn, starting
-from fairdesk.groups.study import Study
-from fairdesk.groups.support import MOST, Counts, Frequent, gathered, grow
-from fairdesk.groups.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, PARTS, Tallies
-from fairdesk.groups.telling import MOST_TOLD, Told
-from fairdesk.groups.testing import SCORES_NOTE, Side
-from fairdesk.individual.sampling import Pace
+from fairdesk.groups.statistics import SCORES_NOTE, Side
+from fairdesk.groups.tabular.results import MOST_TOLD, Told
+from fairdesk.groups.tabular.rules import needs_rates, rules_about
+from fairdesk.groups.tabular.sampling import Neighbours, drawn, starting
+from fairdesk.groups.tabular.support import MOST, Counts, Frequent, gathered, grow
+from fairdesk.groups.tabular.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, PARTS, Tallies
+from fairdesk.groups.text import search as text_rules
+from fairdesk.individual.engine.sampling import Pace
 from fairdesk.models.model import Mapping, ModelCard, favourable_scores, labels
+from fairdesk.results.events import Event, Figure, Measured, Mined, Progress, Rows, Scores
 
 #: At most so many of the data's rows are asked about untouched.
 MOST_ROWS = 200_000
@@ -64,11 +64,11 @@ def search(
 ) -> Iterator[Event]:
     """Find the rule sets whose members fare most unlike others.
 
-    Of people: rules about each attribute (`fairdesk.groups.rules`), the frequent rule sets
-    (`fairdesk.groups.support`; the rows that lie in the domain count), the model's answers for
-    these rows as they are, and samples made from them (`fairdesk.groups.sampling`), one pool for
-    all rule sets (`fairdesk.groups.tallies`), until each margin is small enough. Of texts:
-    `fairdesk.groups.text_rules`.
+    Of people: rules about each attribute (`fairdesk.groups.tabular.rules`), the frequent rule sets
+    (`fairdesk.groups.tabular.support`; the rows that lie in the domain count), the model's answers
+    for these rows as they are, and samples made from them (`fairdesk.groups.tabular.sampling`), one
+    pool for all rule sets (`fairdesk.groups.tabular.tallies`), until each margin is small enough.
+    Of texts: `fairdesk.groups.text.search`.
 
     Raises
     ------

@@ -19,7 +19,7 @@ _LICENCES = (
 def diagnostics() -> str:
     """Tell versions, screen and places; nothing of any audit."""
     # the versions of the numeric libraries are only of interest here
-    from fairdesk.audit.spec import versions  # noqa: PLC0415
+    from fairdesk.audit.plan.spec import versions  # noqa: PLC0415
 
     screen = QGuiApplication.primaryScreen()
     facts = {

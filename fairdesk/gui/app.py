@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QApplication
 
 from fairdesk import __version__
 from fairdesk.files import log_folder, resources
-from fairdesk.gui import settings, theme
-from fairdesk.gui.collector import Collector
+from fairdesk.gui.kit import settings, theme
+from fairdesk.gui.kit.collector import Collector
+from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
-from fairdesk.gui.unexpected import Reporter
 
 _LOG_BYTES, _LOG_FILES = 1_000_000, 3
 

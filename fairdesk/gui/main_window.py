@@ -27,19 +27,20 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.errors import FairDeskError
-from fairdesk.gui import about, theme
-from fairdesk.gui.background import in_background
-from fairdesk.gui.dropping import Sort, dropped, filter_of, sort_of
-from fairdesk.gui.parts import action, asked, resize_on_screen
-from fairdesk.gui.settings import Settings
+from fairdesk.gui import about
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.background import in_background
+from fairdesk.gui.kit.dropping import Sort, dropped, filter_of, sort_of
+from fairdesk.gui.kit.parts import action, asked, resize_on_screen
+from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.start_page import StartPage
 
 if TYPE_CHECKING:
-    from fairdesk.audit.store import Store
-    from fairdesk.audit.worker import Worker
+    from fairdesk.audit.store.store import Store
+    from fairdesk.audit.worker.client import Worker
     from fairdesk.gui.wizard.dialog import Wizard
     from fairdesk.gui.wizard.state import Plan
-    from fairdesk.gui.workspace.workspace import Workspace
+    from fairdesk.gui.workspace.shell.workspace import Workspace
     from fairdesk.samples import Sample, SampleModel
 
 _SCHEMES = {
@@ -56,8 +57,8 @@ _KEYS = QKeySequence.StandardKey
 def _load_rest() -> None:
     """Import what the first click will need. Runs in the background."""
     importlib.import_module("fairdesk.gui.wizard.dialog")
-    importlib.import_module("fairdesk.gui.workspace.workspace")
-    importlib.import_module("fairdesk.gui.chart").load_library()
+    importlib.import_module("fairdesk.gui.workspace.shell.workspace")
+    importlib.import_module("fairdesk.gui.charts.chart").load_library()
 
 
 class MainWindow(QMainWindow):
@@ -124,7 +125,7 @@ class MainWindow(QMainWindow):
         if not self.close_audit():
             return
         # the store brings the numeric libraries with it
-        from fairdesk.audit.store import Store  # noqa: PLC0415
+        from fairdesk.audit.store.store import Store  # noqa: PLC0415
 
         try:
             self._show_audit(Store.open(path))
@@ -233,7 +234,7 @@ class MainWindow(QMainWindow):
         if workspace is None:
             return
         # it comes with the workspace
-        from fairdesk.gui.workspace.report_exports import REPORTS  # noqa: PLC0415
+        from fairdesk.gui.workspace.report.exports import REPORTS  # noqa: PLC0415
 
         for export in workspace.report.offered():
             made = action(
@@ -272,7 +273,7 @@ class MainWindow(QMainWindow):
         if self.workspace is not None and self.workspace.busy and not self.close_audit():
             return None
         # these bring the numeric libraries with them
-        from fairdesk.audit.worker import Worker  # noqa: PLC0415
+        from fairdesk.audit.worker.client import Worker  # noqa: PLC0415
         from fairdesk.gui.wizard.dialog import Wizard  # noqa: PLC0415
 
         model, self._clerk = Worker(), Worker()
@@ -302,7 +303,7 @@ class MainWindow(QMainWindow):
 
     def _show_audit(self, store: Store) -> None:
         # loaded in the background by now, or else here
-        from fairdesk.gui.workspace.workspace import Workspace  # noqa: PLC0415
+        from fairdesk.gui.workspace.shell.workspace import Workspace  # noqa: PLC0415
 
         self.start.banner.clear()
         self.settings.opened(store.path)

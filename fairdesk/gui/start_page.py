@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.gui import theme
-from fairdesk.gui.parts import (
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import (
     Banner,
     Card,
     Elided,

@@ -10,7 +10,7 @@ import msgspec
 class RepairOptions(msgspec.Struct, frozen=True):
     """How rows are labelled and the model is retrained.
 
-    The choices of ``labels`` are explained in `fairdesk.mitigate.labelling`.
+    The choices of ``labels`` are explained in `fairdesk.mitigate.rows.labelling`.
     """
 
     labels: Annotated[

@@ -24,7 +24,7 @@ from fairdesk.errors import ModelError
 from fairdesk.repeatability import Repeatability
 
 if TYPE_CHECKING:
-    from fairdesk.events import Rows, Scores
+    from fairdesk.results.events import Rows, Scores
 
 #: One array per model input, all of one length: numbers (float64) or texts (object).
 Inputs = List["NDArray[np.float64] | NDArray[np.object_]"]

@@ -56,11 +56,11 @@ def open_model(
         return _opened_within(path, trusted=trusted, output=output, companions=companions)
     # each reader is loaded with its library only when a file needs it
     if kind in ("keras-zip", "hdf5", "saved-model"):
-        from fairdesk.models.keras_file import open_keras  # noqa: PLC0415
+        from fairdesk.models.keras.file import open_keras  # noqa: PLC0415
 
         opened = open_keras(path, trusted=trusted, output=output)
     elif kind == "onnx":
-        from fairdesk.models.onnx_file import open_onnx  # noqa: PLC0415
+        from fairdesk.models.onnx.file import open_onnx  # noqa: PLC0415
 
         opened = open_onnx(path, output=output)
     elif kind == "pmml":
@@ -68,7 +68,7 @@ def open_model(
 
         opened = open_pmml(path)
     elif kind in ("pickle", "skops"):
-        from fairdesk.models.sklearn_file import open_scikit, with_layers  # noqa: PLC0415
+        from fairdesk.models.sklearn.file import open_scikit, with_layers  # noqa: PLC0415
 
         opened = with_layers(open_scikit(path, trusted=trusted, output=output))
     elif kind in BOOSTED:
@@ -78,7 +78,7 @@ def open_model(
     else:
         raise _refusal(path, kind)
     if companions:
-        from fairdesk.models.companions import with_companions  # noqa: PLC0415
+        from fairdesk.models.inputs.companions import with_companions  # noqa: PLC0415
 
         return with_companions(opened, companions)
     return opened
@@ -88,7 +88,7 @@ def _opened_within(
     path: Path, *, trusted: bool, output: str, companions: Sequence[Companion]
 ) -> OpenedModel:
     """Open the one model in an archive."""
-    from fairdesk.models.companions import DescribedModel  # noqa: PLC0415 - it needs this module
+    from fairdesk.models.inputs.companions import DescribedModel  # noqa: PLC0415 - it needs this module
 
     with model_within(path) as model:
         opened = open_model(model, trusted=trusted, output=output, companions=companions)

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from fairdesk.audit.details import LanguageKey, Paper, TemplateKey
+from fairdesk.audit.store.details import LanguageKey, Paper, TemplateKey
 
 #: What a statement rests on, told by word and by mark throughout: an example that a search gives;
 #: rows of the data; random samples; a certificate.
@@ -80,7 +80,7 @@ class Grid(msgspec.Struct, frozen=True, tag="grid"):
         What the table shows.
     key : str
         Its name within its section, by which it is dropped or added; see
-        `fairdesk.report.choosing`.
+        `fairdesk.report.content.choosing`.
     optional : bool
         Whether it is shown only when it is asked for.
     evidence : str
@@ -196,7 +196,7 @@ Block = (
 class Section(msgspec.Struct, frozen=True):
     """A numbered part of the report. Starts on a new page when ``fresh``.
 
-    ``key`` is its chapter's, filled in by `fairdesk.report.sections`.
+    ``key`` is its chapter's, filled in by `fairdesk.report.order`.
     """
 
     title: str
@@ -227,7 +227,7 @@ class Report(msgspec.Struct, frozen=True):
     manifest : str
         JSON, attached to the document.
     template, language, paper : str
-        As in `fairdesk.audit.details.Choice`.
+        As in `fairdesk.audit.store.details.Choice`.
     moment : str
         The time that it bears: of the newest thing that changed the audit; UTC, ISO 8601.
     author : str

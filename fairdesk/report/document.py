@@ -13,28 +13,33 @@ from typing import Literal
 
 import msgspec
 
-from fairdesk.audit.details import Choice
-from fairdesk.audit.spec import AuditSpec
-from fairdesk.audit.store import RunRecord, Store
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.store import RunRecord, Store
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
-from fairdesk.report import about_repairs, evidence, html, pages, redaction, words
 from fairdesk.report.blocks import Callout, Fact, Report
-from fairdesk.report.choosing import chosen, settled
-from fairdesk.report.decisions import naming
-from fairdesk.report.gathering import gather
-from fairdesk.report.kinds import TEMPLATES
-from fairdesk.report.language import frame, say, using
-from fairdesk.report.logo import check_logo
-from fairdesk.report.manifest import manifest, sidecar
-from fairdesk.report.material import Made, Material, about_groups
-from fairdesk.report.sections import sections
-from fairdesk.report.signing import SUFFIX, Key
-from fairdesk.report.status import Status, obstacles, standing
-from fairdesk.report.structured import structured
-from fairdesk.report.system import cover_facts
-from fairdesk.report.translation import translated
+from fairdesk.report.content import redaction
+from fairdesk.report.content.choosing import chosen, settled
+from fairdesk.report.content.gathering import gather
+from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.material import Made, Material, about_groups
+from fairdesk.report.content.status import Status, obstacles, standing
+from fairdesk.report.order import sections
+from fairdesk.report.provenance import evidence
+from fairdesk.report.provenance.manifest import manifest, sidecar
+from fairdesk.report.provenance.signing import SUFFIX, Key
+from fairdesk.report.render import html
+from fairdesk.report.render import pdf as pages
+from fairdesk.report.render.json_format import structured
+from fairdesk.report.render.logo import check_logo
+from fairdesk.report.render.translation import translated
+from fairdesk.report.sections.system import cover_facts
 from fairdesk.report.writing import replacing
+from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import words
+from fairdesk.wording.decisions import naming
+from fairdesk.wording.language import frame, say, using
 
 Format = Literal["pdf", "html", "json"]
 #: What stands beside a report, under its name and this.
@@ -225,7 +230,7 @@ def make_report(store: Store, choice: Choice | None = None) -> Report:
 def whole_report(store: Store, choice: Choice | None = None) -> Report:
     """Make the report with everything that it could hold, whatever was dropped.
 
-    That is what `fairdesk.report.choosing.parts` lists.
+    That is what `fairdesk.report.content.choosing.parts` lists.
     """
     choice = choice or store.choice()
     stands = standing(store, choice.template, choice)
@@ -323,7 +328,7 @@ def _whole(store: Store, material: Material) -> Report:
 
 def _made(store: Store, run: RunRecord) -> Iterator[Made]:
     """Give the files of the models that a repair trained."""
-    for trial in about_repairs.trials_of(run.figures):
+    for trial in mitigation_words.trials_of(run.figures):
         for name, file in store.models(run.id, trial.number).items():
             content = store.model(run.id, trial.number, name)
             digest = hashlib.sha256(content).hexdigest() if content else ""

@@ -9,13 +9,13 @@ from contextlib import closing
 
 import msgspec
 
-from fairdesk.audit import chain
-from fairdesk.audit.records import LogEntry, PairQuery
-from fairdesk.audit.run import run
-from fairdesk.audit.spec import RunSpec
-from fairdesk.audit.store import Store
-from fairdesk.audit.weighing import weigh_findings
-from fairdesk.data.reading import read_table
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.runs.plausibility import weigh_findings
+from fairdesk.audit.runs.run import run
+from fairdesk.audit.store import hash_chain
+from fairdesk.audit.store.records import LogEntry, PairQuery
+from fairdesk.audit.store.store import Store
+from fairdesk.data.formats.reading import read_table
 from tests.audit import fake_guest, making
 
 RUNS = (
@@ -64,9 +64,9 @@ def change(path, sql, *values):
 def chained_anew(path):
     """Give every entry of a log the link that it should have."""
     with closing(sqlite3.connect(path)) as connection, connection:
-        before = chain.GENESIS
+        before = hash_chain.GENESIS
         sql = "SELECT number, at, what, kind, told FROM log ORDER BY number"
         for number, *told in connection.execute(sql).fetchall():
             entry = LogEntry(*told)
-            before = chain.link(before, entry.at, entry.what, entry.kind, entry.told)
+            before = hash_chain.link(before, entry.at, entry.what, entry.kind, entry.told)
             connection.execute("UPDATE log SET link = ? WHERE number = ?", (before, number))

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from fairdesk.audit.store import Store
-from fairdesk.audit.worker import Worker
-from fairdesk.data.reading import read_table
-from fairdesk.events import Found
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.data.formats.reading import read_table
 from fairdesk.models.model import ModelCard, Takes
+from fairdesk.results.events import Found
 from tests.audit import making
 
 

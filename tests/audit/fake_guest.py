@@ -13,12 +13,23 @@ import msgspec
 import numpy as np
 
 import fairdesk.models.open
-from fairdesk.audit import guest, methods, serving
-from fairdesk.certify import certificate
-from fairdesk.events import Condition, Found, Measured, Mined, Progress, Proven, RuleSet, timed
+from fairdesk.audit.catalogue import methods
+from fairdesk.audit.worker import guest
+from fairdesk.audit.worker import server as serving
+from fairdesk.certify.proof import certificate
 from fairdesk.files import sha256
 from fairdesk.models.model import ModelCard, Takes
-from fairdesk.trials import Augmented, Change, Measure, Repair, Retrained, Trial
+from fairdesk.results.events import (
+    Condition,
+    Found,
+    Measured,
+    Mined,
+    Progress,
+    Proven,
+    RuleSet,
+    timed,
+)
+from fairdesk.results.trials import Augmented, Change, Measure, Repair, Retrained, Trial
 from tests.certify.proofs import honest
 
 MODEL = """

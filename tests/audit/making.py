@@ -5,9 +5,9 @@ import textwrap
 
 import numpy as np
 
-from fairdesk.audit.question import domain_of
-from fairdesk.audit.spec import AuditSpec
-from fairdesk.models.mapping import match
+from fairdesk.audit.plan.plan import domain_of
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.models.inputs.mapping import match
 
 LABEL, FAVOURABLE, PROTECTED = "hired", "yes", ("sex",)
 

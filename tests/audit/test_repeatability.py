@@ -5,15 +5,15 @@ import json
 import msgspec
 import pytest
 
-from fairdesk.audit.methods import METHODS, Answers, Repeats, why_off
-from fairdesk.audit.reproducing import Again, reproduce
-from fairdesk.audit.run import run
-from fairdesk.audit.spec import RunSpec
-from fairdesk.audit.store import Store
+from fairdesk.audit.catalogue.methods import METHODS, Answers, Repeats, why_off
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.runs.run import run
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify.reproducing import Again, reproduce
 from fairdesk.errors import SpecError
-from fairdesk.events import GroupTable, Share
 from fairdesk.repeatability import Repeatability
-from fairdesk.report import figures
+from fairdesk.results.events import GroupTable, Share
+from fairdesk.wording import figures
 from tests.audit import making
 from tests.report.reading import text_of
 
@@ -141,7 +141,7 @@ def test_every_method_says_what_it_supposes():
 
 
 def test_the_command_tells_before_anything_is_run(tmp_path, capsys):
-    from fairdesk.cli import main
+    from fairdesk.cli.main import main
 
     data = making.write_people(tmp_path / "people.csv")
     model = making.write_model(tmp_path / "model.pkl", NOISE)

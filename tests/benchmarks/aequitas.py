@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairdesk.audit.methods import Search
-from fairdesk.individual import aequitas, uniform
-from fairdesk.individual.similar import Ledger
+from fairdesk.audit.catalogue.methods import Search
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.searches import aequitas, uniform
 from tests.benchmarks import plain_aequitas
 from tests.benchmarks.measuring import (
     NETWORKS,

@@ -22,14 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from fairdesk.audit.question import Limits, domain_of, read_limits
-from fairdesk.certify import certify, fairquant
-from fairdesk.data.reading import read_table
-from fairdesk.events import Event, Measured, Proven
-from fairdesk.individual.similar import Ledger
-from fairdesk.models.feeding import FedModel
-from fairdesk.models.mapping import match
+from fairdesk.audit.plan.plan import Limits, domain_of, read_limits
+from fairdesk.certify import certify
+from fairdesk.certify.baselines import fairquant
+from fairdesk.data.formats.reading import read_table
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
+from fairdesk.results.events import Event, Measured, Proven
 from tests.benchmarks.measuring import DATA, Case
 
 #: Moments at which it is told what is decided, in seconds.

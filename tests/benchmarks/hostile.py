@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from fairdesk.audit.worker import Worker
+from fairdesk.audit.worker.client import Worker
 from tests.hostile.corpus import attempt, cases, opens_a_good_model
 from tests.hostile.world import World
 

@@ -16,8 +16,8 @@ import msgspec
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairdesk.individual import adf, eidig, maft, uniform
-from fairdesk.individual.similar import Ledger
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.searches import adf, eidig, maft, uniform
 from tests.benchmarks import plain_gradients
 from tests.benchmarks.measuring import Measured, counts, load, measure
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.domain import Domain, Role, attribute_of
-from fairdesk.data.reading import read_table
-from fairdesk.events import Event, Progress, Rows, Scores
-from fairdesk.models.feeding import FedModel
-from fairdesk.models.mapping import match
+from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.formats.reading import read_table
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import Model
 from fairdesk.models.open import open_model
+from fairdesk.results.events import Event, Progress, Rows, Scores
 
 #: Where real data and models lie, as for the tests that use them.
 DATA = Path(os.environ.get("FAIRDESK_TEST_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -16,12 +16,12 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.attributes import Attribute, Role
-from fairdesk.data.domain import Domain
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.events import Found, Progress, Rows, Scores
-from fairdesk.individual import adf, eidig, maft, uniform
-from fairdesk.individual.similar import Ledger
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.searches import adf, eidig, maft, uniform
+from fairdesk.results.events import Found, Progress, Rows, Scores
 
 #: More than any run here comes to.
 MANY = 1_000_000

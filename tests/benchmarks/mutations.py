@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-_BOUNDS = ("tests/certify/test_bound_kernels.py", "tests/certify/test_network.py")
+_BOUNDS = ("tests/certify/bounds/test_bound_kernels.py", "tests/certify/bounds/test_network.py")
 _COUNTING = ("tests/certify/test_counting.py",)
 
 
@@ -36,13 +36,13 @@ class Mutation(NamedTuple):
 MUTATIONS = {
     "sign": Mutation(
         "the line above a ReLU is put below it",
-        "fairdesk/certify/bound_kernels.py",
+        "fairdesk/certify/bounds/bound_kernels.py",
         "    return (1.0 if high > -low else 0.0), 0.0, slope, above",
         "    return (1.0 if high > -low else 0.0), 0.0, slope, -above",
     ),
     "rounding": Mutation(
         "the model's own rounding is forgotten on the way back",
-        "fairdesk/certify/bound_kernels.py",
+        "fairdesk/certify/bounds/bound_kernels.py",
         "        told += rising * below_at[j] + falling * above_at[j]\n"
         "        told += slope * bias[j] - _lost(slope, eps[j])",
         "        told += rising * below_at[j] + falling * above_at[j]\n"
@@ -50,36 +50,36 @@ MUTATIONS = {
     ),
     "falling": Mutation(
         "a falling coefficient takes the line below",
-        "fairdesk/certify/bound_kernels.py",
+        "fairdesk/certify/bounds/bound_kernels.py",
         "        slope = rising * below[j] + falling * above[j]",
         "        slope = rising * below[j] + falling * below[j]",
     ),
     "close": Mutation(
         "what comes after the last layer is taken for exact",
-        "fairdesk/models/anatomy.py",
+        "fairdesk/models/structure/types.py",
         "CLOSE = 2.0**-20",
         "CLOSE = 0.0",
     ),
     "counting": Mutation(
         "the grid's rounding is forgotten in counting",
-        "fairdesk/certify/count_kernels.py",
+        "fairdesk/certify/bounds/count_kernels.py",
         "    above, below, after, before = above + off, below - off, after + off, before - off",
         "    above, below, after, before = above, below, after, before",
         _COUNTING,
     ),
     "carving": Mutation(
         "a place too many is cut off a box",
-        "fairdesk/certify/box_kernels.py",
+        "fairdesk/certify/domain/box_kernels.py",
         "                    at, gone = new_low[b, i] - 1, 0",
         "                    at, gone = new_low[b, i], 0",
         ("tests/certify/test_refine.py",),
     ),
     "constraints": Mutation(
         "boxes of several kinds are taken for one",
-        "fairdesk/certify/ruling.py",
+        "fairdesk/certify/domain/constraint_partition.py",
         "(inside == inside.flat[0]).all()",
         "(inside == inside.flat[0]).any()",
-        ("tests/certify/test_ruling.py",),
+        ("tests/certify/domain/test_constraint_partition.py",),
     ),
 }
 

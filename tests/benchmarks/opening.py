@@ -27,11 +27,11 @@ from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 
-from fairdesk.audit import environments
-from fairdesk.audit.inspection import Inspection, Subject, inspect, opened
-from fairdesk.audit.worker import Worker
+from fairdesk.audit.environments import environments
+from fairdesk.audit.runs.inspection import Inspection, Subject, inspect, opened
+from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError, ModelError, TrustRequiredError, WorkerError
-from fairdesk.models.contents import Contents
+from fairdesk.models.pickles.contents import Contents
 from tests.benchmarks.pairing import SUPPORTED, Candidate, Folder, shown
 
 

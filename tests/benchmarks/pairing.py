@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from fairdesk.audit.worker import Worker
-from fairdesk.data.outcomes import meaning
+from fairdesk.audit.worker.client import Worker
+from fairdesk.data.profiling.outcomes import meaning
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import FairDeskError
 from fairdesk.models.detect import describe_format
-from fairdesk.models.mapping import input_names
+from fairdesk.models.inputs.mapping import input_names
+from fairdesk.models.inputs.one_hot import loose
 from fairdesk.models.model import ModelCard
-from fairdesk.models.one_hot import loose
 
 #: What FairDesk is meant to open: the other model files count among “all” only.
 SUPPORTED = frozenset(

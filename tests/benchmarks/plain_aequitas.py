@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairdesk.data.domain import Domain
-from fairdesk.events import Rows
-from fairdesk.individual.aequitas import (
+from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.searches.aequitas import (
     FullyDirectedOptions,
     RandomOptions,
     SemiDirectedOptions,
 )
 from fairdesk.models.model import Model
+from fairdesk.results.events import Rows
 
 
 def search(

@@ -12,13 +12,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.domain import Domain
-from fairdesk.events import Rows, Scores
-from fairdesk.individual.adf import AdfOptions
-from fairdesk.individual.eidig import EidigOptions
-from fairdesk.individual.gradient_walks import EPSILON, WalkOptions
-from fairdesk.individual.maft import MaftOptions
-from fairdesk.individual.seeds import clustered_seeds
+from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.seeds import clustered_seeds
+from fairdesk.individual.searches.adf import AdfOptions
+from fairdesk.individual.searches.eidig import EidigOptions
+from fairdesk.individual.searches.gradient_walks import EPSILON, WalkOptions
+from fairdesk.individual.searches.maft import MaftOptions
+from fairdesk.results.events import Rows, Scores
 
 
 class Model(Protocol):

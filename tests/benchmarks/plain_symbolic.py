@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from fairdesk.data.domain import Domain
-from fairdesk.events import Rows
-from fairdesk.individual.local_trees import KERNEL_WIDTH
-from fairdesk.individual.paths import (
+from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.seeds import clustered_seeds
+from fairdesk.individual.searches.symbolic import DIRECTED, SEED, UNDIRECTED, SymbolicOptions
+from fairdesk.individual.surrogates.local_trees import KERNEL_WIDTH
+from fairdesk.individual.surrogates.paths import (
     Path,
     Predicate,
     average_confidence,
@@ -24,9 +25,8 @@ from fairdesk.individual.paths import (
     identity,
     undirected,
 )
-from fairdesk.individual.seeds import clustered_seeds
-from fairdesk.individual.symbolic import DIRECTED, SEED, UNDIRECTED, SymbolicOptions
 from fairdesk.models.model import Model
+from fairdesk.results.events import Rows
 
 
 def search(

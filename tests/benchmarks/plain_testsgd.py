@@ -19,13 +19,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdesk.data.attributes import Attribute
-from fairdesk.data.domain import Domain
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.events import Condition, Rows
+from fairdesk.groups.context import Study
 from fairdesk.groups.options import TestSgdOptions
-from fairdesk.groups.study import Study
 from fairdesk.models.model import labels
+from fairdesk.results.events import Condition, Rows
 
 Mask = NDArray[np.bool_]
 

@@ -29,24 +29,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairdesk.audit.question import Limits, domain_of
-from fairdesk.data.attributes import encode
-from fairdesk.data.outcomes import favourable_rows
-from fairdesk.data.reading import read_table
+from fairdesk.audit.plan.plan import Limits, domain_of
+from fairdesk.data.domain.attributes import encode
+from fairdesk.data.formats.reading import read_table
+from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.errors import FairDeskError
-from fairdesk.events import Found, Mined, RuleSet
-from fairdesk.events import Measured as Told
 from fairdesk.groups import testsgd as rules
-from fairdesk.groups.study import Study
-from fairdesk.individual import uniform
-from fairdesk.individual.similar import Ledger
-from fairdesk.mitigate import aequitas, testsgd
+from fairdesk.groups.context import Study
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.searches import uniform
+from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.methods import aequitas, testsgd
 from fairdesk.mitigate.options import AequitasOptions, TestSgdOptions
-from fairdesk.mitigate.workshop import Workshop
-from fairdesk.models.feeding import FedModel
-from fairdesk.models.mapping import match
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
-from fairdesk.trials import Measure, Repair, Trial
+from fairdesk.results.events import Found, Mined, RuleSet
+from fairdesk.results.events import Measured as Told
+from fairdesk.results.trials import Measure, Repair, Trial
 from tests.benchmarks.measuring import DATA
 from tests.benchmarks.testsgd import opened, prepare, show
 

@@ -18,13 +18,14 @@ from time import perf_counter, process_time
 
 import msgspec
 
-from fairdesk.audit.details import TemplateKey
-from fairdesk.audit.store import Store
-from fairdesk.report import html, pages
+from fairdesk.audit.store.details import TemplateKey
+from fairdesk.audit.store.store import Store
 from fairdesk.report.blocks import Report, Section, Text
+from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.document import make_report
-from fairdesk.report.kinds import TEMPLATES
-from fairdesk.report.structured import structured
+from fairdesk.report.render import html
+from fairdesk.report.render import pdf as pages
+from fairdesk.report.render.json_format import structured
 
 #: Paragraphs of words alone that fill about forty pages.
 _PARAGRAPHS, _WORDS = 500, 60

@@ -17,8 +17,8 @@ import msgspec
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairdesk.individual import symbolic, uniform
-from fairdesk.individual.similar import Ledger
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.searches import symbolic, uniform
 from tests.benchmarks import plain_symbolic
 from tests.benchmarks.measuring import (
     NETWORKS,

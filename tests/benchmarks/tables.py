@@ -20,8 +20,8 @@ import numpy as np
 SORTS = 5
 
 FAIRDESK = """
-from fairdesk.data.profile import problems
-from fairdesk.data.reading import read_table
+from fairdesk.data.profiling.profile import problems
+from fairdesk.data.formats.reading import read_table
 told = []
 table = read_table(Path(sys.argv[1]), None, told.append)
 taken = perf_counter() - start

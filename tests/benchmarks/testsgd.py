@@ -28,12 +28,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairdesk.data.attributes import encode
-from fairdesk.data.domain import Domain, Role, attribute_of
-from fairdesk.data.outcomes import favourable_rows
-from fairdesk.data.reading import read_table
+from fairdesk.data.domain.attributes import encode
+from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.formats.reading import read_table
+from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.errors import SpecError
-from fairdesk.events import (
+from fairdesk.groups import testsgd
+from fairdesk.groups.baselines import fairfictplay, themis_groups
+from fairdesk.groups.context import Study
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.inputs.mapping import match
+from fairdesk.models.open import open_model
+from fairdesk.results.events import (
     Condition,
     Event,
     Figure,
@@ -43,11 +49,6 @@ from fairdesk.events import (
     Mined,
     RuleSet,
 )
-from fairdesk.groups import fairfictplay, testsgd, themis_groups
-from fairdesk.groups.study import Study
-from fairdesk.models.feeding import FedModel
-from fairdesk.models.mapping import match
-from fairdesk.models.open import open_model
 from tests.benchmarks import plain_testsgd
 from tests.benchmarks.measuring import DATA
 

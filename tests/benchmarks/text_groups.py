@@ -22,17 +22,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairdesk.data.domain import Domain, Role, attribute_of
-from fairdesk.data.reading import read_table
-from fairdesk.events import Measured, Mined, RuleSet, TermRate
+from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.formats.reading import read_table
 from fairdesk.groups import testsgd
-from fairdesk.groups.sentences import Lexicon, ask
-from fairdesk.groups.study import Study
-from fairdesk.groups.terms import TERMS
-from fairdesk.models.feeding import FedModel
-from fairdesk.models.mapping import match
+from fairdesk.groups.context import Study
+from fairdesk.groups.text.sentences import Lexicon, ask
+from fairdesk.groups.text.terms import TERMS
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import labels
 from fairdesk.models.open import open_model
+from fairdesk.results.events import Measured, Mined, RuleSet, TermRate
 from tests.benchmarks.measuring import DATA
 
 

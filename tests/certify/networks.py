@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairdesk.certify.encoded import Encoded, encode
-from fairdesk.certify.space import space_of
-from fairdesk.data.attributes import Attribute, Role
-from fairdesk.data.domain import Domain
+from fairdesk.certify.domain.encoded import Encoded, encode
+from fairdesk.certify.domain.space import space_of
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.events import Rows
-from fairdesk.individual.similar import Ledger
-from fairdesk.models.anatomy import structure_of
-from fairdesk.models.dense import DenseNetwork
-from fairdesk.models.dense_layers import Activation, DenseLayer
-from fairdesk.models.feeding import FedModel
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.models.dense.layers import DenseNetwork
+from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes, labels
+from fairdesk.models.structure.dense_layers import Activation, DenseLayer
+from fairdesk.models.structure.types import structure_of
+from fairdesk.results.events import Rows
 
 RELU = Activation("relu")
 

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import msgspec
 import numpy as np
 
-from fairdesk.certify import certificate
-from fairdesk.certify.ruling import ruled
-from fairdesk.certify.space import space_of
-from fairdesk.data.attributes import Attribute
-from fairdesk.data.domain import Domain, Role
+from fairdesk.certify.domain.constraint_partition import ruled
+from fairdesk.certify.domain.space import space_of
+from fairdesk.certify.proof import certificate
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.domain import Domain, Role
 from fairdesk.data.table import Kind
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes, labels
 

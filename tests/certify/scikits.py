@@ -12,14 +12,14 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from fairdesk.certify.space import Places, Space
-from fairdesk.data.attributes import Attribute, Role
-from fairdesk.data.domain import Domain
+from fairdesk.certify.domain.space import Places, Space
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.models.estimators import asked_of
-from fairdesk.models.feeding import FedModel
+from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes, labels
-from fairdesk.models.sklearn_file import ScikitModel
+from fairdesk.models.preparation.estimators import asked_of
+from fairdesk.models.sklearn.file import ScikitModel
 
 JOBS = ("clerk", "cook", "none", "pilot", "smith")
 SEXES = ("f", "m")

@@ -10,16 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
-from fairdesk.certify import aside, certify
-from fairdesk.certify.certificate import decoded
+from fairdesk.certify import certify
+from fairdesk.certify import pairwise as aside
 from fairdesk.certify.certify import CertifyOptions, search
+from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.layout import lay_out
+from fairdesk.certify.proof.certificate import decoded
 from fairdesk.certify.refine import Refinery
-from fairdesk.certify.space import space_of
-from fairdesk.data.attributes import Role
-from fairdesk.data.determined import Determined
-from fairdesk.data.domain import Domain
-from fairdesk.events import (
+from fairdesk.data.domain.attributes import Role
+from fairdesk.data.domain.determined import Determined
+from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.models.model import labels
+from fairdesk.models.structure.types import structure_of
+from fairdesk.results.events import (
     Certificate,
     Event,
     Found,
@@ -30,9 +34,6 @@ from fairdesk.events import (
     Region,
     Share,
 )
-from fairdesk.individual.similar import Ledger
-from fairdesk.models.anatomy import structure_of
-from fairdesk.models.model import labels
 from tests.certify.networks import RELU, Small, everywhere, names, number, small
 from tests.certify.scikits import behind_one_hot, domain_of, fed, people
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdesk.certify.count_kernels import population_shares, room, shares
+from fairdesk.certify.bounds.count_kernels import population_shares, room, shares
 
 ENDLESS = (np.inf, -np.inf, 1.0, 0.0)
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fairdesk.certify import refine
-from fairdesk.certify.boxes import Tree, Verdict
+from fairdesk.certify.domain.boxes import Tree, Verdict
+from fairdesk.certify.domain.space import Places, Space, sizes, space_of
 from fairdesk.certify.refine import Counted, Examined, Queue, Refinery
-from fairdesk.certify.space import Places, Space, sizes, space_of
-from fairdesk.data.attributes import Attribute, Role
-from fairdesk.data.domain import Domain
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fairdesk.data.reading import read_table
+from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Dialect, Table
 
 SHARED = Path(os.environ.get("FAIRDESK_TEST_DATA", Path(__file__).parents[3] / "shared" / "data"))

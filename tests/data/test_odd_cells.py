@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from fairdesk.data import number_formats
-from fairdesk.data.number_formats import format_of, mended, written_like
-from fairdesk.data.profile import problems
-from fairdesk.data.reading import read_table
-from fairdesk.data.rereading import check_reading, for_kind, with_reading
-from fairdesk.data.retyping import retype
+from fairdesk.data.columns import number_formats
+from fairdesk.data.columns.number_formats import format_of, mended, written_like
+from fairdesk.data.columns.rereading import check_reading, for_kind, with_reading
+from fairdesk.data.columns.retyping import retype
+from fairdesk.data.formats.reading import read_table
+from fairdesk.data.profiling.profile import problems
 from fairdesk.data.table import (
     MOST_LINES,
     ColumnReading,
@@ -328,7 +328,7 @@ def test_texts_that_went_wrong_before_they_were_written_are_found_too(table):
 @given(st.text(min_size=1, max_size=12))
 def test_no_encoding_is_found_wrong_in_what_only_one_gives(text):
     """What is taken for garbled is what such a mistake gives, and nothing else."""
-    from fairdesk.data.garbled import meant
+    from fairdesk.data.columns.garbled import meant
 
     found = meant(text)
     if found != text:

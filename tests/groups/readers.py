@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from fairdesk.data.attributes import Attribute, Role
-from fairdesk.data.domain import Domain
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.groups.study import Study
-from fairdesk.models.feeding import FedModel
+from fairdesk.groups.context import Study
+from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from fairdesk.data.attributes import Attribute, Role
-from fairdesk.data.domain import Domain
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.groups.study import Study
+from fairdesk.groups.context import Study
 
 
 def nominal(name, values, role=Role.VARIES, **more):

@@ -11,15 +11,15 @@ from functools import cache
 import numpy as np
 import pytest
 
-from fairdesk.data.attributes import Attribute, Role
-from fairdesk.data.domain import Domain
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.events import Measured, RuleSet
 from fairdesk.groups import testsgd
-from fairdesk.groups.membership import members
+from fairdesk.groups.context import Study
 from fairdesk.groups.options import TestSgdOptions
-from fairdesk.groups.study import Study
-from fairdesk.groups.testing import Side, interval
+from fairdesk.groups.statistics import Side, interval
+from fairdesk.groups.tabular.membership import members
+from fairdesk.results.events import Measured, RuleSet
 from tests.individual.conftest import integer
 
 REPETITIONS = 1_000

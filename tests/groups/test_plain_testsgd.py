@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from fairdesk.data.attributes import Attribute, Role
-from fairdesk.data.domain import Domain
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.events import Measured, Mined
 from fairdesk.groups import testsgd
+from fairdesk.groups.context import Study
 from fairdesk.groups.options import TestSgdOptions
-from fairdesk.groups.study import Study
+from fairdesk.results.events import Measured, Mined
 from tests.benchmarks import plain_testsgd
 from tests.individual.conftest import Network, integer
 

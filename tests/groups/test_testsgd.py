@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdesk.data.attributes import Role
-from fairdesk.data.domain import Domain
+from fairdesk.data.domain.attributes import Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
-from fairdesk.events import Measured, Mined, Progress, RuleSet
 from fairdesk.groups import testsgd
-from fairdesk.groups.membership import members
 from fairdesk.groups.options import TestSgdOptions
-from fairdesk.groups.rules import rules_about
-from fairdesk.groups.testing import Side, interval
+from fairdesk.groups.statistics import Side, interval
+from fairdesk.groups.tabular.membership import members
+from fairdesk.groups.tabular.rules import rules_about
 from fairdesk.models.model import labels
+from fairdesk.results.events import Measured, Mined, Progress, RuleSet
 from tests.groups.studies import AGE, COUNTY, INCOME, RACE, SEX, nominal, people, study
 
 SMALL = Domain((SEX, INCOME, RACE, AGE, COUNTY))
@@ -428,7 +428,7 @@ def test_where_nothing_may_vary_rows_are_asked_about_as_they_are():
 
 
 def test_too_many_rule_sets_are_told(monkeypatch):
-    from fairdesk.groups import support
+    from fairdesk.groups.tabular import support
 
     monkeypatch.setattr(support, "MOST", 50)
     (mined,), found = figures(run(study(unlike, PEOPLE, SMALL)))

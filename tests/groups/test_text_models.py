@@ -5,19 +5,19 @@ import pickle
 import numpy as np
 import pytest
 
-from fairdesk.audit.question import domain_of
-from fairdesk.audit.run import run
-from fairdesk.audit.spec import AuditSpec, RunSpec
-from fairdesk.audit.store import Store
-from fairdesk.audit.worker import Worker
-from fairdesk.data.domain import Domain, Role, attribute_of
-from fairdesk.data.reading import read_table
-from fairdesk.events import Flip, Measured, Mined, RuleSet, TermRate
+from fairdesk.audit.plan.plan import domain_of
+from fairdesk.audit.plan.spec import AuditSpec, RunSpec
+from fairdesk.audit.runs.run import run
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.formats.reading import read_table
 from fairdesk.groups import testsgd
-from fairdesk.groups.study import Study
-from fairdesk.models.feeding import FedModel
-from fairdesk.models.mapping import match
+from fairdesk.groups.context import Study
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
+from fairdesk.results.events import Flip, Measured, Mined, RuleSet, TermRate
 
 WHO = ("gay", "straight", "male", "female", "black", "white", "young", "old")
 VERBS = {"sings": 2.0, "works": 0.6, "argues": 0.4, "fights": -2.0}

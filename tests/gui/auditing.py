@@ -6,16 +6,18 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from fairdesk.audit.store import Store
-from fairdesk.audit.worker import Searching
-from fairdesk.data.nearest import gower
-from fairdesk.data.reading import read_table
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Searching
+from fairdesk.data.formats.reading import read_table
+from fairdesk.data.profiling.nearest import gower
 from fairdesk.errors import WorkerError
-from fairdesk.events import Found
-from fairdesk.gui.store_thread import StoreThread
-from fairdesk.individual import minimal, uniform, why
-from fairdesk.individual.plausibility import Plausibility
-from fairdesk.individual.similar import Ledger
+from fairdesk.gui.kit.store_thread import StoreThread
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.realism import minimal
+from fairdesk.individual.realism.plausibility import Plausibility
+from fairdesk.individual.searches import uniform
+from fairdesk.individual.surrogates import explanation
+from fairdesk.results.events import Found
 from tests.report.building import Formula, run_into, spec_of, write_people
 
 PROTECTED = ("sex", "age")
@@ -78,7 +80,7 @@ class Scholar(Scales):
         self._wait()
         rng = np.random.default_rng(seed)
         ledger = Ledger(Formula(domain), domain)
-        return why.explain(ledger, people, pair, mapping.favourable_class, rng)
+        return explanation.explain(ledger, people, pair, mapping.favourable_class, rng)
 
 
 class FakeWorker:

@@ -13,12 +13,12 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 
 from fairdesk import files
-from fairdesk.audit.store import Store
-from fairdesk.audit.worker import Worker
-from fairdesk.gui import background, theme
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.gui.kit import background, theme
 from fairdesk.gui.wizard import review_page
-from fairdesk.gui.workspace import weighing
-from fairdesk.gui.workspace.workspace import EXAMPLES, Workspace
+from fairdesk.gui.workspace.session import weighing
+from fairdesk.gui.workspace.shell.workspace import EXAMPLES, Workspace
 from tests.gui.auditing import Scales, make_audit
 
 

@@ -1,6 +1,6 @@
 """Figures about groups, written by hand: of the people in `tests.report.building.write_people`."""
 
-from fairdesk.events import (
+from fairdesk.results.events import (
     Condition,
     Flip,
     GroupGap,

@@ -11,17 +11,18 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent, QGuiApplication, QPalette
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 
-from fairdesk.audit.store import PairQuery, Store
-from fairdesk.gui import app, background, settings
+from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.gui import app
 from fairdesk.gui.about import diagnostics
-from fairdesk.gui.background import Latest, in_background
+from fairdesk.gui.kit import background, settings
+from fairdesk.gui.kit.background import Latest, in_background
+from fairdesk.gui.kit.settings import RECENTS, Settings
+from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
-from fairdesk.gui.settings import RECENTS, Settings
-from fairdesk.gui.unexpected import Reporter
 from fairdesk.gui.wizard.state import Step
-from fairdesk.gui.workspace.check_dialog import CheckDialog
-from fairdesk.gui.workspace.report_exports import EXPORTS
-from fairdesk.gui.workspace.workspace import Workspace
+from fairdesk.gui.workspace.report.exports import EXPORTS
+from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
+from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.samples import samples
 from tests.gui.auditing import make_audit
 

@@ -45,7 +45,7 @@ def test_the_first_paint_waits_for_nothing_numeric():
 
 def test_wizard_and_workspace_leave_the_heavy_libraries_to_the_worker():
     done = run(
-        "import sys, fairdesk.gui.wizard.dialog, fairdesk.gui.workspace.workspace\n"
+        "import sys, fairdesk.gui.wizard.dialog, fairdesk.gui.workspace.shell.workspace\n"
         "heavy = ('pandas', 'sklearn', 'scipy', 'tensorflow', 'onnxruntime', 'h5py')\n"
         "print([name for name in heavy if name in sys.modules])\n"
     )

@@ -5,13 +5,13 @@ import time
 import pytest
 from PySide6.QtCore import QTimer
 
-from fairdesk.audit.spec import AuditSpec, Budget, RunSpec
-from fairdesk.audit.store import Store
-from fairdesk.audit.worker import Worker
-from fairdesk.data.domain import Domain, Role, attribute_of
-from fairdesk.data.reading import read_table
-from fairdesk.gui.workspace.workspace import Workspace
-from fairdesk.models.mapping import match
+from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.formats.reading import read_table
+from fairdesk.gui.workspace.shell.workspace import Workspace
+from fairdesk.models.inputs.mapping import match
 from fairdesk.samples import samples
 
 TICK = 10

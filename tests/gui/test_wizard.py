@@ -24,24 +24,25 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS
-from fairdesk.audit.store import Store
-from fairdesk.data.domain import Role
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.store.store import Store
+from fairdesk.data.domain.domain import Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import WorkerError
-from fairdesk.gui import theme
-from fairdesk.gui.dropping import Sort, sort_of
-from fairdesk.gui.parts import Words
-from fairdesk.gui.settings import Settings
-from fairdesk.gui.wizard import data_page, state
-from fairdesk.gui.wizard.attribute_dialog import AttributeDialog
-from fairdesk.gui.wizard.cells_dialog import CellsDialog
+from fairdesk.gui.forms.cells_dialog import CellsDialog
+from fairdesk.gui.forms.values_dialog import ValuesDialog
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.dropping import Sort, sort_of
+from fairdesk.gui.kit.parts import Words
+from fairdesk.gui.kit.settings import Settings
+from fairdesk.gui.wizard import state
+from fairdesk.gui.wizard.data import page as data_page
 from fairdesk.gui.wizard.dialog import Wizard
+from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.problem_card import ProblemCard
 from fairdesk.gui.wizard.state import Choice, Length, Standing, Step
-from fairdesk.gui.wizard.values_dialog import ValuesDialog
+from fairdesk.models.inputs.input_check import Proof
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Takes
-from fairdesk.models.proof import Proof
 from fairdesk.samples import samples
 
 SLOW = 60_000

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdesk.audit.confinement import Confinement, Hold
-from fairdesk.data.domain import Role
-from fairdesk.data.rereading import with_reading
-from fairdesk.data.retyping import retype
+from fairdesk.audit.sandbox.confinement import Confinement, Hold
+from fairdesk.data.columns.rereading import with_reading
+from fairdesk.data.columns.retyping import retype
+from fairdesk.data.domain.domain import Role
 from fairdesk.data.table import Column, ColumnReading, Dialect, Kind, OddCell, Source, Table
 from fairdesk.errors import SpecError
 from fairdesk.gui.wizard.examining import told
 from fairdesk.gui.wizard.state import Choice, Length, Standing, Step, WizardState
 from fairdesk.gui.wizard.telling import question
+from fairdesk.models.inputs.input_check import Proof
 from fairdesk.models.model import Companion, How, Input, Mapping, ModelCard, Takes
-from fairdesk.models.proof import Proof
 
 PROOF = Proof(
     rows=4,

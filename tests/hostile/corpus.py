@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from fairdesk.audit.worker import Patience, Worker
-from fairdesk.data.reading import read_table
+from fairdesk.audit.worker.client import Patience, Worker
+from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, TrustRequiredError, WorkerError
 from tests.audit import making
@@ -37,7 +37,8 @@ class Case:
     trusted : bool
         Whether the auditor agrees that it runs.
     needs : tuple[str, ...]
-        What must hold on this machine for it to do no harm (`fairdesk.audit.confinement.WHAT`).
+        What must hold on this machine for it to do no harm
+        (`fairdesk.audit.sandbox.confinement.WHAT`).
     patience : float
         Seconds until the app gives it up.
     """

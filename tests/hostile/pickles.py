@@ -211,7 +211,7 @@ DEEDS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "greets again": (
         (),
-        _GUEST + "from fairdesk.audit.confinement import unknown\n"
+        _GUEST + "from fairdesk.audit.sandbox.confinement import unknown\n"
         "wire.write(outgoing, call, wire.Hello(unknown()))\n"
         "time.sleep(120)",
     ),

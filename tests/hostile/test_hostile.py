@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairdesk.audit.worker import Worker
+from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import TrustRequiredError
 from tests.audit import fake_guest, making
 from tests.hostile import files, pickles

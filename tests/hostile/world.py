@@ -12,8 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from fairdesk.audit.compiled import compiled_home
-from fairdesk.audit.room import user_home
+from fairdesk.audit.sandbox.folders import user_home
+from fairdesk.audit.sandbox.kernel_cache import compiled_home
 
 SECRET = "the auditor's own secret 4711"
 #: A name that hostile files give to what they leave behind.

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fairdesk.data.domain import Attribute, Domain, Role
+from fairdesk.data.domain.domain import Attribute, Domain, Role
 from fairdesk.data.table import Kind
 
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdesk.data.attributes import Attribute, Role
-from fairdesk.data.determined import Determined
-from fairdesk.data.domain import Domain
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.determined import Determined
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.events import Found
-from fairdesk.individual import adf, eidig, maft, uniform
-from fairdesk.individual.similar import Ledger
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.searches import adf, eidig, maft, uniform
 from fairdesk.models.model import labels
+from fairdesk.results.events import Found
 from tests.individual.conftest import Network, integer
 
 SEARCHES = {

@@ -4,18 +4,18 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.data.attributes import Attribute
-from fairdesk.data.domain import Domain, Role
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.domain import Domain, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.events import Found, Measured, Progress
-from fairdesk.individual import everybody as enumeration
-from fairdesk.individual.everybody import EnumerateOptions, obstacle, population, sets
-from fairdesk.individual.similar import Ledger
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.shares import enumeration
+from fairdesk.individual.shares.enumeration import EnumerateOptions, obstacle, population, sets
 from fairdesk.models.model import labels
+from fairdesk.results.events import Found, Measured, Progress
 from tests.individual.conftest import Network, everybody, integer
+from tests.individual.shares.test_estimate import Placed, everybody_of, verdicts
 from tests.individual.test_constrained import ATTRIBUTES, OF_AGE, OF_RACE, TEXTS
-from tests.individual.test_estimate import Placed, everybody_of, verdicts
 
 
 def run(domain, model, keep=100_000, people=None, **kept):

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairdesk.audit.methods import METHODS, remark, why_off
-from fairdesk.events import Found, Progress
-from fairdesk.individual import adf, eidig, maft, uniform
-from fairdesk.individual.similar import Ledger
+from fairdesk.audit.catalogue.methods import METHODS, remark, why_off
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.searches import adf, eidig, maft, uniform
 from fairdesk.models.model import Capability, ModelCard, Takes, labels
+from fairdesk.results.events import Found, Progress
 from tests.individual.conftest import Network, everybody
 
 SEARCHES = {
@@ -133,7 +133,7 @@ def test_a_step_and_back_is_the_same_person(real_domain):
 def test_parts_change_nothing(small_domain, monkeypatch):
     model = Network(small_domain, np.random.default_rng(2))
     whole, _ = run(*SEARCHES["maft"], small_domain, model)
-    monkeypatch.setattr("fairdesk.individual.similar.MOST_ROWS", 31)
+    monkeypatch.setattr("fairdesk.individual.engine.context.MOST_ROWS", 31)
     parts, _ = run(*SEARCHES["maft"], small_domain, model)
     assert [event.rows.tolist() for event in whole] == [event.rows.tolist() for event in parts]
 

@@ -17,15 +17,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from fairdesk.audit.question import Limits, domain_of
-from fairdesk.data.attributes import encode
-from fairdesk.data.reading import read_table
-from fairdesk.events import Condition
-from fairdesk.mitigate.workshop import Workshop
-from fairdesk.models.feeding import FedModel
-from fairdesk.models.mapping import match
+from fairdesk.audit.plan.plan import Limits, domain_of
+from fairdesk.data.domain.attributes import encode
+from fairdesk.data.formats.reading import read_table
+from fairdesk.mitigate.context import Workshop
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.models.open import open_model
+from fairdesk.results.events import Condition
 
 LABEL, VERDICT = "income", "verdict"
 NAMES = ["schooling", "work", "sex", "race"]

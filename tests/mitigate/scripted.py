@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 
 from fairdesk.errors import ModelError
-from fairdesk.events import Measured
-from fairdesk.mitigate import aequitas, testsgd, trying
+from fairdesk.mitigate.methods import aequitas, testsgd, trial_runner
 from fairdesk.mitigate.options import AequitasOptions
-from fairdesk.mitigate.pool import Pool
-from fairdesk.mitigate.splitting import Split
-from fairdesk.models.saving import Saved
-from fairdesk.trials import Augmented, Change, Measure, Retrained
+from fairdesk.mitigate.rows.pool import Pool
+from fairdesk.mitigate.rows.splitting import Split
+from fairdesk.models.retrain.saving import Saved
+from fairdesk.results.events import Measured
+from fairdesk.results.trials import Augmented, Change, Measure, Retrained
 
 #: Rows to train with, to choose by and to test with.
 TRAIN, HELD_OUT = 1_000, 500
@@ -163,7 +163,7 @@ def play(monkeypatch, workshop, script, options=None, method=aequitas, seed=0):
         "changes": changes,
         "target_change": target_change,
     }.items():
-        monkeypatch.setattr(trying, name, made)
+        monkeypatch.setattr(trial_runner, name, made)
 
     def of_pool(*given):
         most = given[-2]

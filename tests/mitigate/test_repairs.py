@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from fairdesk.events import Measured, Progress
-from fairdesk.mitigate import aequitas, testsgd, trying
+from fairdesk.mitigate.methods import aequitas, testsgd, trial_runner
 from fairdesk.mitigate.options import AequitasOptions, TestSgdOptions
-from fairdesk.trials import Augmented, Retrained
+from fairdesk.results.events import Measured, Progress
+from fairdesk.results.trials import Augmented, Retrained
 from tests.mitigate import making
 
 QUICK = {"people": 1_000, "certify": 0.0, "compare": "none"}
@@ -31,9 +31,9 @@ def estimate(trial, what, rows):
 @pytest.fixture(scope="module", autouse=True)
 def _no_files():
     """Write the smallest of the files only: how they are written is tested by itself."""
-    every = trying.save
+    every = trial_runner.save
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trying, "save", lambda *given: [next(iter(every(*given)))])
+        patch.setattr(trial_runner, "save", lambda *given: [next(iter(every(*given)))])
         yield
 
 

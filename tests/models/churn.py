@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper, save_model
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelEncoder, OneHotEncoder, StandardScaler
 
-from tests.models.test_keras_file import dense, keras_object, sequential, write_h5, write_keras
+from tests.models.keras.test_file import dense, keras_object, sequential, write_h5, write_keras
 
 DROPPED = ["RowNumber", "CustomerId", "Surname"]
 LABEL = "Exited"

@@ -8,13 +8,13 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from fairdesk.data.domain import Role, attribute_of
-from fairdesk.models.feeding import FedModel
-from fairdesk.models.mapping import match
+from fairdesk.data.domain.domain import Role, attribute_of
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import labels
 from fairdesk.models.open import open_model
-from fairdesk.models.refit_types import Lesson, Training
-from fairdesk.models.refitting import innermost, refit
+from fairdesk.models.retrain.losses import Lesson, Training
+from fairdesk.models.retrain.types import innermost, refit
 from tests.models.tables import names, number, table
 
 RNG = np.random.default_rng(7)

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.errors import ModelError
-from fairdesk.models.anatomy import structure_of
 from fairdesk.models.boosting.ensemble import BrokenError
 from fairdesk.models.boosting.ubjson import decode
 from fairdesk.models.detect import describe_format
 from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
-from tests.models.test_scikit_anatomy import agrees, at_thresholds
+from fairdesk.models.structure.types import structure_of
+from tests.models.sklearn.test_structure import agrees, at_thresholds
 
 xgboost = pytest.importorskip("xgboost")
 lightgbm = pytest.importorskip("lightgbm")

@@ -10,12 +10,12 @@ from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from fairdesk.data.reading import read_table
+from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ModelError
-from fairdesk.models.mapping import propose
+from fairdesk.models.inputs.input_check import check
+from fairdesk.models.inputs.mapping import propose
 from fairdesk.models.model import Companion
 from fairdesk.models.open import open_model
-from fairdesk.models.proof import check
 from tests.models.churn import DROPPED, INPUTS, LABEL, churn
 
 NUMBERS = [

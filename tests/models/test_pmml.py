@@ -6,12 +6,12 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from fairdesk.audit.inspection import Subject, inspect
-from fairdesk.audit.worker import Worker
+from fairdesk.audit.runs.inspection import Subject, inspect
+from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import ModelError
-from fairdesk.models.contents import look_into
 from fairdesk.models.detect import describe_format
 from fairdesk.models.open import open_model
+from fairdesk.models.pickles.contents import look_into
 
 RNG = np.random.default_rng(8)
 ROWS = np.column_stack([RNG.normal(40, 12, 500), RNG.random(500), RNG.integers(0, 4, 500)])

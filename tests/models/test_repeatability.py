@@ -5,18 +5,18 @@ import numpy as np
 import pytest
 from onnx import helper, numpy_helper
 
-from fairdesk.data.reading import read_table
+from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ModelError
-from fairdesk.models.checking import complete
-from fairdesk.models.mapping import propose
+from fairdesk.models.decisions.requerying import compare, query_again
+from fairdesk.models.inputs.checking import complete
+from fairdesk.models.inputs.input_check import Proof, check
+from fairdesk.models.inputs.mapping import propose
 from fairdesk.models.model import Takes
 from fairdesk.models.open import open_model
-from fairdesk.models.proof import Proof, check
-from fairdesk.models.requerying import compare, query_again
 from fairdesk.samples import samples
+from tests.models.inputs.test_input_check import Rule, proof_of
+from tests.models.onnx.test_file import gemm, save, tensor
 from tests.models.tables import SHARED, names, needs_shared, number, table
-from tests.models.test_onnx_file import gemm, save, tensor
-from tests.models.test_proof import Rule, proof_of
 
 RNG = np.random.default_rng(5)
 PEOPLE = table(

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from fairdesk.audit.spec import AuditSpec, RunSpec
-from fairdesk.audit.store import Store
-from fairdesk.data.domain import Domain, Role, attribute_of
-from fairdesk.data.reading import read_table
+from fairdesk.audit.plan.spec import AuditSpec, RunSpec
+from fairdesk.audit.store.store import Store
+from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
-from fairdesk.events import Found
-from fairdesk.individual import maft, uniform
-from fairdesk.individual.similar import Ledger
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.searches import maft, uniform
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
+from fairdesk.results.events import Found
 
 VERSIONS = {"FairDesk": "0.1.0", "Python": "3.11.2", "system": "Linux"}
 CREATED = "2026-11-21T10:00:00+00:00"

@@ -20,7 +20,7 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
-from fairdesk.report.charts import bar_chart
+from fairdesk.report.render.charts import bar_chart
 
 #: A word in each script that the report's own fonts draw, by the script's name.
 SCRIPTS = {

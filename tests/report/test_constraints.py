@@ -2,16 +2,17 @@
 
 import numpy as np
 
-from fairdesk.audit.question import domain_of, read_limits
-from fairdesk.audit.store import Store
-from fairdesk.data.domain import Limit, Role, attribute_of
-from fairdesk.data.reading import read_table
-from fairdesk.data.ruling import checked, ruled
-from fairdesk.report import evidence, question
-from fairdesk.report.exports import write_retraining_csv
-from fairdesk.report.gathering import gather
-from fairdesk.report.material import Material
-from fairdesk.report.tables import decoded
+from fairdesk.audit.plan.plan import domain_of, read_limits
+from fairdesk.audit.store.store import Store
+from fairdesk.data.domain.constraint_check import checked, ruled
+from fairdesk.data.domain.domain import Limit, Role, attribute_of
+from fairdesk.data.formats.reading import read_table
+from fairdesk.report.content.gathering import gather
+from fairdesk.report.content.material import Material
+from fairdesk.report.export.exports import write_retraining_csv
+from fairdesk.report.export.tables import decoded
+from fairdesk.report.provenance import evidence
+from fairdesk.report.sections import plan as question
 from tests.report.building import run_into, spec_of, write_people
 
 TEXTS = ("debts = 3 or age < 70", "income is determined by debts", "sex = female implies age <= 70")

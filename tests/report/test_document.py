@@ -9,18 +9,20 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
-from fairdesk.audit.details import Choice
-from fairdesk.audit.records import LogEntry
-from fairdesk.audit.spec import Budget, RunSpec
-from fairdesk.audit.store import PairQuery, Store
-from fairdesk.data.domain import Domain, Role, attribute_of
-from fairdesk.data.reading import read_table
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.records import LogEntry
+from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ReportError
-from fairdesk.events import Condition, Likeness, Mined, RuleSet, Share
-from fairdesk.report import evidence, pages, words
+from fairdesk.report.content.gathering import SHOWN, gather
 from fairdesk.report.document import make_pdf, make_report, write_pdf
-from fairdesk.report.gathering import SHOWN, gather
-from fairdesk.report.pages import printable
+from fairdesk.report.provenance import evidence
+from fairdesk.report.render import pdf as pages
+from fairdesk.report.render.pdf import printable
+from fairdesk.results.events import Condition, Likeness, Mined, RuleSet, Share
+from fairdesk.wording import words
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of
 

@@ -6,13 +6,18 @@ import re
 import msgspec
 import pytest
 
-from fairdesk.audit.details import Choice
-from fairdesk.audit.records import RunState
-from fairdesk.audit.spec import RunSpec
-from fairdesk.audit.store import Store
-from fairdesk.data.domain import Domain, Role, attribute_of
-from fairdesk.data.reading import read_table
-from fairdesk.events import (
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.records import RunState
+from fairdesk.audit.store.store import Store
+from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.formats.reading import read_table
+from fairdesk.report.document import make_report
+from fairdesk.report.export.exports import group_files, write_findings_csv, write_findings_json
+from fairdesk.report.provenance import evidence
+from fairdesk.report.sections import plan as question
+from fairdesk.report.sections.outcomes import newcombe
+from fairdesk.results.events import (
     Bin,
     Condition,
     Flip,
@@ -22,13 +27,10 @@ from fairdesk.events import (
     TermRate,
     Variant,
 )
-from fairdesk.report import evidence, figures, question, words
-from fairdesk.report.document import make_report
-from fairdesk.report.exports import group_files, write_findings_csv, write_findings_json
-from fairdesk.report.outcomes import newcombe
+from fairdesk.wording import figures, words
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of
-from tests.report.test_about_groups import BLACK, MINED, RULE, TABLE, WHITE
+from tests.wording.test_about_groups import BLACK, MINED, RULE, TABLE, WHITE
 
 SECTIONS = (
     *("Summary", "System and use", "Data", "Model", "Group outcomes", "Error rates by group"),

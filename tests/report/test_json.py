@@ -5,10 +5,10 @@ import json
 import msgspec
 import pytest
 
-from fairdesk.audit.details import Choice
+from fairdesk.audit.store.details import Choice
 from fairdesk.report.blocks import Report
 from fairdesk.report.document import make_report
-from fairdesk.report.structured import structured
+from fairdesk.report.render.json_format import structured
 from tests.report.building import people_store, run_into
 
 

@@ -9,11 +9,11 @@ from typing import get_args
 import pytest
 
 import fairdesk
-from fairdesk.audit.details import TemplateKey
+from fairdesk.audit.store.details import TemplateKey
 from fairdesk.report import legal
-from fairdesk.report.kinds import TEMPLATES
-from fairdesk.report.language import using
+from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.legal import note, notes, rules
+from fairdesk.wording.language import using
 
 FOLDER = Path(legal.__file__).parent
 SOURCE = Path(fairdesk.__file__).parent

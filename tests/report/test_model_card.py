@@ -7,18 +7,18 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
-from fairdesk.audit.details import Choice, Signer
-from fairdesk.audit.store import Store
-from fairdesk.data.reading import read_table
-from fairdesk.events import Proven
+from fairdesk.audit.store.details import Choice, Signer
+from fairdesk.audit.store.store import Store
+from fairdesk.data.formats.reading import read_table
+from fairdesk.report.content.fields import example_details, fields_of
+from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_pdf, make_report
-from fairdesk.report.fields import example_details, fields_of
-from fairdesk.report.status import mark_final
+from fairdesk.results.events import Proven
 from tests.report import repairs
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of, words_of
-from tests.report.test_about_groups import TABLE
 from tests.report.test_group_sections import RULES, TABLES, measured
+from tests.wording.test_about_groups import TABLE
 
 CARD = Choice("model-card")
 SECTIONS = [

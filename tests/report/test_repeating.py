@@ -9,18 +9,20 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk import arguments, cli, headless
-from fairdesk.audit.spec import RunSpec
-from fairdesk.audit.store import PairQuery, Store
-from fairdesk.data.reading import read_table
-from fairdesk.events import Condition, Mined, RuleSet
+from fairdesk.app import headless
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.cli import arguments
+from fairdesk.cli import main as cli
+from fairdesk.data.formats.reading import read_table
 from fairdesk.models.model import Companion, Mapping
-from fairdesk.report import evidence
-from fairdesk.report.background import appendix
+from fairdesk.report.content.gathering import gather
+from fairdesk.report.content.material import Material
 from fairdesk.report.document import make_report
-from fairdesk.report.gathering import gather
-from fairdesk.report.manifest import manifest
-from fairdesk.report.material import Material
+from fairdesk.report.provenance import evidence
+from fairdesk.report.provenance.manifest import manifest
+from fairdesk.report.sections.methods_and_formulas import appendix
+from fairdesk.results.events import Condition, Mined, RuleSet
 from tests.report.building import people_store, run_into, spec_of, write_people
 
 

@@ -15,17 +15,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.spec import OptionValue
+from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.errors import SpecError
-from fairdesk.gui import theme
-from fairdesk.gui.method_picker import MethodPicker
-from fairdesk.gui.near_field import NearField
-from fairdesk.gui.parts import Card, Words, calm, heading, labelled, quiet, scrolled
-from fairdesk.gui.rules_form import RulesForm
-from fairdesk.gui.timing import ending, takes_distance
+from fairdesk.gui.forms.method_picker import MethodPicker
+from fairdesk.gui.forms.near_field import NearField
+from fairdesk.gui.forms.rules_form import RulesForm
+from fairdesk.gui.forms.timing import ending, takes_distance
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import Card, Words, calm, heading, labelled, quiet, scrolled
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state import Length, Step
-from fairdesk.report.words import plural
+from fairdesk.wording.words import plural
 
 _LENGTHS = {
     Length.QUICK: "&Quick: 1 minute",
@@ -160,7 +160,7 @@ class ChecksPage(Page):
     def _show_repair(self) -> None:
         """Offer to repair what the chosen method finds, or say why that cannot be."""
         # the methods bring the numeric libraries with them, which the first paint must not wait for
-        from fairdesk.audit.methods import METHODS  # noqa: PLC0415
+        from fairdesk.audit.catalogue.methods import METHODS  # noqa: PLC0415
 
         state, off = self.state, self.state.repair_off()
         method = METHODS.get(state.repair_method())

@@ -15,21 +15,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.methods import METHODS
-from fairdesk.audit.store import Store
-from fairdesk.audit.worker import Worker
-from fairdesk.data.domain import Role
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.data.domain.domain import Role
 from fairdesk.errors import FairDeskError, StoreError
-from fairdesk.gui import theme
-from fairdesk.gui.background import in_background
-from fairdesk.gui.dropping import Sort, dropped, sort_of
-from fairdesk.gui.parts import Hairline, Words, asked, in_order, quiet, resize_on_screen
-from fairdesk.gui.settings import Settings
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.background import in_background
+from fairdesk.gui.kit.dropping import Sort, dropped, sort_of
+from fairdesk.gui.kit.parts import Hairline, Words, asked, in_order, quiet, resize_on_screen
+from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.wizard.checks_page import ChecksPage
-from fairdesk.gui.wizard.data_page import DataPage
-from fairdesk.gui.wizard.model_page import ModelPage
+from fairdesk.gui.wizard.data.page import DataPage
+from fairdesk.gui.wizard.model.page import ModelPage
 from fairdesk.gui.wizard.page import Desk, Page
-from fairdesk.gui.wizard.people_page import PeoplePage
+from fairdesk.gui.wizard.people.page import PeoplePage
 from fairdesk.gui.wizard.review_page import ReviewPage
 from fairdesk.gui.wizard.state import Choice, Length, Plan, Standing, Step, WizardState
 from fairdesk.gui.wizard.step_list import StepList

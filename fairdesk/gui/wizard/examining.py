@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairdesk.data.domain import Aside, Attribute, Domain
-from fairdesk.data.ruling import ruled
+from fairdesk.data.domain.constraint_check import ruled
+from fairdesk.data.domain.domain import Aside, Attribute, Domain
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
-from fairdesk.report.words import joined, number, plural, quoted
+from fairdesk.wording.words import joined, number, plural, quoted
 
 #: Tables of at most so many cells are looked through while the auditor waits.
 AT_ONCE = 1_000_000

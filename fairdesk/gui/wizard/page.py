@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from fairdesk.audit.worker import Worker
-from fairdesk.gui import theme
-from fairdesk.gui.parts import Banner, Words, quiet, title
-from fairdesk.gui.settings import Settings
+from fairdesk.audit.worker.client import Worker
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import Banner, Words, quiet, title
+from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.wizard.state import Step, WizardState
 
 

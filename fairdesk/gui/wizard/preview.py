@@ -15,10 +15,10 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QTableView, QWidget
 
 from fairdesk.data.table import Column, Kind, Table
-from fairdesk.gui import theme
-from fairdesk.gui.parts import Padded, calm, in_order
-from fairdesk.gui.table_model import Index, TableModel
-from fairdesk.report import words
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import Padded, calm, in_order
+from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.wording import words
 
 #: So many rows are shown.
 ROWS = 200

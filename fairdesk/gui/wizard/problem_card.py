@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton
 
-from fairdesk.data.profile import Problem
+from fairdesk.data.profiling.profile import Problem
 from fairdesk.data.table import Kind
-from fairdesk.gui import theme
-from fairdesk.gui.parts import Card, Words, quiet
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import Card, Words, quiet
 from fairdesk.gui.wizard.preview import KINDS
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 
-from fairdesk.gui import theme
-from fairdesk.gui.parts import Words
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import Words
 
 #: So many milliseconds pass between two looks at how far a call is.
 _EVERY = 100

@@ -7,10 +7,10 @@ from pathlib import Path
 from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
-from fairdesk.audit.confinement import Confinement
-from fairdesk.gui import theme
-from fairdesk.gui.background import Latest
-from fairdesk.gui.parts import Busy, Card, Words, clear, labelled, quiet, scrolled
+from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.background import Latest
+from fairdesk.gui.kit.parts import Busy, Card, Words, clear, labelled, quiet, scrolled
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state import SUFFIX, Step
 from fairdesk.gui.wizard.telling import question

@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from fairdesk.audit.confinement import Confinement
-from fairdesk.audit.spec import AuditSpec, Budget, OptionValue, RunSpec
-from fairdesk.data.attributes import UNKNOWN_NAMES
-from fairdesk.data.constraints import Dependence, parse
-from fairdesk.data.domain import (
+from fairdesk.audit.plan.spec import AuditSpec, Budget, OptionValue, RunSpec
+from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.data.domain.attributes import UNKNOWN_NAMES
+from fairdesk.data.domain.constraints import Dependence, parse
+from fairdesk.data.domain.domain import (
     EVERY_VALUE_UP_TO,
     Attribute,
     Domain,
@@ -28,13 +28,13 @@ from fairdesk.data.domain import (
     Role,
     attribute_of,
 )
-from fairdesk.data.outcomes import favourable_rows
+from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import FairDeskError, SpecError
 from fairdesk.gui.wizard.examining import AT_ONCE, Examined, examine
+from fairdesk.models.inputs.input_check import Proof
 from fairdesk.models.model import Companion, Mapping, ModelCard
-from fairdesk.models.proof import Proof
-from fairdesk.report.words import listed
+from fairdesk.wording.words import listed
 
 #: A label's values are listed up to so many; names with more hold no decision.
 MOST_LABEL_VALUES = 50
@@ -148,7 +148,7 @@ class WizardState:
     choices : dict[str, Choice]
         Per attribute; those not in it have the default.
     constraints : tuple[str, ...]
-        What holds for everybody, as `fairdesk.data.constraints` reads it.
+        What holds for everybody, as `fairdesk.data.domain.constraints` reads it.
     method, options, seed, length, near
         The search.
     edges : dict[str, tuple[float, ...]]
@@ -250,7 +250,7 @@ class WizardState:
     def set_favourable(self, value: str) -> None:
         """Say which value of the label is good to get; several, or from which number on, too.
 
-        As `fairdesk.data.outcomes` reads it: ``"yes"``, ``"good or fair"``, ``">= 50"``.
+        As `fairdesk.data.profiling.outcomes` reads it: ``"yes"``, ``"good or fair"``, ``">= 50"``.
         """
         if value == self.favourable:
             return
@@ -562,7 +562,7 @@ class WizardState:
     def methods_off(self) -> dict[str, str]:
         """Say for each method that the model cannot serve why; those that it can are left out."""
         # the methods bring the numeric libraries with them, which the first paint must not wait for
-        from fairdesk.audit.methods import METHODS, why_off  # noqa: PLC0415
+        from fairdesk.audit.catalogue.methods import METHODS, why_off  # noqa: PLC0415
 
         if self.card is None:
             return {}
@@ -575,7 +575,7 @@ class WizardState:
 
     def method_remarks(self) -> dict[str, str]:
         """Say what is special about methods here; those without are left out."""
-        from fairdesk.audit.methods import METHODS, remark  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.catalogue.methods import METHODS, remark  # noqa: PLC0415 - as in `methods_off`
 
         if self.card is None:
             return {}
@@ -590,7 +590,7 @@ class WizardState:
 
         A repair is none of them: it needs what another one has found.
         """
-        from fairdesk.audit.methods import METHODS, Answers  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.catalogue.methods import METHODS, Answers  # noqa: PLC0415 - as in `methods_off`
 
         off, repairs = self.methods_off(), Answers.REPAIR
         return tuple(
@@ -615,7 +615,7 @@ class WizardState:
 
     def run_spec(self) -> RunSpec:
         """Give the first run."""
-        from fairdesk.gui.timing import timed_run  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.gui.forms.timing import timed_run  # noqa: PLC0415 - as in `methods_off`
 
         seconds = float(self.length) if self.length else None
         run = RunSpec(
@@ -629,7 +629,7 @@ class WizardState:
 
     def _rules(self) -> dict[str, Any]:
         """Give what the method compares, where it is about groups: fields of its `RunSpec`."""
-        from fairdesk.audit.methods import METHODS  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.catalogue.methods import METHODS  # noqa: PLC0415 - as in `methods_off`
 
         method = METHODS[self.method]
         seen, unseen = self.attribute_names(), self.unseen_names()
@@ -648,7 +648,7 @@ class WizardState:
 
     def repair_method(self) -> str:
         """Give the method that repairs what the chosen one finds; empty where none does."""
-        from fairdesk.audit.methods import METHODS, Answers  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.catalogue.methods import METHODS, Answers  # noqa: PLC0415 - as in `methods_off`
 
         if METHODS[self.method].answers is Answers.EXAMPLES:
             return "repair-aequitas"
@@ -675,7 +675,7 @@ class WizardState:
 
     def _labels_wrong(self) -> str:
         """Say why the model's classes are no labels to train with; empty where they are."""
-        from fairdesk.audit.repairing import check_labels  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.runs.mitigation import check_labels  # noqa: PLC0415 - as in `methods_off`
 
         known, about = self._labels, (self.label, self.favourable, self.card, self.mapping)
         if known is not None and known[0] is self.table and known[1] == about:
@@ -863,8 +863,8 @@ class WizardState:
         return ""
 
     def _checks_blocked(self) -> str:
-        from fairdesk.audit.methods import parse_options  # noqa: PLC0415 - as in `methods_off`
-        from fairdesk.audit.run import check_rules  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.catalogue.methods import parse_options  # noqa: PLC0415 - as in `methods_off`
+        from fairdesk.audit.runs.run import check_rules  # noqa: PLC0415 - as in `methods_off`
 
         if off := self.methods_off().get(self.method):
             return off

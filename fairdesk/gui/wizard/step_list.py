@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
-from fairdesk.gui import theme
+from fairdesk.gui.kit import theme
 from fairdesk.gui.wizard.state import Standing, Step
 
 _NAMES = {

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from fairdesk.audit.confinement import Confinement
-from fairdesk.audit.methods import METHODS, Answers
-from fairdesk.audit.spec import RunSpec
-from fairdesk.data.domain import Attribute, Role
-from fairdesk.data.outcomes import comparison
-from fairdesk.data.rereading import counted_cells, is_undecided
-from fairdesk.groups.terms import TERMS
+from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.data.columns.rereading import counted_cells, is_undecided
+from fairdesk.data.domain.domain import Attribute, Role
+from fairdesk.data.profiling.outcomes import comparison
+from fairdesk.groups.text.terms import TERMS
 from fairdesk.gui.wizard.examining import told
 from fairdesk.gui.wizard.state import Length, WizardState, compared_text
-from fairdesk.report.words import (
+from fairdesk.wording.words import (
     counted,
     duration,
     joined,

@@ -12,10 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.events import Scores
 from fairdesk.files import sha256
-from fairdesk.models.answers import first_line, from_probabilities, from_values, numbers_of
+from fairdesk.models.decisions.outputs import (
+    first_line,
+    from_probabilities,
+    from_values,
+    numbers_of,
+)
 from fairdesk.models.model import Capability, Inputs, ModelCard, Takes, as_matrix
+from fairdesk.results.events import Scores
 
 #: Losses of which the answers are shares of classes, also where no class has a name.
 _CLASSIFIES = frozenset({"Logloss", "CrossEntropy", "Focal"})

@@ -12,15 +12,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.models.anatomy import CLOSE, Anatomy, Decides, Forest, Layer, Layers, OpaqueError
 from fairdesk.models.boosting.ensemble import TINY, BrokenError, Ensemble, Linear, Link, Tree
 from fairdesk.models.boosting.lightgbm_model import read_lightgbm
 from fairdesk.models.boosting.reading import Reading, UnsupportedError
 from fairdesk.models.boosting.ubjson import decode
 from fairdesk.models.boosting.xgboost_model import read_xgboost
-from fairdesk.models.dense_layers import Activation
-from fairdesk.models.forests import Grove, Names, Read, Sets, rounded_first
 from fairdesk.models.model import Inputs, ModelCard, as_matrix
+from fairdesk.models.structure.dense_layers import Activation
+from fairdesk.models.structure.forests import Grove, Names, Read, Sets, rounded_first
+from fairdesk.models.structure.types import (
+    CLOSE,
+    Anatomy,
+    Decides,
+    Forest,
+    Layer,
+    Layers,
+    OpaqueError,
+)
 
 Float64 = NDArray[np.float64]
 

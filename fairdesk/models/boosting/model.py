@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.events import Scores
-from fairdesk.models.anatomy import Anatomy
-from fairdesk.models.answers import (
+from fairdesk.models.boosting.ensemble import TINY, Ensemble, Linear
+from fairdesk.models.boosting.inside import anatomy_of_body
+from fairdesk.models.decisions.outputs import (
     from_classes,
     from_margins,
     from_probabilities,
     from_values,
     numbers_of,
 )
-from fairdesk.models.boosting.ensemble import TINY, Ensemble, Linear
-from fairdesk.models.boosting.inside import anatomy_of_body
 from fairdesk.models.model import Inputs, ModelCard, as_matrix
+from fairdesk.models.structure.types import Anatomy
+from fairdesk.results.events import Scores
 
 if TYPE_CHECKING:
     from fairdesk.models.boosting.kernels import Packed

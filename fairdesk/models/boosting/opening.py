@@ -11,7 +11,6 @@ import msgspec
 
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
-from fairdesk.models.anatomy import Layers, OpaqueError
 from fairdesk.models.boosting.catboost_model import open_catboost
 from fairdesk.models.boosting.ensemble import BrokenError
 from fairdesk.models.boosting.inside import read_booster
@@ -21,6 +20,7 @@ from fairdesk.models.boosting.reading import Reading, UnsupportedError
 from fairdesk.models.boosting.ubjson import decode
 from fairdesk.models.boosting.xgboost_model import read_xgboost
 from fairdesk.models.model import Capability, Hints, ModelCard, OpenedModel, Takes
+from fairdesk.models.structure.types import Layers, OpaqueError
 
 #: No boosted model of a table is larger.
 _MOST_BYTES = 1 << 29

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.anatomy import Decides, Forest
-from fairdesk.models.forests import sums
 from fairdesk.models.pmml.answers import Answer
 from fairdesk.models.pmml.columns import Float64, Kind, Places, Scope
 from fairdesk.models.pmml.document import Element, NotReadError
@@ -23,6 +21,8 @@ from fairdesk.models.pmml.predicates import (
     predicate_of,
     split_of,
 )
+from fairdesk.models.structure.forests import sums
+from fairdesk.models.structure.types import Decides, Forest
 
 #: What is done where a value is missing, of the ways that are read.
 _STRATEGIES = ("none", "lastPrediction", "nullPrediction", "defaultChild")

@@ -14,11 +14,11 @@ from typing import Literal
 
 import msgspec
 
-from fairdesk.audit.details import TemplateKey
+from fairdesk.audit.store.details import TemplateKey
 from fairdesk.report.blocks import Note, Section, Text
-from fairdesk.report.kinds import TEMPLATES
-from fairdesk.report.language import date_text, fixed, say
-from fairdesk.report.material import Material
+from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.material import Material
+from fairdesk.wording.language import date_text, fixed, say
 
 _HERE = Path(__file__).parent
 #: What a note rests on: a copy of the rule's own text, or what others write about it.

@@ -1,1 +1,1 @@
-"""The sections that only one kind of report has; `fairdesk.report.kinds` tells the kinds."""
+"""The sections that only one kind of report has; `content.kinds` tells the kinds."""

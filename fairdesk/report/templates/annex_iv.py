@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fairdesk.audit.methods import METHODS
-from fairdesk.report import evidence, system, words
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -20,10 +19,13 @@ from fairdesk.report.blocks import (
     Section,
     Text,
 )
-from fairdesk.report.decisions import class_texts
-from fairdesk.report.language import fixed, say
-from fairdesk.report.material import Material
+from fairdesk.report.content.material import Material
+from fairdesk.report.provenance import evidence
+from fairdesk.report.sections import system
 from fairdesk.report.templates import shared
+from fairdesk.wording import words
+from fairdesk.wording.decisions import class_texts
+from fairdesk.wording.language import fixed, say
 
 #: Before what an audit for discrimination cannot tell; a line each.
 _OUTSIDE = fixed("Not part of this audit:")

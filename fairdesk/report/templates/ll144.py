@@ -11,11 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
-from fairdesk.audit.details import Categories
-from fairdesk.audit.spec import AuditSpec
-from fairdesk.groups.measuring import MeasureOptions
-from fairdesk.groups.outcomes import LEAST_SHARE
-from fairdesk.report import system, words
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.details import Categories
+from fairdesk.groups.metrics.measuring import MeasureOptions
+from fairdesk.groups.metrics.outcomes import LEAST_SHARE
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -27,10 +26,8 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
-from fairdesk.report.decisions import outcome_text
-from fairdesk.report.language import fixed, say
-from fairdesk.report.material import Material, not_run
-from fairdesk.report.templates.published import (
+from fairdesk.report.content.material import Material, not_run
+from fairdesk.report.content.published import (
     HISPANIC,
     NOT_HISPANIC,
     Line,
@@ -40,6 +37,10 @@ from fairdesk.report.templates.published import (
     race_alone,
     tables,
 )
+from fairdesk.report.sections import system
+from fairdesk.wording import words
+from fairdesk.wording.decisions import outcome_text
+from fairdesk.wording.language import fixed, say
 
 _NOT_MEASURED = (
     "Group figures. The run would have told the numbers of people, the rates and the impact ratios "

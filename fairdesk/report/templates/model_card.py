@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fairdesk.audit.spec import AuditSpec
-from fairdesk.events import GroupTable
-from fairdesk.report import evidence, groups, system, words
+from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.report.blocks import (
     Block,
     Fact,
@@ -19,11 +17,15 @@ from fairdesk.report.blocks import (
     SignatureLine,
     Text,
 )
-from fairdesk.report.decisions import outcome_text
-from fairdesk.report.fields import seen
-from fairdesk.report.language import say
-from fairdesk.report.material import Material, not_run
+from fairdesk.report.content.fields import seen
+from fairdesk.report.content.material import Material, not_run
+from fairdesk.report.provenance import evidence
+from fairdesk.report.sections import group_tables, system
 from fairdesk.report.templates import shared
+from fairdesk.results.events import GroupTable
+from fairdesk.wording import words
+from fairdesk.wording.decisions import outcome_text
+from fairdesk.wording.language import say
 
 #: Groups listed of an intersection, those that fare worst first; the card is to stay short.
 _SHOWN = 12
@@ -163,7 +165,7 @@ def figures(material: Material) -> Section:
     else:
         if not material.spec.predictions:
             blocks.append(not_run(_NOT_MEASURED))
-        blocks += groups.blocks(material)
+        blocks += group_tables.blocks(material)
     # the tables above are of groups, and what was repaired is another model
     found = [
         each for each in shared.statements(material) if each.place not in ("outcomes", "mitigation")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairdesk.events import GroupLine, GroupTable
-from fairdesk.groups.outcomes import wilson
-from fairdesk.report import about_groups, about_repairs, figures, findings, words
+from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.report.blocks import Grid, Statement
-from fairdesk.report.language import say
-from fairdesk.report.material import Material
+from fairdesk.report.content.material import Material
+from fairdesk.report.sections import findings
+from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.wording import figures, words
+from fairdesk.wording import groups as group_words
+from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording.language import say
 
 
 def statements(material: Material) -> tuple[Statement, ...]:
@@ -20,7 +23,7 @@ def statements(material: Material) -> tuple[Statement, ...]:
 
 def decided(material: Material) -> list[GroupTable]:
     """Give the tables of groups about the favourable decision; of one attribute, then of more."""
-    wanted = about_groups.favourable(material.spec)
+    wanted = group_words.favourable(material.spec)
     tables = [each for each in material.group_tables if each.of == "decisions"]
     held = [each for each in tables if each.outcome == wanted] or tables
     return sorted(held, key=lambda each: len(each.attributes))
@@ -147,10 +150,10 @@ def _right(lines: tuple[GroupLine, ...]) -> tuple[int, int]:
 def _tested(material: Material) -> Statement | None:
     """Take the accuracy of the imported model from a repair, which keeps test rows apart."""
     for run in material.repairs:
-        imported = about_repairs.trial_of(run.figures, 0)
-        measure = about_repairs.measured(imported, "accuracy", "test")
+        imported = mitigation_words.trial_of(run.figures, 0)
+        measure = mitigation_words.measured(imported, "accuracy", "test")
         if measure is not None and measure.estimate is not None:
-            number, _, interval = about_repairs.measure_text(measure).partition(" (")
+            number, _, interval = mitigation_words.measure_text(measure).partition(" (")
             return Statement(
                 number,
                 say("of the test rows are decided about as the label says."),
@@ -165,7 +168,7 @@ def by_group(
     table: GroupTable, keys: tuple[str, ...], caption: str, key: str, most: int = 40
 ) -> Grid:
     """List the groups of a table with some of its columns, those with the lowest rates of many."""
-    made = {column.key: column for column in about_groups.columns(table)}
+    made = {column.key: column for column in group_words.columns(table)}
     chosen = [made[each] for each in keys if each in made]
     lines = table.lines
     if len(lines) > most:

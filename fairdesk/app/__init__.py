@@ -1,0 +1,1 @@
+"""An audit from its question to its files, without a window."""

@@ -1,0 +1,1 @@
+"""Separate environments for models that were saved with other versions."""

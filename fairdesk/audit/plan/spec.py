@@ -1,0 +1,213 @@
+"""What was asked: the audit's question and each run's, frozen and serialisable."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import msgspec
+
+from fairdesk import __version__
+from fairdesk.data.domain.domain import Domain
+from fairdesk.data.table import Column, Source
+from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.results.events import Condition
+
+#: What reads data and models, computes answers, walks through them, proves, and sets the report.
+_LIBRARIES = (
+    *("numpy", "scipy", "numba", "pandas", "pyarrow", "python-calamine", "scikit-learn", "joblib"),
+    *(
+        "skops",
+        "lightgbm",
+        "xgboost",
+        "catboost",
+        "onnx",
+        "onnxruntime",
+        "skl2onnx",
+        "h5py",
+        "keras",
+    ),
+    *("tensorflow-cpu", "tensorflow", "z3-solver", "lark", "fairlearn", "statsmodels", "msgspec"),
+    *("lime", "typst", "jinja2", "babel", "pyhanko"),
+)
+
+
+def now() -> str:
+    """Give the time: UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def versions() -> dict[str, str]:
+    """Give what a result depends on: versions of programs, the system and the machine.
+
+    Libraries that are missing are left out.
+    """
+    return dict(_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
+    cores = os.cpu_count() or 1
+    found = {
+        "FairDesk": __version__,
+        "Python": f"{platform.python_implementation()} {platform.python_version()}",
+        "system": platform.platform(),
+        "processor": f"{_processor() or 'unknown'}, {platform.machine()}, {cores} "
+        f"core{'' if cores == 1 else 's'}",
+    }
+    for library in _LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found[library] = version(library)
+    return found
+
+
+def _processor() -> str:
+    """Give the processor's name as the system tells it; empty where it does not."""
+    match platform.system():
+        case "Linux":
+            with suppress(OSError):
+                for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+                    name, _, value = line.partition(":")
+                    if name.strip() in ("model name", "Model", "cpu model"):
+                        return value.strip()
+        case "Darwin":
+            with suppress(OSError, subprocess.SubprocessError):
+                return subprocess.run(
+                    ("/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"),
+                    capture_output=True,
+                    text=True,
+                    timeout=2,
+                    check=True,
+                ).stdout.strip()
+    return platform.processor()
+
+
+class AuditSpec(msgspec.Struct, frozen=True):
+    """The question of an audit: which data, which model, who is compared with whom.
+
+    Attributes
+    ----------
+    title : str
+        The audit's name.
+    person : str
+        What one row is, in the singular: ``"applicant"``.
+    data : Source
+        The table's file.
+    columns : tuple[Column, ...]
+        All columns of the table.
+    label : str
+        The column with the decision or the truth; no input of the model.
+    favourable : str
+        The label's value that is good for the person, as the file writes it.
+    model : ModelCard
+        The model file.
+    mapping : Mapping
+        How columns become model inputs, and which class is favourable.
+    domain : Domain
+        The attributes, their values and roles.
+    trusted : bool
+        Whether the auditor agreed to run this model file's own code, and that was needed.
+    predictions : str
+        The column with the decisions that a model made, where the model itself is not at hand:
+        then ``model`` describes that column, and nobody can be asked about.
+    created : str
+        UTC, ISO 8601, to the second.
+    versions : dict[str, str]
+        Of FairDesk, Python, the operating system and the libraries at hand.
+    """
+
+    title: str
+    person: str
+    data: Source
+    columns: tuple[Column, ...]
+    label: str
+    favourable: str
+    model: ModelCard
+    mapping: Mapping
+    domain: Domain
+    trusted: bool = False
+    predictions: str = ""
+    created: str = msgspec.field(default_factory=now)
+    versions: dict[str, str] = msgspec.field(default_factory=versions)
+
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        """What the model decides between, as the audit sees it."""
+        return self.mapping.decisions(self.model)
+
+
+#: What a method's parameter can be: a number, or one of a few words.
+OptionValue = int | float | str
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """When a run ends by itself, besides when its method is done. ``None``: no limit.
+
+    Attributes
+    ----------
+    seconds : float, optional
+        Wall seconds of search.
+    queries : int, optional
+        Rows sent to the model.
+    """
+
+    seconds: float | None = None
+    queries: int | None = None
+
+
+class RunSpec(msgspec.Struct, frozen=True):
+    """One run of one method.
+
+    Attributes
+    ----------
+    method : str
+        A key of `fairdesk.audit.catalogue.methods.METHODS`.
+    options : dict[str, OptionValue]
+        The method's parameters by their names in its paper; those left out have their default.
+    seed : int
+        Of all randomness of the run.
+    budget : Budget
+        When it ends by itself.
+    near : float, optional
+        Only people at most so far from a real one may be asked about (Gower distance, 0 to 1).
+    continues : int
+        The run of the same audit that this one goes on with: what that one found is not found
+        again. 0 for none.
+    edges : dict[str, tuple[float, ...]]
+        For rules about groups: per protected number the inner edges of its bins, ascending; those
+        left out are divided into bins of equal width.
+    text : str
+        For rules about texts: the column that the model reads. Empty for rules about groups of
+        people.
+    terms : dict[str, tuple[str, ...]]
+        Per category the terms that name somebody; empty for those of the paper.
+    pairs_of : tuple[int, ...]
+        Of a repair: the runs whose pairs are repaired; empty for all.
+    flagged : bool
+        Of a repair: only the pairs that the auditor flagged.
+    rule : tuple[Condition, ...]
+        Of a repair of groups: the rule set. Empty for the one with the highest score that was
+        found; it is filled in when the run begins.
+    outcome : str
+        Of a repair of groups: the decision whose rates are apart; empty for the mean score.
+    """
+
+    method: str
+    options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
+    seed: int = 0
+    budget: Budget = Budget()
+    near: float | None = None
+    continues: int = 0
+    edges: dict[str, tuple[float, ...]] = msgspec.field(default_factory=dict)
+    text: str = ""
+    terms: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    pairs_of: tuple[int, ...] = ()
+    flagged: bool = False
+    rule: tuple[Condition, ...] = ()
+    outcome: str = ""

@@ -1,0 +1,1 @@
+"""A run from its beginning to its end, and what is done with its findings."""

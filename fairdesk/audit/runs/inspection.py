@@ -1,0 +1,381 @@
+"""Data and model opened and fitted together: what the model page shows, without a window."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from fairdesk.audit.environments import environments
+from fairdesk.audit.plan.plan import favourable_text
+from fairdesk.audit.worker.client import Worker
+from fairdesk.data.columns.rereading import check_reading
+from fairdesk.data.columns.retyping import retype
+from fairdesk.data.profiling.outcomes import comparison
+from fairdesk.data.table import ColumnReading, Dialect, Kind, Table
+from fairdesk.errors import DataError, ModelError, SpecError
+from fairdesk.files import sha256
+from fairdesk.models.inputs import mapping_file, predictions
+from fairdesk.models.inputs.checking import complete
+from fairdesk.models.inputs.input_check import Proof, settled
+from fairdesk.models.inputs.mapping import Proposal, input_names, listing, propose
+from fairdesk.models.inputs.usual import Offer, Preparing, fitted, offers, read_key
+from fairdesk.models.model import Companion, Mapping, ModelCard
+from fairdesk.models.pickles.contents import Contents
+from fairdesk.samples import is_sample_file
+
+#: So many inputs that are open are written down.
+_MOST_GAPS = 12
+_GAP = "to be filled in: “from” names a column, “value” is the same for all rows"
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """What is to be audited, as somebody names it.
+
+    Attributes
+    ----------
+    data : Path
+        The table's file.
+    label, favourable : str
+        The column with the decision or the truth, and its value that is good for the person.
+    model : Path, optional
+        The model file; without one ``predictions`` names the column with its decisions.
+    predictions : str
+        That column.
+    model_favourable : str, optional
+        The model's class that means the favourable value.
+    companions : tuple[Path, ...]
+        Files beside the model that tell how it is fed.
+    map : Path, optional
+        How the model's inputs are made, where that is not as proposed.
+    table : str
+        The sheet or table, of a data file with several.
+    output : str
+        The output that decides, of a model with several.
+    threshold : float, optional
+        Where the model's decision changes, when not at 0.5.
+    trusted : bool
+        Whether a model file that is a program may run. FairDesk's own samples always may.
+    make_environment : bool
+        Whether an environment with the versions that the model was saved with may be made.
+    text : str
+        The column with the texts that the model reads, where it need not be found.
+    columns : dict[str, ColumnReading]
+        How columns are read, where that is not found by looking.
+    encoding_mended : bool
+        Whether texts in another encoding than the rest of the file are mended.
+    prepare : str
+        A usual preparation that the auditor chose, fitted on the table: as
+        `fairdesk.models.inputs.usual.read_key` reads it.
+    """
+
+    data: Path
+    label: str
+    favourable: str
+    model: Path | None = None
+    predictions: str = ""
+    model_favourable: str | None = None
+    companions: tuple[Path, ...] = ()
+    map: Path | None = None
+    table: str = ""
+    output: str = ""
+    threshold: float | None = None
+    trusted: bool = False
+    make_environment: bool = False
+    text: str = ""
+    columns: dict[str, ColumnReading] = msgspec.field(default_factory=dict)
+    encoding_mended: bool = False
+    prepare: str = ""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What came of opening them.
+
+    Attributes
+    ----------
+    table : Table
+        The data.
+    favourable : str
+        The favourable value as the label column writes it.
+    card : ModelCard
+        The model.
+    contents : Contents
+        What its file is made of.
+    mapping : Mapping
+        How it is fed.
+    proof : Proof, optional
+        How far it agrees with the label; none where the label is its decision itself.
+    notes : tuple[str, ...]
+        What was assumed while fitting them together, a sentence each.
+    offers : tuple[Offer, ...]
+        Usual preparations with which it would agree clearly better: for the auditor to choose.
+    """
+
+    table: Table
+    favourable: str
+    card: ModelCard
+    contents: Contents
+    mapping: Mapping
+    proof: Proof | None
+    notes: tuple[str, ...] = ()
+    offers: tuple[Offer, ...] = ()
+
+    @property
+    def decision(self) -> str:
+        """The favourable decision, as the model calls it."""
+        return self.mapping.decisions(self.card)[self.mapping.favourable_class]
+
+
+def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Inspection:
+    """Read the data, open the model, fit them together, and try the model on the rows.
+
+    Parameters
+    ----------
+    worker : Worker
+        Keeps the model open.
+    subject : Subject
+        What to open.
+    say : callable
+        Told what goes on, a sentence at a time.
+
+    Raises
+    ------
+    FairDeskError
+        When one of it cannot be done.
+    """
+    table = _with_text(_table(worker, subject), subject)
+    favourable = favourable_text(table, subject.label, subject.favourable)
+    if subject.model is None:
+        return _without_model(subject, table, favourable)
+    contents = worker.look_into(subject.model)
+    card = opened(worker, subject, subject.model, contents, say)
+    table = _with_what_it_takes(table, card, subject.label)
+    table = _without_other_texts(table, card, subject.text)
+    said = mapping_file.read(subject.map) if subject.map is not None else mapping_file.MapFile()
+    chosen_key = subject.prepare or said.prepare
+    how = read_key(chosen_key) if chosen_key else Preparing()
+    proposal = propose(
+        card,
+        table,
+        subject.label,
+        favourable,
+        subject.model_favourable,
+        threshold=subject.threshold,
+        arrangement=how.arrangement,
+    )
+    proposal = mapping_file.apply(said, proposal, card, table)
+    mapping = _prepared(_completed(proposal, card, table, subject), table, how)
+    # what opens may still fail when it is asked
+    with environments.way_out(None if card.environment else environments.needed(contents)):
+        proof = worker.prove(mapping, table, subject.label, favourable)
+    notes = (*_several_outputs(card, subject), *proposal.notes)
+    clear = proposal.answer is None or proposal.answer.clear
+    if not clear:
+        chosen, note = settled(mapping, proof)
+        notes = (*notes, note)
+        if chosen != mapping:
+            mapping, proof = chosen, worker.prove(chosen, table, subject.label, favourable)
+    offered: tuple[Offer, ...] = ()
+    if not chosen_key:
+        say("Looking whether the inputs are to be scaled")
+        offered = offers(
+            lambda other, rows: worker.prove(other, rows, subject.label, favourable),
+            card,
+            table,
+            subject.label,
+            mapping,
+            proof,
+            clear=clear,
+        )
+    card = msgspec.structs.replace(card, repeatability=proof.repeatability)
+    return Inspection(table, favourable, card, contents, mapping, proof, notes, offered)
+
+
+def _prepared(mapping: Mapping, table: Table, how: Preparing) -> Mapping:
+    """Scale the inputs as the auditor chose."""
+    prepared = fitted(mapping, table, how)
+    if how.fit is not None and prepared == mapping:
+        raise SpecError(
+            "None of the model's inputs can be scaled on the table.",
+            why="They are scaled already, as a file beside the model or the mapping file says, or "
+            "they are texts or names.",
+            remedy="Leave “--prepare” out, or leave out the scaler beside the model.",
+        )
+    return prepared
+
+
+def _table(worker: Worker, subject: Subject) -> Table:
+    table = _found_table(worker, subject)
+    if not subject.columns and not subject.encoding_mended:
+        return table
+    for name in subject.columns:
+        table.index(name)
+    dialect = msgspec.structs.replace(
+        table.source.dialect, columns=subject.columns, encoding_mended=subject.encoding_mended
+    )
+    table = worker.read_table(subject.data, dialect)
+    for name, reading in subject.columns.items():
+        check_reading(table.column(name), reading)
+    return table
+
+
+def _found_table(worker: Worker, subject: Subject) -> Table:
+    if subject.table:
+        return worker.read_table(subject.data, Dialect(table=subject.table))
+    table = worker.read_table(subject.data)
+    others = [name for name in table.source.tables if name != table.source.dialect.table]
+    if others and subject.label not in table.names:
+        raise DataError(
+            f"There is no column “{subject.label}” in the table “{table.source.dialect.table}”, "
+            "which was read.",
+            remedy=f"Name another with --table: {listing(others)}.",
+        )
+    return table
+
+
+def _with_text(table: Table, subject: Subject) -> Table:
+    """Take the column of texts that was named for one, though its texts be few or short."""
+    if not subject.text:
+        return table
+    if subject.text == subject.label or table.column(subject.text).kind.is_number:
+        held = "is the label" if subject.text == subject.label else "holds numbers"
+        raise SpecError(
+            f"The column “{subject.text}” {held}, so it is no column of texts.",
+            remedy="Name the column with the texts that the model reads.",
+        )
+    return retype(table, subject.text, Kind.TEXT)
+
+
+def _without_other_texts(table: Table, card: ModelCard, text: str) -> Table:
+    """Ignore texts besides the one that was named, so that this is what the model reads."""
+    for column in table.columns if text else ():
+        if column.kind is Kind.TEXT and column.name not in (text, *card.inputs):
+            table = retype(table, column.name, Kind.IGNORED)
+    return table
+
+
+def _completed(proposal: Proposal, card: ModelCard, table: Table, subject: Subject) -> Mapping:
+    """Give the mapping; where inputs are open, the error shows how a file says what is missing."""
+    try:
+        return complete(proposal, card, table, subject.label)
+    except ModelError as error:
+        if None not in proposal.inputs:
+            raise
+        example = json.dumps({"inputs": _gaps(proposal, card, table, subject)}, ensure_ascii=False)
+        raise ModelError(
+            error.what,
+            why=error.why,
+            remedy="Choose the data and the files that belong to this model, or say how each "
+            f"input is made in a file for --map, like {example}.",
+        ) from error
+
+
+def _gaps(
+    proposal: Proposal, card: ModelCard, table: Table, subject: Subject
+) -> list[dict[str, str | None]]:
+    """Write down the inputs that are open, for the auditor to fill in: nothing is made up."""
+    places = [place for place, item in enumerate(proposal.inputs) if item is None]
+    names, entries = input_names(card), []
+    for place in places[:_MOST_GAPS]:
+        text = card.accepts[place : place + 1] == ("text",)
+        columns = _left_over(proposal, table, subject.label, text=text)
+        entry: dict[str, str | None] = {"input": names[place]}
+        if len(columns) == len(places) == 1:
+            entry["from"] = columns[0]
+        else:
+            entry |= {"value": None, "why": _GAP}
+        entries.append(entry)
+    return entries
+
+
+def _left_over(proposal: Proposal, table: Table, label: str, *, text: bool) -> list[str]:
+    """Give the columns that no input is made from; of text only, where one takes it."""
+    used = {item.attribute for item in proposal.inputs if item is not None} | {label}
+    left = [c for c in table.columns if c.kind is not Kind.IGNORED and c.name not in used]
+    prose = [column for column in left if text and column.kind is Kind.TEXT]
+    return [column.name for column in prose or left]
+
+
+def _several_outputs(card: ModelCard, subject: Subject) -> Iterator[str]:
+    """Say which output decides where nobody chose one of several."""
+    if len(card.outputs) > 1 and not subject.output:
+        yield (
+            f"The model has several outputs: {listing(card.outputs)}. “{card.output}” was taken: "
+            "check it."
+        )
+
+
+def _without_model(subject: Subject, table: Table, favourable: str) -> Inspection:
+    column = subject.predictions
+    wanted = subject.model_favourable or subject.favourable
+    if subject.threshold is not None:
+        sign = (comparison(wanted) or (">=",))[0]
+        wanted = f"{sign} {subject.threshold!r}"
+    decided = favourable_text(table, column, wanted)
+    card = predictions.card_of(table, column)
+    proof = None
+    if column != subject.label:
+        proof = predictions.check(table, column, decided, subject.label, favourable)
+    return Inspection(
+        table, favourable, card, Contents("predictions"), predictions.mapping_of(decided), proof
+    )
+
+
+def opened(
+    worker: Worker,
+    subject: Subject,
+    model: Path,
+    contents: Contents,
+    say: Callable[[str], None],
+) -> ModelCard:
+    """Open the model, in an environment of its own where it needs one that is there."""
+    say(f"Opening {model.name}")
+    trusted = subject.trusted or (model.is_file() and is_sample_file(sha256(model)))
+    environment = _environment(contents, subject, say)
+    with environments.way_out(None if environment else environments.needed(contents)):
+        card = worker.open_model(
+            model,
+            trusted=trusted,
+            output=subject.output,
+            companions=[
+                Companion(str(path), trusted=subject.trusted) for path in subject.companions
+            ],
+            command=environments.command(environment) if environment else None,
+        )
+    if environment is None:
+        return card
+    return msgspec.structs.replace(card, environment=environment.title)
+
+
+def _environment(
+    contents: Contents, subject: Subject, say: Callable[[str], None]
+) -> environments.Environment | None:
+    """Find or make the environment that the file needs, where it needs one."""
+    needed = environments.needed(contents)
+    if needed is None:
+        return None
+    there = environments.find(needed)
+    if there is None and subject.make_environment:
+        return environments.make(needed, say, lambda: False)
+    return there
+
+
+def _with_what_it_takes(table: Table, card: ModelCard, label: str) -> Table:
+    """Give ignored columns that the model takes a kind: without a window nobody else can."""
+    names = card.inputs if card.named else card.hints.features
+    wanted = set(names)
+    if not names and len(table.names) == len(card.inputs) + 1:
+        wanted = set(table.names)
+    for column in table.columns:
+        if column.kind is not Kind.IGNORED or column.name not in wanted - {label}:
+            continue
+        for kind in (Kind.INTEGER, Kind.REAL, Kind.NOMINAL):
+            with suppress(DataError):  # of another kind; an empty one is told by what follows
+                table = retype(table, column.name, kind)
+                break
+    return table

@@ -1,0 +1,204 @@
+"""What a repair is given: which pairs, and which rule set."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.audit.plan.labels import own_labels, targets
+from fairdesk.audit.plan.spec import AuditSpec, RunSpec
+from fairdesk.audit.store.records import PairQuery, RunRecord
+from fairdesk.audit.store.store import Store
+from fairdesk.data.table import Table
+from fairdesk.errors import SpecError
+from fairdesk.results.events import Rows, RuleSet
+
+#: More pairs than this no portion takes.
+MOST_PAIRS = 200_000
+
+
+def completed(run: RunSpec, store: Store) -> RunSpec:
+    """Fill in what a repair of groups is about, where it is not said: the worst rule set found.
+
+    Raises
+    ------
+    SpecError
+        When no search for groups has found a rule set.
+    """
+    if run.method != "repair-testsgd" or run.rule:
+        return run
+    record, sets = _last_rule_sets(store)
+    # a mean score and a share are no measure of each other
+    alike = [each for each in sets if (each.outcome == "") is (sets[0].outcome == "")]
+    return _about(run, record.spec, max(alike, key=lambda each: each.score))
+
+
+def with_rule(run: RunSpec, store: Store, number: int) -> RunSpec:
+    """Let a repair of groups be about a rule set by its number in the last search that found any.
+
+    They are counted from 1 in the order in which they were told: by their scores, of one outcome
+    after the other.
+
+    Raises
+    ------
+    SpecError
+        When there is none of that number, or none at all.
+    """
+    record, sets = _last_rule_sets(store)
+    if not 1 <= number <= len(sets):
+        raise SpecError(
+            f"There is no rule set {number:,}.",
+            why=f"The last search for groups (run {record.id}) found {len(sets):,}.",
+            remedy=f"Give a number from 1 to {len(sets):,}.",
+        )
+    return _about(run, record.spec, sets[number - 1])
+
+
+def check_repair(run: RunSpec, store: Store) -> None:
+    """Refuse a repair that has nothing to work with.
+
+    Raises
+    ------
+    SpecError
+        When there are no pairs of those wanted, a class of the model means no label or the same
+        as another, or no row that could be trained with has a label.
+    """
+    table = store.table()
+    check_labels(store.spec, table)
+    labelled = np.flatnonzero(targets(store.spec, table) >= 0)
+    if not np.isin(store.spec.domain.places(table), labelled).any():
+        raise SpecError(
+            "There is no row to train a model with.",
+            why=f"None that lies in the audit’s domain has a label in “{store.spec.label}”.",
+            remedy="Audit with data that have labels, or allow more values in the domain.",
+        )
+    if run.method == "repair-aequitas":
+        _check_pairs(run, store)
+
+
+def _last_rule_sets(store: Store) -> tuple[RunRecord, tuple[RuleSet, ...]]:
+    for record in reversed(store.runs()):
+        if sets := tuple(each for each in record.figures if isinstance(each, RuleSet)):
+            return record, sets
+    raise SpecError(
+        "There is no rule set to repair yet.",
+        why="No search for groups in this audit has found one.",
+        remedy="Run TestSGD first.",
+    )
+
+
+def _about(run: RunSpec, search: RunSpec, worst: RuleSet) -> RunSpec:
+    """Let a repair be about a rule set as a search came upon it."""
+    return msgspec.structs.replace(
+        run,
+        rule=worst.conditions,
+        outcome=worst.outcome,
+        text=search.text,
+        terms=search.terms,
+        edges=search.edges,
+    )
+
+
+def check_labels(spec: AuditSpec, table: Table) -> None:
+    """Refuse a repair of a model whose classes are no labels.
+
+    Raises
+    ------
+    SpecError
+        When a class of the model means no label or the same as another.
+    """
+    meant = own_labels(spec, table)
+    remedy = "A repair needs a model that decides between the values of the label column."
+    if not meant:
+        raise SpecError(
+            "There is no label to give to added rows.",
+            why="The model estimates a number, and which number would be right is not known.",
+            remedy=remedy,
+        )
+    for place, label in enumerate(meant):
+        name = spec.model.classes[place]
+        if label is None:
+            raise SpecError(
+                "There is no label to give to added rows.",
+                why=f"The model answers “{name}”, which is no value of the label “{spec.label}”.",
+                remedy=remedy,
+            )
+        if label in meant[:place]:
+            raise SpecError(
+                f"Two answers of the model mean the label “{label}”.",
+                why=f"“{spec.model.classes[meant.index(label)]}” and “{name}” do, so it is not "
+                "known which of them a row with that label is to be trained as.",
+                remedy=remedy,
+            )
+
+
+def _check_pairs(run: RunSpec, store: Store) -> None:
+    searched = [record.id for record in store.runs() if record.found]
+    for number in run.pairs_of:
+        if number not in searched:
+            there = ", ".join(map(str, searched))
+            raise SpecError(
+                f"No pairs were found by a run {number}.",
+                remedy=f"Pairs were found by these runs: {there}."
+                if there
+                else "Run a search for examples first.",
+            )
+    if any(store.count(query) for query in _queries(run)):
+        return
+    if run.flagged:
+        raise SpecError(
+            "There are no flagged discriminatory pairs to repair.",
+            remedy="Flag some pairs first, or repair all pairs.",
+        )
+    raise SpecError(
+        "There are no discriminatory pairs to repair.",
+        why="All that were found were dismissed." if searched else "No search has found any.",
+        remedy="Run a search for examples first.",
+    )
+
+
+def pairs_to_repair(
+    run: RunSpec, store: Store
+) -> tuple[Rows, Rows, NDArray[np.int64], NDArray[np.int64]]:
+    """Give the pairs to repair: people, partners, ``(m, d)`` each, and their numbers, ``(m,)``.
+
+    Last comes how many of them are flagged, ``(1,)``.
+
+    Flagged ones come first, dismissed ones never. Of more than `MOST_PAIRS` so many are taken,
+    spread evenly in the order in which they were found. Who was found by two runs comes once.
+    """
+    d = len(store.spec.domain.attributes)
+    if run.method != "repair-aequitas":
+        nothing = np.empty(0, dtype=np.int64)
+        return np.empty((0, d)), np.empty((0, d)), nothing, np.zeros(1, dtype=np.int64)
+    kept: list[tuple[Rows, Rows, NDArray[np.int64]]] = []
+    room, flagged = MOST_PAIRS, 0
+    for query in _queries(run):
+        step = max(1, -(-store.count(query) // max(room, 1)))
+        rows, partners, numbers = store.found_pairs(query, step)
+        kept.append((rows[:room], partners[:room], numbers[:room]))
+        room -= len(kept[-1][0])
+        flagged += len(kept[-1][0]) if query.mark else 0
+    rows, partners, numbers = (np.concatenate(each) for each in zip(*kept, strict=True))
+    first = _first_of_each(rows[:, store.spec.domain.others])
+    marked = np.array([(first < flagged).sum()])
+    return rows[first], partners[first], numbers[first], marked
+
+
+def _queries(run: RunSpec) -> list[PairQuery]:
+    """Give the pairs that a repair may take, in the order in which it takes them."""
+    marks = ("flagged",) if run.flagged else ("flagged", "")
+    return [
+        PairQuery(run=run_id, mark=mark) for mark in marks for run_id in run.pairs_of or (None,)
+    ]
+
+
+def _first_of_each(rows: Rows) -> NDArray[np.intp]:
+    """Give the places of rows that are equal to none before, ``(m,)``, rising."""
+    # of equal rows the first stays the first
+    order = np.lexsort(rows.T)
+    ordered = rows[order]
+    other = np.ones(len(rows), dtype=np.bool_)
+    other[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return np.sort(order[other])

@@ -1,0 +1,363 @@
+"""One run from its beginning to its end: a method's events go into the audit file."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import suppress
+from time import monotonic
+
+import msgspec
+import numpy as np
+
+from fairdesk.audit.catalogue.methods import (
+    ABOUT_GROUPS,
+    Answers,
+    method_named,
+    parse_options,
+    why_off,
+)
+from fairdesk.audit.plan.labels import targets
+from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
+from fairdesk.audit.runs.mitigation import check_repair, completed, pairs_to_repair
+from fairdesk.audit.store.records import RunState
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Searching, Worker
+from fairdesk.data.domain.attributes import encode
+from fairdesk.data.domain.domain import Domain
+from fairdesk.data.profiling.outcomes import favourable_rows
+from fairdesk.data.table import Table
+from fairdesk.errors import FairDeskError, SpecError, StoreError
+from fairdesk.groups.text.terms import lists_of_terms
+from fairdesk.results.events import Certificate, Found, Measured, Progress, Rows
+from fairdesk.results.trials import Augmented, Retrained
+
+log = logging.getLogger(__name__)
+
+
+def run(worker: Worker, store: Store, spec: RunSpec) -> Iterator[RunState]:
+    """Run a method, keep what it finds, and tell how it goes.
+
+    Closing the generator stops the run. Whatever goes wrong, what was found so far is kept.
+
+    Parameters
+    ----------
+    worker : Worker
+        With the audit's model open. Its `Worker.stop`, `Worker.pause` and `Worker.resume`
+        control the run from any other thread.
+    store : Store
+        Opened in this thread.
+    spec : RunSpec
+        What to run.
+
+    Yields
+    ------
+    RunState
+        One when it begins, then at most about 20 a second. The last has the state ``"done"``,
+        ``"stopped"`` or ``"failed"``; a failure is told in its message, not raised.
+
+    Raises
+    ------
+    SpecError
+        Before it begins, as `check_run` says.
+    StoreError
+        Before it begins, when the audit file cannot be written.
+    """
+    check_run(spec, store.spec)
+    if method_named(spec.method).answers is Answers.REPAIR:
+        spec = completed(spec, store)
+        check_repair(spec, store)
+    keeper = _Keeper(worker, store, spec)
+    yield keeper.state
+    try:
+        yield from keeper.search()
+    except FairDeskError as error:
+        keeper.end("failed", str(error))
+    except GeneratorExit:
+        keeper.end("stopped")
+        raise
+    except BaseException as error:
+        keeper.end("failed", f"{type(error).__name__}: {error}")
+        raise
+    yield keeper.state
+
+
+def check_run(run: RunSpec, audit: AuditSpec) -> None:
+    """Refuse a run that cannot begin.
+
+    Raises
+    ------
+    SpecError
+        When there is no such method, it is off for the model or the domain, its options do not
+        fit, or its budget is nought.
+    """
+    options = parse_options(run.method, run.options)
+    if unfit := method_named(run.method).unfit(options, audit.model, audit.mapping):
+        raise SpecError(unfit)
+    text = bool(run.text)
+    if off := why_off(method_named(run.method), audit.model, audit.domain, text=text):
+        raise SpecError(off, remedy="Choose another method.")
+    for limit, what in ((run.budget.seconds, "seconds"), (run.budget.queries, "rows")):
+        if limit is not None and not limit > 0:
+            raise SpecError(
+                f"A search of {limit:g} {what} would ask nobody.",
+                remedy="Give a budget above nought, or none.",
+            )
+    check_rules(run, audit.domain)
+    if run.near is not None and method_named(run.method).answers in ABOUT_GROUPS:
+        raise SpecError(
+            "A method about groups asks about real people, each moved a little.",
+            remedy="Ask without a greatest distance.",
+        )
+    if run.near is not None and method_named(run.method).answers is Answers.PROOF:
+        raise SpecError(
+            "A proof speaks of everybody in the domain, not only of people near the data.",
+            remedy="Ask without a greatest distance, or narrow the ranges instead.",
+        )
+    if run.near is not None and method_named(run.method).answers is Answers.REPAIR:
+        raise SpecError(
+            "A repair is measured on everybody in the domain, not only on people near the data.",
+            remedy="Ask without a greatest distance.",
+        )
+    if run.near is not None and not 0 <= run.near <= 1:
+        raise SpecError(
+            f"No distance to a real person is {run.near:g}.",
+            remedy="Give a number from 0 (like somebody real) to 1 (unlike in everything).",
+        )
+
+
+def check_rules(run: RunSpec, domain: Domain) -> None:
+    """Refuse bins, texts and terms that do not fit the domain, or nothing to compare.
+
+    Raises
+    ------
+    SpecError
+        With what would fit.
+    """
+    method = method_named(run.method)
+    numbers = {each.name for each in domain.grouping if not each.values}
+    if run.edges and not (method.divides or run.rule):
+        raise SpecError(
+            f"{method.title} divides no numbers into bins.",
+            remedy="Leave the edges out, or choose TestSGD.",
+        )
+    for name, edges in run.edges.items():
+        if name not in numbers:
+            raise SpecError(
+                f"“{name}” is no protected number, so it has no bins.",
+                remedy=f"Give edges for one of: {', '.join(sorted(numbers)) or 'none there is'}.",
+            )
+        if not np.isfinite(edges).all() or not (np.diff(edges) > 0).all() or not edges:
+            raise SpecError(
+                f"The edges of the bins of “{name}” must be numbers that rise.",
+                remedy="Give them like 25, 40, 60.",
+            )
+    texts = [domain.names[i] for i in domain.texts.tolist()]
+    if run.text and not method.reads:
+        raise SpecError(
+            f"{method.title} does not compare terms in a text.",
+            remedy="Leave the text column out, or choose TestSGD.",
+        )
+    if run.text and run.text not in texts:
+        raise SpecError(
+            f"“{run.text}” is no column of texts that the model reads.",
+            remedy=f"The columns of texts are: {', '.join(texts) or 'none'}.",
+        )
+    if method.answers is Answers.GROUPS and not run.text and not domain.grouping:
+        raise SpecError(
+            "No attribute is protected, so there are no groups to compare.",
+            remedy="Protect a column, or name the column with the texts whose terms are compared.",
+        )
+    lists_of_terms(run.terms)
+
+
+class _Keeper:
+    """Writes down what a search yields.
+
+    Attributes
+    ----------
+    state : RunState
+        How the run stands.
+    """
+
+    def __init__(self, worker: Worker, store: Store, spec: RunSpec) -> None:
+        self._worker, self._store, self._spec = worker, store, spec
+        self._clock = _Clock()
+        self._alone = np.zeros(len(store.spec.domain.protected), dtype=np.int64)
+        self.state = RunState(
+            run_id=store.begin_run(spec),
+            method=spec.method,
+            state="running",
+            alone=tuple(self._alone.tolist()),
+        )
+
+    def search(self) -> Iterator[RunState]:
+        """Search to the end, telling the state at every progress."""
+        search = self._begin()
+        try:
+            for event in search:
+                match event:
+                    case Found():
+                        self._keep(event)
+                    case Measured():
+                        self._store.measure(self.state.run_id, event.figures)
+                        self.state = msgspec.structs.replace(self.state, figures=event.figures)
+                    case Certificate():
+                        self._store.certify(self.state.run_id, event.header, event.arrays)
+                    case Augmented():
+                        self._store.keep_rows(self.state.run_id, event)
+                    case Retrained():
+                        self._store.keep_model(self.state.run_id, event)
+                    case Progress():
+                        yield self._advance(event)
+        finally:
+            search.close()
+        if search.ending == "budget":
+            self.end("done", _budget_message(self._spec.budget))
+        else:
+            self.end(search.ending or "stopped")
+
+    def _begin(self) -> Searching:
+        """Start the search."""
+        audit, method = self._store.spec, method_named(self._spec.method)
+        if method.answers in ABOUT_GROUPS:
+            return self._study()
+        if method.answers is Answers.REPAIR:
+            return self._repair()
+        people = audit.domain.people(self._store.table())
+        if not len(people):
+            raise SpecError(
+                "No row of the table lies in the audit’s domain, so there is nobody to start from.",
+                why="Every row has a missing value, or one outside the allowed ranges.",
+                remedy="Allow more values in the domain.",
+            )
+        known = self._known(self._spec.continues) if self._spec.continues else None
+        begun = self._begun()
+        return self._worker.search(audit.mapping, audit.domain, people, self._spec, known, begun)
+
+    def _study(self) -> Searching:
+        """Start a method about groups: it is given all rows, and what was decided about them."""
+        audit, table = self._store.spec, self._store.table()
+        rows, groups, told = _everybody(audit, table)
+        if audit.predictions:
+            decision = audit.decisions[audit.mapping.favourable_class]
+            good, known = favourable_rows(table, audit.predictions, decision)
+            told[known, 2] = good[known]
+        return self._worker.study(
+            audit.mapping, audit.domain, rows, groups, told, self._spec, audit.favourable
+        )
+
+    def _repair(self) -> Searching:
+        """Start a repair: it is given all rows with their labels, and the pairs found."""
+        audit, table = self._store.spec, self._store.table()
+        rows, groups, told = _everybody(audit, table)
+        wanted = targets(audit, table)
+        told[wanted >= 0, 2] = wanted[wanted >= 0]
+        pairs = pairs_to_repair(self._spec, self._store)
+        return self._worker.repair(
+            audit.mapping, audit.domain, (rows, groups, told, *pairs), self._spec
+        )
+
+    def end(self, state: str, message: str = "") -> None:
+        """Write down how the run ended; on a full disk at least tell it."""
+        self.state = msgspec.structs.replace(
+            self.state, state=state, message=message, elapsed=self._clock.tick(paused=False)
+        )
+        log.info("run %d ended: %s %s", self.state.run_id, state, message)
+        try:
+            self._store.end_run(self.state.run_id, state, message)
+        except StoreError as error:
+            log.warning("the end of run %d is not written down: %s", self.state.run_id, error)
+            self.state = msgspec.structs.replace(
+                self.state, state="failed", message=message or str(error)
+            )
+        with suppress(StoreError):
+            # what is in the file counts, whatever was on its way there
+            (kept,) = (run for run in self._store.runs() if run.id == self.state.run_id)
+            self.state = msgspec.structs.replace(self.state, found=kept.found, alone=kept.alone)
+
+    def _keep(self, found: Found) -> None:
+        self._store.add(self.state.run_id, found)
+        self._alone += found.alone.sum(axis=0)
+
+    def _advance(self, progress: Progress) -> RunState:
+        paused = self._worker.paused
+        elapsed = self._clock.tick(paused=paused)
+        if self.state.phase in ("", "starting"):
+            # what it took to load and compile is no part of the run
+            self._clock, elapsed = _Clock(), 0.0
+        self._store.add_progress(self.state.run_id, elapsed, progress)
+        self.state = msgspec.structs.replace(
+            self.state,
+            state="paused" if paused else "running",
+            phase=progress.phase,
+            done=progress.done,
+            total=progress.total,
+            tried=progress.tried,
+            found=progress.found,
+            queries=progress.queries,
+            seconds=progress.seconds,
+            rejected=progress.rejected,
+            elapsed=elapsed,
+            alone=tuple(self._alone.tolist()),
+        )
+        return self.state
+
+    def _begun(self) -> Certificate | None:
+        """Give what the run proved that this one goes on with."""
+        if not (self._spec.continues and method_named(self._spec.method).finishes):
+            return None
+        kept = self._store.certificate(self._spec.continues)
+        return None if kept is None else Certificate("", *kept)
+
+    def _known(self, run_id: int) -> Rows:
+        """Gather what a run found, and the runs that it went on with: ``(n, d)``."""
+        before = {run.id: run for run in self._store.runs()}
+        chain = []
+        while run_id in before and run_id not in chain:
+            chain.append(run_id)
+            run_id = before[run_id].spec.continues
+        nobody = np.empty((0, len(self._store.spec.domain.attributes)))
+        return np.concatenate(
+            [nobody, *(rows for each in chain for rows in self._store.found_rows(each))]
+        )
+
+
+def _everybody(audit: AuditSpec, table: Table) -> tuple[Rows, Rows, Rows]:
+    """Give all rows, the same by group, and whether each is in the domain and has a good label.
+
+    The last is ``(n, 3)``; its last column is left to be filled in.
+    """
+    told = np.full((len(table.codes), 3), np.nan)
+    told[:, 0] = 0.0
+    told[audit.domain.places(table), 0] = 1.0
+    good, known = favourable_rows(table, audit.label, audit.favourable)
+    told[known, 1] = good[known]
+    return audit.domain.encode(table), encode(audit.domain.grouping, table), told
+
+
+class _Clock:
+    """Counts seconds, pauses left out."""
+
+    def __init__(self) -> None:
+        self._elapsed = 0.0
+        self._last = monotonic()
+        self._paused = False
+
+    def tick(self, *, paused: bool) -> float:
+        """Count the time since the last tick, unless that one began a pause."""
+        now = monotonic()
+        if not self._paused:
+            self._elapsed += now - self._last
+        self._last, self._paused = now, paused
+        return self._elapsed
+
+
+def _budget_message(budget: Budget) -> str:
+    limits = []
+    if budget.seconds is not None:
+        limits.append(f"{budget.seconds:g} second{'' if budget.seconds == 1 else 's'}")
+    if budget.queries is not None:
+        rows = "row" if budget.queries == 1 else "rows"
+        limits.append(f"{budget.queries:,} {rows} sent to the model")
+    return f"It ended because its budget was used up: {' or '.join(limits)}."

@@ -1,0 +1,1 @@
+"""How the model process is confined on each system, and what was found to hold."""

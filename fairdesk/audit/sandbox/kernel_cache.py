@@ -1,0 +1,139 @@
+"""What is compiled for guests, once, by a process that never sees a model: the searches' loops.
+
+A guest may not write where the next one reads: the compiler's cache is made of programs. So the
+user's is filled by ``python -m fairdesk.audit.sandbox.kernel_cache``, and each guest gets a copy of
+its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from importlib import import_module, metadata
+from pathlib import Path
+
+import platformdirs
+
+import fairdesk
+from fairdesk.audit.sandbox.folders import package_folder
+
+#: The modules with compiled loops.
+MODULES = (
+    "fairdesk.models.dense.simd",
+    "fairdesk.models.dense.forward",
+    "fairdesk.models.inputs.filling",
+    "fairdesk.models.boosting.kernels",
+    "fairdesk.individual.engine.kernels",
+    "fairdesk.individual.realism.nearest_kernels",
+    "fairdesk.individual.surrogates.tree_kernels",
+    "fairdesk.certify.domain.box_kernels",
+    "fairdesk.certify.bounds.count_kernels",
+    "fairdesk.certify.bounds.bound_kernels",
+    "fairdesk.certify.bounds.forest_kernels",
+    "fairdesk.certify.counting.exhaustive_kernels",
+    "fairdesk.certify.baselines.fairquant_kernels",
+)
+LONGEST = "fairdesk.certify.bounds.bound_kernels"
+#: Libraries that guests import. They could not keep the bytecode of these either, and what compiles
+#: them anew at each start (TensorFlow: for a minute) must not be the guest.
+LIBRARIES = (
+    *("pandas", "pyarrow.parquet", "h5py", "onnxruntime", "lark", "z3"),
+    *("sklearn.ensemble", "sklearn.pipeline", "sklearn.neural_network", "tensorflow"),
+)
+#: Longer than any compiler takes.
+_MOST_SECONDS = 600.0
+
+
+def copy_to(folder: Path) -> None:
+    """Give a guest what was compiled; have it made when it is missing.
+
+    Nothing waits for that: a guest that comes too early compiles for itself.
+    """
+    try:
+        shutil.copytree(_folder(), folder, dirs_exist_ok=True)
+    except OSError:
+        _begin()
+
+
+@functools.cache
+def _begin() -> None:
+    """Have it made in the background, once while the app runs."""
+    threading.Thread(target=make, daemon=True).start()
+
+
+def make() -> Path:
+    """Compile; gives the folder, complete or not there.
+
+    The process that compiles finishes its work also when the app ends meanwhile.
+    """
+    made = _folder()
+    if made.exists():
+        return made
+    with suppress(OSError, subprocess.SubprocessError):
+        made.parent.mkdir(parents=True, exist_ok=True)
+        making = tempfile.mkdtemp(dir=made.parent, prefix="making-")
+        package_home = str(package_folder().parent)
+        subprocess.run(  # noqa: S603 - our own interpreter and module
+            (sys.executable, "-P", "-m", "fairdesk.audit.sandbox.kernel_cache", making, str(made)),
+            env=os.environ | {"NUMBA_CACHE_DIR": making, "PYTHONPATH": package_home},
+            check=True,
+            timeout=_MOST_SECONDS,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            start_new_session=True,
+        )
+    return made
+
+
+def _compile(making: Path, made: Path) -> None:
+    """Compile into one folder and call it the other when it is complete."""
+    try:
+        # what takes longest beside all the rest
+        command = (sys.executable, "-P", "-c", f"import {LONGEST}")
+        beside = subprocess.Popen(command) if LONGEST in MODULES else None  # noqa: S603 - our own
+        for name in MODULES:
+            if beside is None or name != LONGEST:
+                import_module(name)
+        if beside is not None:
+            beside.wait()
+            import_module(LONGEST)
+        making.rename(made)
+        if not sys.dont_write_bytecode:
+            if hasattr(os, "nice"):
+                os.nice(10)
+            for name in LIBRARIES:
+                with suppress(ImportError):
+                    import_module(name)
+    finally:  # it was renamed, or it failed, or another app was quicker
+        shutil.rmtree(making, ignore_errors=True)
+
+
+def _folder() -> Path:
+    """Name the folder for this interpreter, these sources and this compiler."""
+    told = [sys.executable, sys.version, fairdesk.__version__]
+    with suppress(metadata.PackageNotFoundError):
+        told.append(metadata.version("numba"))
+    for module in MODULES:
+        source = package_folder().joinpath(*module.split(".")[1:]).with_suffix(".py")
+        told += [str(source), str(source.stat().st_mtime_ns)]
+    key = hashlib.sha256("\n".join(told).encode()).hexdigest()[:20]
+    return compiled_home() / key
+
+
+def compiled_home() -> Path:
+    """Give the folder of what was compiled, for all versions."""
+    return platformdirs.user_cache_path("FairDesk", appauthor=False) / "compiled"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        _compile(Path(sys.argv[1]), Path(sys.argv[2]))
+    else:  # to have it ready before many guests come
+        print(make())  # noqa: T201 - for whoever wants to use it too

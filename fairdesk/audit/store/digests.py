@@ -1,0 +1,306 @@
+"""Fingerprints of what an audit holds, as its log keeps them, and the log told back.
+
+The log is a chain (`fairdesk.audit.store.hash_chain`): what its entries tell cannot be changed
+without its showing. So whatever a report prints is bound to an entry: the question and the table
+when the audit begins, a run with all that it found when it ends, what was learned of a pair or
+marked on it when that is written. Who then changes a finding by hand contradicts the log.
+
+A fingerprint of rows is the SHA-256 of the rows one after the other, each as a MessagePack array of
+its columns, so that anybody can make it again from the file with SQLite alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from fairdesk.audit.store.details import Choice, Details
+from fairdesk.audit.store.records import (
+    Began,
+    Begun,
+    Ended,
+    Exported,
+    ExportedFile,
+    LogEntry,
+    Marked,
+    StepOfLearning,
+    StepOfRun,
+    Weighed,
+)
+from fairdesk.data.table import Table
+from fairdesk.errors import StoreError
+
+#: What is written into a finding after its run, and so is no part of the run.
+AFTERWARDS = frozenset(("distance", "plausibility", "nearest", "mark", "note"))
+#: The columns of a run, in the order in which they are taken.
+_RECORD = (
+    *("id", "spec", "state", "message", "started", "ended", "elapsed", "tried", "found"),
+    *("queries", "seconds", "alone", "rejected", "figures"),
+)
+#: Rows that are read at once, and bytes.
+_ROWS, _BYTES = 2_000, 1 << 20
+
+_packer = msgspec.msgpack.Encoder()
+
+
+@dataclass
+class Replayed:
+    """What the log says of the audit, to be compared with what the audit holds.
+
+    Attributes
+    ----------
+    begun : Begun, optional
+        The question and the table. ``None`` where the log does not say.
+    began, ended : dict
+        Per run what was told at its beginning and at its end.
+    weighed : list[Weighed]
+        Ranges of findings that were compared with real people.
+    learned : dict[tuple[int, str], str]
+        Per pair and kind the SHA-256 of what was learned last.
+    marks, notes : dict[int, str]
+        Per pair; the empty ones are left out.
+    details : dict[str, object]
+        What the auditor filled in, as `told_details` tells it; the empty ones are left out.
+    choice : Choice
+        How the report is wanted.
+    manifest : str
+        SHA-256 of the manifest that was kept last; empty for none.
+    twice : list[int]
+        Runs of which a beginning or an end is told that was told before.
+    replaced : list[str]
+        What was learned and then told otherwise, a few words each.
+    """
+
+    begun: Begun | None = None
+    began: dict[int, Began] = field(default_factory=dict)
+    ended: dict[int, Ended] = field(default_factory=dict)
+    weighed: list[Weighed] = field(default_factory=list)
+    learned: dict[tuple[int, str], str] = field(default_factory=dict)
+    marks: dict[int, str] = field(default_factory=dict)
+    notes: dict[int, str] = field(default_factory=dict)
+    details: dict[str, object] = field(default_factory=dict)
+    choice: Choice = field(default_factory=Choice)
+    manifest: str = ""
+    twice: list[int] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
+
+
+# Of what the audit holds
+
+
+def text(document: str) -> str:
+    """Give the SHA-256 of a text, in UTF-8."""
+    return hashlib.sha256(document.encode()).hexdigest()
+
+
+def table(data: Table) -> str:
+    """Give the SHA-256 of a table's codes: column by column, little-endian doubles."""
+    digest = hashlib.sha256()
+    for column in data.codes.T:
+        digest.update(np.ascontiguousarray(column, dtype="<f8").data)
+    return digest.hexdigest()
+
+
+def run(connection: sqlite3.Connection, run_id: int) -> Ended:
+    """Give the fingerprints of a run as the file holds it now.
+
+    Memory is bounded, whatever the run found.
+
+    Raises
+    ------
+    sqlite3.Error
+        When the file cannot be read.
+    KeyError
+        When there is no such run.
+    """
+    return ended(connection, run_id, found(connection, run_id))
+
+
+def found(connection: sqlite3.Connection, run_id: int) -> str:
+    """Give the fingerprint of a run's findings. Of a run's parts this one takes time."""
+    columns = [row[1] for row in connection.execute("PRAGMA table_info(finding)")]
+    names = ", ".join(name for name in columns if name not in AFTERWARDS)
+    return _of_rows(
+        connection,
+        f"SELECT {names} FROM finding WHERE run = ? ORDER BY id",  # noqa: S608 - our own columns
+        run_id,
+    )
+
+
+def ended(connection: sqlite3.Connection, run_id: int, findings: str) -> Ended:
+    """Give the fingerprints of a run whose findings' fingerprint is known; as `run`."""
+    row = connection.execute(
+        f"SELECT {', '.join(_RECORD)} FROM run WHERE id = ?",  # noqa: S608 - our own columns
+        (run_id,),
+    ).fetchone()
+    if row is None:
+        raise KeyError(run_id)
+    return Ended(
+        run=run_id,
+        state=row[2],
+        ended=row[5],
+        record=hashlib.sha256(_packer.encode(row)).hexdigest(),
+        findings=findings,
+        progress=_of_rows(
+            connection,
+            "SELECT elapsed, tried, found, queries FROM progress WHERE run = ? ORDER BY rowid",
+            run_id,
+        ),
+        certificate=_of_certificate(connection, run_id),
+        made=_of_made(connection, run_id),
+    )
+
+
+def weighed(connection: sqlite3.Connection, first: int, last: int) -> str:
+    """Give the fingerprint of how plausible findings are: of those from one number to another."""
+    return _of_rows(
+        connection,
+        "SELECT id, distance, plausibility, nearest FROM finding WHERE id BETWEEN ? AND ?"
+        " ORDER BY id",
+        first,
+        last,
+    )
+
+
+def learned(connection: sqlite3.Connection) -> dict[tuple[int, str], str]:
+    """Give per pair and kind the fingerprint of what was learned."""
+    rows = connection.execute("SELECT finding, what, document FROM learned")
+    return {(pair, what): text(document) for pair, what, document in rows}
+
+
+def _of_rows(connection: sqlite3.Connection, sql: str, *values: int) -> str:
+    digest = hashlib.sha256()
+    cursor = connection.execute(sql, values)
+    while rows := cursor.fetchmany(_ROWS):
+        digest.update(b"".join(map(_packer.encode, rows)))
+    return digest.hexdigest()
+
+
+def _of_certificate(connection: sqlite3.Connection, run_id: int) -> str:
+    place = connection.execute("SELECT rowid FROM certificate WHERE run = ?", (run_id,)).fetchone()
+    return "" if place is None else _of_blob(connection, "certificate", "file", place[0])
+
+
+def _of_made(connection: sqlite3.Connection, run_id: int) -> str:
+    made = connection.execute(
+        "SELECT rowid, trial, name, told FROM made WHERE run = ? ORDER BY trial, name", (run_id,)
+    ).fetchall()
+    digest = hashlib.sha256()
+    for place, *about in made:
+        content = _of_blob(connection, "made", "content", place)
+        digest.update(_packer.encode((*about, content)))
+    return digest.hexdigest() if made else ""
+
+
+def _of_blob(connection: sqlite3.Connection, name: str, column: str, place: int) -> str:
+    digest = hashlib.sha256()
+    with connection.blobopen(name, column, place, readonly=True) as blob:
+        while piece := blob.read(_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def told_details(details: Details) -> dict[str, object]:
+    """Give what the auditor filled in as the log tells it: by name, of a picture its SHA-256."""
+    told: dict[str, object] = {
+        **details.texts,
+        "signers": [msgspec.to_builtins(each) for each in details.signers],
+        "categories": msgspec.to_builtins(details.categories),
+        "logo": hashlib.sha256(details.logo).hexdigest() if details.logo else "",
+    }
+    empty = msgspec.to_builtins(Details().categories)
+    return {name: value for name, value in told.items() if value and value != empty}
+
+
+# Of what the log says
+
+
+def replayed(entries: Sequence[LogEntry]) -> Replayed:
+    """Give what the log says of the audit; the last word on each thing counts.
+
+    But a run begins once, and ends once: of it the first word counts.
+
+    Raises
+    ------
+    StoreError
+        When an entry does not tell what one of its kind tells.
+    """
+    said = Replayed()
+    for place, entry in enumerate(entries, start=1):
+        if not entry.told:
+            continue
+        try:
+            _replay(said, entry)
+        except msgspec.MsgspecError as error:
+            raise StoreError(
+                f"Entry {place} of the audit’s log cannot be read.",
+                why=f"It is of the kind “{entry.kind}”, and does not tell what such a one does.",
+                remedy="The log may have been changed by hand: take a copy of the audit from "
+                "before.",
+            ) from error
+    return said
+
+
+def exported_files(entries: Sequence[LogEntry]) -> tuple[ExportedFile, ...]:
+    """Give the files that were exported, in order; one written twice stands there twice."""
+    told = (_read(entry, Exported) for entry in entries if entry.kind == "exported" and entry.told)
+    return tuple(file for each in told for file in each.files)
+
+
+def _replay(said: Replayed, entry: LogEntry) -> None:
+    match entry.kind:
+        case "begun":
+            said.begun = said.begun or _read(entry, Begun)
+        case "ran":
+            _replay_run(said, _read(entry, StepOfRun))
+        case "marked":
+            told = _read(entry, Marked)
+            _put(said.marks, told.pair, told.mark)
+            _put(said.notes, told.pair, told.note)
+        case "learned":
+            _replay_fact(said, _read(entry, StepOfLearning))
+        case "details":
+            said.details |= _read(entry, dict[str, Any])
+            said.details = {name: value for name, value in said.details.items() if value}
+        case "choice":
+            said.choice = _read(entry, Choice)
+        case "exported":
+            said.manifest = _read(entry, Exported).manifest or said.manifest
+
+
+def _replay_run(said: Replayed, step: StepOfRun) -> None:
+    if step.run in (said.began if isinstance(step, Began) else said.ended):
+        said.twice.append(step.run)
+    elif isinstance(step, Began):
+        said.began[step.run] = step
+    else:
+        said.ended[step.run] = step
+
+
+def _replay_fact(said: Replayed, fact: StepOfLearning) -> None:
+    if isinstance(fact, Weighed):
+        if any(one.first <= fact.last and fact.first <= one.last for one in said.weighed):
+            said.replaced.append(f"the distances of pairs {fact.first:,} to {fact.last:,}")
+        said.weighed.append(fact)
+        return
+    if said.learned.get((fact.pair, fact.what), fact.sha256) != fact.sha256:
+        said.replaced.append(f"“{fact.what}” of pair {fact.pair}")
+    said.learned[fact.pair, fact.what] = fact.sha256
+
+
+def _read(entry: LogEntry, kind: Any) -> Any:  # noqa: ANN401 - what msgspec takes and gives
+    return msgspec.json.decode(entry.told, type=kind)
+
+
+def _put(texts: dict[int, str], pair: int, text: str | None) -> None:
+    """Take a pair's text; an empty one takes it away, none leaves it."""
+    if text:
+        texts[pair] = text
+    elif text is not None:
+        texts.pop(pair, None)

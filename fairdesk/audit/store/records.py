@@ -1,0 +1,369 @@
+"""What the audit file remembers, as its readers see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.repeatability import Repeatability
+from fairdesk.results.events import Figure
+
+
+class RunRecord(msgspec.Struct, frozen=True):
+    """One run as the file remembers it.
+
+    Attributes
+    ----------
+    id : int
+        From 1, in the order of their beginning.
+    spec : RunSpec
+        What was asked.
+    state : str
+        ``"running"``, ``"stopped"``, ``"done"`` or ``"failed"``.
+    message : str
+        Why it failed, or ended early; whole sentences or empty.
+    started, ended : str
+        UTC, ISO 8601; ``ended`` is empty while it runs.
+    elapsed : float
+        Wall seconds, pauses left out.
+    tried, found, queries : int
+        As in `fairdesk.results.events.Progress`; ``found`` counts the findings that are kept.
+    seconds : dict[str, float]
+        Seconds of search per phase.
+    alone : tuple[int, ...]
+        Per protected attribute: findings where changing it alone changes the decision.
+    rejected : int
+        As in `fairdesk.results.events.Progress`.
+    figures : tuple[Figure, ...]
+        What it measured.
+    """
+
+    id: int
+    spec: RunSpec
+    state: str
+    message: str
+    started: str
+    ended: str
+    elapsed: float
+    tried: int
+    found: int
+    queries: int
+    seconds: dict[str, float]
+    alone: tuple[int, ...]
+    rejected: int = 0
+    figures: tuple[Figure, ...] = ()
+
+    @property
+    def answers_changed(self) -> bool:
+        """Whether rows that were queried again in it got another answer: it cannot be repeated."""
+        return any(isinstance(each, Repeatability) for each in self.figures)
+
+
+class RunState(msgspec.Struct, frozen=True):
+    """How a run stands, told while it runs.
+
+    Attributes
+    ----------
+    run_id : int
+        Of the run in the store.
+    method : str
+        A key of `fairdesk.audit.catalogue.methods.METHODS`.
+    state : str
+        ``"running"``, ``"paused"``, ``"stopped"``, ``"done"`` or ``"failed"``.
+    phase, done, total
+        As in `fairdesk.results.events.Progress`; the rest as in `RunRecord`.
+    """
+
+    run_id: int
+    method: str
+    state: str
+    phase: str = ""
+    done: int = 0
+    total: int = 0
+    tried: int = 0
+    found: int = 0
+    queries: int = 0
+    elapsed: float = 0.0
+    seconds: dict[str, float] = msgspec.field(default_factory=dict)
+    alone: tuple[int, ...] = ()
+    message: str = ""
+    rejected: int = 0
+    figures: tuple[Figure, ...] = ()
+
+
+class ModelFile(msgspec.Struct, frozen=True):
+    """A file of a retrained model: how it was checked, or why there is none, and its bytes."""
+
+    told: str
+    size: int
+
+
+#: What an entry of the log is about. ``"exported"``, ``"checked"`` and ``"told"`` change nothing in
+#: the audit: a report is the same before and after them.
+LogKind = Literal[
+    "begun",
+    "decided",
+    "marked",
+    "ran",
+    "learned",
+    "details",
+    "choice",
+    "final",
+    "draft",
+    "exported",
+    "checked",
+    "told",
+]
+#: Entries that leave the audit, and so its report, as they were.
+PASSING: tuple[LogKind, ...] = ("exported", "checked", "told")
+
+
+class LogEntry(msgspec.Struct, frozen=True):
+    """What happened in the audit.
+
+    Attributes
+    ----------
+    at : str
+        When: UTC, ISO 8601, to the second.
+    what : str
+        A sentence.
+    kind : str
+        One of `LogKind`.
+    told : str
+        The same for programs: JSON, or empty.
+    link : str
+        Its fingerprint, as `fairdesk.audit.store.hash_chain` makes it.
+    """
+
+    at: str
+    what: str
+    kind: LogKind = "told"
+    told: str = ""
+    link: str = ""
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """What the first entry tells: SHA-256 of question, table, data file and model file."""
+
+    question: str
+    table: str
+    data: str
+    model: str
+
+
+class Began(msgspec.Struct, frozen=True, tag_field="step", tag="began"):
+    """What the entry of a run's beginning tells.
+
+    Attributes
+    ----------
+    run : int
+        Its number.
+    spec : RunSpec
+        What was asked.
+    versions : dict[str, str]
+        Those that are others than when the audit was made: another machine, a newer FairDesk.
+    """
+
+    run: int
+    spec: RunSpec
+    versions: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Ended(msgspec.Struct, frozen=True, tag_field="step", tag="ended"):
+    """What the entry of a run's end tells: SHA-256 of everything that came of it.
+
+    Attributes
+    ----------
+    run : int
+        Its number.
+    state : str
+        As in `fairdesk.audit.store.records.RunRecord`.
+    ended : str
+        When: UTC, ISO 8601. Of a run that was cut off: when it was last heard of.
+    record : str
+        Of its row: what was asked, state, times, totals, figures.
+    findings : str
+        Of its findings, in the order of their numbers, without what is written into them later.
+    progress : str
+        Of its course.
+    certificate : str
+        Of the certificate's file; empty where there is none.
+    made : str
+        Of what a repair made: rows and files; empty where there is nothing.
+    """
+
+    run: int
+    state: str
+    ended: str
+    record: str
+    findings: str
+    progress: str
+    certificate: str = ""
+    made: str = ""
+
+
+#: What an entry about a run tells.
+StepOfRun = Began | Ended
+
+
+class Weighed(msgspec.Struct, frozen=True, tag_field="about", tag="distances"):
+    """What is told when findings were compared with real people.
+
+    Attributes
+    ----------
+    first, last : int
+        The numbers of the findings, inclusive.
+    sha256 : str
+        Of their numbers, distances, plausibilities and nearest people.
+    """
+
+    first: int
+    last: int
+    sha256: str
+
+
+class Learned(msgspec.Struct, frozen=True, tag_field="about", tag="pair"):
+    """What is told when something was learned of a pair: what, and the document's SHA-256."""
+
+    pair: int
+    what: str
+    sha256: str
+
+
+#: What an entry about what was learned tells.
+StepOfLearning = Weighed | Learned
+
+
+class Marked(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is told when a pair was marked, or noted on."""
+
+    pair: int
+    mark: str | None = None
+    note: str | None = None
+
+
+class ExportedFile(msgspec.Struct, frozen=True):
+    """A file that was exported: its name in the export, where it went, SHA-256 and bytes."""
+
+    name: str
+    path: str
+    sha256: str
+    size: int
+
+
+class Exported(msgspec.Struct, frozen=True):
+    """What is told when files were exported; ``manifest`` is the SHA-256 of the one kept then."""
+
+    files: tuple[ExportedFile, ...]
+    manifest: str = ""
+
+
+class PairQuery(msgspec.Struct, frozen=True):
+    """Which pairs, in which order.
+
+    Attributes
+    ----------
+    run : int, optional
+        Of one run only.
+    order : str
+        ``"id"``, ``"row_score"``, ``"partner_score"``, ``"difference"`` (of the two scores),
+        ``"mark"``, ``"distance"``, ``"plausibility"``, or an attribute's name. The first mean
+        themselves even where an attribute is called the same. Equal ones are in the order they
+        were found.
+    descending : bool
+        The order turned round.
+    where : dict[str, str | tuple[float, float]]
+        Per attribute's name the text of the one value wanted, or a range of codes, inclusive.
+    mark : str, optional
+        With this mark only; ``""`` is unmarked.
+    upto : int, optional
+        Up to this pair's number only: what there was at a moment of a run that goes on.
+    within : float, optional
+        At most so far from the nearest real person only; those not weighed yet are left out.
+    among : tuple[int, ...], optional
+        Of these numbers only.
+    """
+
+    run: int | None = None
+    order: str = "id"
+    descending: bool = False
+    where: dict[str, str | tuple[float, float]] = msgspec.field(default_factory=dict)
+    mark: str | None = None
+    upto: int | None = None
+    within: float | None = None
+    among: tuple[int, ...] | None = None
+
+
+class MinimalPair(msgspec.Struct, frozen=True):
+    """A pair brought as near to a real person as it still gets different decisions.
+
+    Attributes
+    ----------
+    row, partner : tuple[float, ...]
+        Codes of the domain's attributes: the instance, and its partner.
+    row_score, partner_score : float
+        The model's score of the favourable class.
+    row_class, partner_class : int
+        The decided classes.
+    distance, plausibility, nearest
+        As in `Pair`, of ``row``.
+    """
+
+    row: tuple[float, ...]
+    partner: tuple[float, ...]
+    row_score: float
+    partner_score: float
+    row_class: int
+    partner_class: int
+    distance: float
+    plausibility: float
+    nearest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One finding: an individual discriminatory instance and its partner.
+
+    Attributes
+    ----------
+    id, run : int
+        Of the finding and its run.
+    phase : str
+        Of the method.
+    row, partner : NDArray[np.float64]
+        ``(d,)`` codes of the domain; different in protected attributes and what follows them.
+    row_score, partner_score : float
+        The model's score of the favourable class.
+    row_class, partner_class : int
+        The decided classes: positions in the model card's classes.
+    alone : tuple[bool, ...]
+        Per protected attribute: whether changing it alone changes the decision.
+    mark, note : str
+        The auditor's: ``""``, ``"flagged"`` or ``"dismissed"``; any text.
+    distance, plausibility : float, optional
+        How far the nearest real person is, and how usual such a person is among the real ones, as
+        in `fairdesk.individual.realism.plausibility.Plausibility`; ``None`` until it was weighed.
+    nearest : int, optional
+        The position of that real person in ``domain.people(table)``.
+    """
+
+    id: int
+    run: int
+    phase: str
+    row: NDArray[np.float64]
+    partner: NDArray[np.float64]
+    row_score: float
+    partner_score: float
+    row_class: int
+    partner_class: int
+    alone: tuple[bool, ...]
+    mark: str
+    note: str
+    distance: float | None = None
+    plausibility: float | None = None
+    nearest: int | None = None

@@ -1,0 +1,308 @@
+"""A whole audit checked again, by anybody, later and elsewhere.
+
+What is compared: the file with itself and with the log's chain of fingerprints; data and model at
+hand with the audited ones; what the model says now with what the audit says that it said; and what
+follows from the rows of the data, counted once more. The audit is only read.
+
+What nobody gave is told as not checked. Nothing here can show that an audit was made honestly, only
+that what it says holds: who wrote question, findings and log all anew has an audit that agrees with
+itself. Against that stands a manifest, or a report, that was given away before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from fairdesk.audit.plan.spec import AuditSpec, versions
+from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify.figures import (
+    GROUPS,
+    RULE_SETS,
+    Ask,
+    check_exact_shares,
+    check_groups,
+    check_proven,
+    check_rule_sets,
+)
+from fairdesk.audit.verify.files import (
+    SAME_DATA,
+    SAME_MODEL,
+    SAME_TABLE,
+    check_data_file,
+    check_model_files,
+    check_scaling,
+    check_table,
+    open_again,
+)
+from fairdesk.audit.verify.pairs import ASKED_AGAIN, check_distances, check_pairs
+from fairdesk.audit.verify.record import Anchor, check_record
+from fairdesk.audit.verify.tally import untried
+from fairdesk.audit.worker.client import Worker
+from fairdesk.certify.proof import certificate
+from fairdesk.certify.proof.certificate import CertificateError
+from fairdesk.certify.proof.verify import Check, verify
+from fairdesk.data.table import Table
+from fairdesk.errors import DataError, StoreError
+from fairdesk.models.inputs.usual import refitted
+from fairdesk.results.events import (
+    ExcessChange,
+    GroupGap,
+    GroupTable,
+    Likeness,
+    LinearGroup,
+    PairShare,
+    Rows,
+    RuleSet,
+    Share,
+    TermRate,
+)
+from fairdesk.results.trials import Trial
+
+_NO_MODEL = "The model was not given: name it with --model."
+_NO_DATA = "The data were not given: name them with --data."
+_OTHER_MODEL = "Another model is not asked: what it says tells nothing of this audit."
+
+
+class Recheck(msgspec.Struct, frozen=True):
+    """An audit that is to be checked again, and what is at hand for it.
+
+    Attributes
+    ----------
+    audit : Path
+        Its file.
+    data, model : Path, optional
+        The table and the model; what needs one that is missing is told as not checked.
+    companions : tuple[Path, ...]
+        Files beside the model. They are looked for where they were, and beside it, too.
+    sample : int, optional
+        So many pairs are looked at, drawn at random; ``None`` for all.
+    seconds : float
+        Of each certificate boxes are proven once more for so long, and a solver may look for
+        contradictions for so long.
+    seed : int
+        Of all randomness.
+    points : int
+        So many people are drawn from the boxes of each kind of a certificate.
+    everything : bool
+        Whether every box of a certificate is proven once more, however long that takes.
+    trusted : bool
+        Whether a model file that is a program may run. FairDesk's own samples always may.
+    make_environment : bool
+        Whether the environment that the model was audited in may be made, where it is not there.
+    """
+
+    audit: Path
+    data: Path | None = None
+    model: Path | None = None
+    companions: tuple[Path, ...] = ()
+    sample: int | None = None
+    seconds: float = 60.0
+    seed: int = 0
+    points: int = 10_000
+    everything: bool = False
+    trusted: bool = False
+    make_environment: bool = False
+
+
+def recheck(
+    worker: Worker,
+    store: Store,
+    asked: Recheck,
+    say: Callable[[str], None],
+    anchor: Anchor | None,
+) -> Iterator[Check]:
+    """Check an audit again.
+
+    Parameters
+    ----------
+    worker : Worker
+        Reads the data, opens the model and asks it.
+    store : Store
+        The audit, opened to be read.
+    asked : Recheck
+        With what.
+    say : callable
+        Told what goes on, a sentence at a time; an exception out of it ends the check.
+    anchor : Anchor, optional
+        What a manifest or a report says of the log.
+
+    Yields
+    ------
+    Check
+        One after the other.
+
+    Raises
+    ------
+    FairDeskError
+        When it cannot be checked: a file cannot be read, or the model not be opened.
+    """
+    rng = np.random.default_rng(asked.seed)
+    say("Reading the audit’s log")
+    yield from check_record(store, anchor)
+    try:
+        table = store.table()
+        store.runs()
+    except StoreError as error:
+        yield Check("What the audit holds can be read", 1, 1, 0, (str(error),))
+        return
+    say("Comparing the data")
+    yield from _data(worker, store.spec, asked, table)
+    if refitted(store.spec.mapping):
+        yield check_scaling(store.spec, table)
+    say("Opening the model")
+    same, said = _model(worker, store.spec, asked, say)
+    yield same
+    people = store.spec.domain.people(table)
+    ask = None
+    if not said:
+        ask = partial(worker.predict, store.spec.mapping, store.spec.domain.attributes)
+    try:
+        yield from _people(worker, store, asked, ask, people, said, say)
+    except StoreError as error:
+        yield Check("Pairs can be read", 1, 1, 0, (str(error),))
+    say("Counting groups again")
+    yield from _figures(worker, store, ask, people, rng, said)
+    for run in store.certified_runs():
+        yield from _certificate(worker, store, run, asked, ask, people, rng, said, say)
+
+
+def _data(worker: Worker, spec: AuditSpec, asked: Recheck, table: Table) -> Iterator[Check]:
+    """Compare the data's file, and what it gives when it is read again."""
+    if asked.data is None:
+        yield untried(SAME_DATA, _NO_DATA)
+        yield untried(SAME_TABLE, _NO_DATA)
+        return
+    yield check_data_file(spec, asked.data)
+    try:
+        read = worker.read_table(asked.data, spec.data.dialect)
+    except DataError as error:
+        yield Check(SAME_TABLE, 1, 1, 0, (str(error),))
+        return
+    yield check_table(table, read)
+
+
+def _model(
+    worker: Worker, spec: AuditSpec, asked: Recheck, say: Callable[[str], None]
+) -> tuple[Check, str]:
+    """Open the model, if it is the audited one; else say why it cannot be asked."""
+    if spec.predictions:
+        no_model = f"There is no model: the decisions are the column “{spec.predictions}”."
+        return Check(SAME_MODEL, 0, 0, 0, (no_model,)), no_model
+    if asked.model is None:
+        return untried(SAME_MODEL, _NO_MODEL), _NO_MODEL
+    check = check_model_files(spec, asked.model, asked.companions)
+    if check.failed:
+        return check, _OTHER_MODEL
+    if check.unknown:
+        return check, check.told[0]
+    open_again(
+        worker,
+        spec,
+        asked.model,
+        asked.companions,
+        say,
+        trusted=asked.trusted,
+        make_environment=asked.make_environment,
+    )
+    return check, ""
+
+
+def _people(
+    worker: Worker,
+    store: Store,
+    asked: Recheck,
+    ask: Ask | None,
+    people: Rows,
+    said: str,
+    say: Callable[[str], None],
+) -> Iterator[Check]:
+    """Look at reported pairs."""
+    if not store.count(PairQuery()):
+        return
+    yield from check_pairs(store, ask, asked.sample, asked.seed, say)
+    if ask is None:
+        yield untried(ASKED_AGAIN, said)
+    say("Comparing pairs with real people")
+    ranking = versions().get("scikit-learn") == store.spec.versions.get("scikit-learn")
+    yield check_distances(store, worker, people, asked.seed, as_then=ranking)
+
+
+def _figures(
+    worker: Worker,
+    store: Store,
+    ask: Ask | None,
+    people: Rows,
+    rng: np.random.Generator,
+    said: str,
+) -> Iterator[Check]:
+    """Count again what follows from the rows of the data."""
+    told = {type(each) for run in store.runs() for each in run.figures}
+    if GroupTable in told:
+        recorded = bool(store.spec.predictions)
+        yield check_groups(store, worker) if ask or recorded else untried(GROUPS, said)
+    if RuleSet in told:
+        yield check_rule_sets(store, ask) if ask else untried(RULE_SETS, said)
+    if ask is not None:
+        yield from check_exact_shares(store, ask, people, rng)
+    one_by_one = {Share, ExcessChange, PairShare, Likeness}
+    chance = told & {*one_by_one, GroupGap, LinearGroup, TermRate, RuleSet, Trial}
+    if chance:
+        yield untried(
+            "What is estimated from samples, and what repairs measured",
+            "That takes the whole run: “fairdesk reproduce” repeats it with the same seeds.",
+        )
+
+
+def _certificate(
+    worker: Worker,
+    store: Store,
+    run: int,
+    asked: Recheck,
+    ask: Ask | None,
+    people: Rows,
+    rng: np.random.Generator,
+    said: str,
+    say: Callable[[str], None],
+) -> Iterator[Check]:
+    """Check what a run has proven, as a certificate by itself is checked."""
+    try:
+        kept = store.certificate(run)
+    except StoreError as error:
+        yield Check(f"Run {run}: the certificate can be read", 1, 1, 0, (str(error),))
+        return
+    if kept is None:
+        return
+    header, arrays = certificate.decoded(kept[0]), kept[1]
+    yield check_proven(store, run, header)
+    if ask is None:
+        yield untried(f"Run {run}: the certificate, held against the model", said)
+        return
+    roots = arrays["root_low"], arrays["root_high"]
+    checks = verify(
+        header,
+        arrays,
+        ask,
+        partial(worker.solve, header, roots),
+        partial(worker.reprove, header, roots),
+        everything=asked.everything,
+        sample=asked.points,
+        seconds=asked.seconds,
+        rng=rng,
+        people=people,
+    )
+    while True:
+        try:
+            check = next(checks, None)
+        except CertificateError as error:
+            yield Check(f"Run {run}: the certificate’s boxes", 1, 1, 0, (str(error),))
+            return
+        if check is None:
+            return
+        say(f"Checked the certificate of run {run}: {check.name}")
+        yield msgspec.structs.replace(check, name=f"Run {run}: {check.name}")

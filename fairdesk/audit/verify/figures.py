@@ -1,0 +1,297 @@
+"""Figures of an audit worked out again: tables of groups, rule sets, shares of everybody."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.runs.run import run as run_again
+from fairdesk.audit.store.records import RunRecord
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify.pairs import TOLERANCE
+from fairdesk.audit.verify.tally import Tally
+from fairdesk.audit.worker.client import Worker
+from fairdesk.certify.proof.certificate import Header
+from fairdesk.certify.proof.verify import Check
+from fairdesk.data.domain.attributes import encode
+from fairdesk.groups.tabular.membership import members
+from fairdesk.groups.tabular.sampling import starting
+from fairdesk.groups.testsgd import MOST_ROWS
+from fairdesk.individual.engine.sampling import one_per_fixed
+from fairdesk.individual.shares.intervals import clopper_pearson
+from fairdesk.models.model import favourable_scores, labels
+from fairdesk.results.events import Figure, Proven, Rows, RuleSet, Scores, Share
+
+#: What hangs on a clock, and so is never the same twice: of which figures.
+_TIMES = frozenset({"seconds"})
+#: Of what is proven, its course too is told by the clock.
+_BY_THE_CLOCK = frozenset({"course"})
+#: Shares of rows are sums of float64, or of float32 scores that another machine gives otherwise.
+_CLOSE = 1e-6
+#: People who are drawn to see whether a share of everybody can be, and how unlikely it is that
+#: chance alone refutes a true one.
+_DRAWN, _CHANCE = 20_000, 1e-4
+#: Members of similar sets that are asked about at once.
+_AT_ONCE = 200_000
+
+GROUPS = "Tables of groups, counted again"
+RULE_SETS = "Rule sets: their people in the data, and how these fare"
+
+Ask = Callable[[Rows], Scores]
+
+
+def differences(
+    then: tuple[Figure, ...], now: tuple[Figure, ...], close: float = _CLOSE
+) -> list[str]:
+    """Compare figures field by field; what is measured by the clock is left out.
+
+    Parameters
+    ----------
+    then, now : tuple[Figure, ...]
+        In the same order.
+    close : float
+        Numbers with a fraction may differ by so much, as a part of the greater of them and 1;
+        counts and texts by nothing.
+
+    Returns
+    -------
+    list[str]
+        A sentence for each field that differs.
+    """
+    said = []
+    if len(then) != len(now):
+        said.append(f"There were {len(then):,} figures, and now there are {len(now):,}.")
+    for place, (first, second) in enumerate(zip(then, now, strict=False), start=1):
+        name = type(first).__name__
+        if type(first) is not type(second):
+            said.append(f"Figure {place} was {name}, and is {type(second).__name__}.")
+            continue
+        # what stands in a table of everything else proven is no time
+        left_out = _TIMES | (_BY_THE_CLOCK if name == "Proven" else frozenset())
+        fields = _differing(
+            msgspec.to_builtins(first), msgspec.to_builtins(second), close, left_out
+        )
+        said += [f"Figure {place} ({name}), {field}." for field in fields]
+    return said
+
+
+def _differing(
+    then: object, now: object, close: float, left_out: frozenset[str], path: str = ""
+) -> Iterator[str]:
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in sorted({*then, *now} - left_out):
+            yield from _differing(
+                then.get(key), now.get(key), close, left_out, f"{path} {key}".strip()
+            )
+    elif isinstance(then, list | tuple) and isinstance(now, list | tuple):
+        if len(then) != len(now):
+            yield f"{path}: {len(then)} entries then, {len(now)} now"
+            return
+        for place, (first, second) in enumerate(zip(then, now, strict=True), start=1):
+            yield from _differing(first, second, close, left_out, f"{path} {place}".strip())
+    elif not _alike(then, now, close):
+        yield f"{path}: {_shown(then)} then, {_shown(now)} now"
+
+
+def _alike(then: object, now: object, close: float) -> bool:
+    if isinstance(then, float) and isinstance(now, float):
+        return then == now or abs(then - now) <= close * max(1.0, abs(then), abs(now))
+    return type(then) is type(now) and then == now
+
+
+def _shown(value: object) -> str:
+    text = "nothing" if value is None else f"{value!r}" if isinstance(value, float) else f"{value}"
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def check_groups(store: Store, worker: Worker) -> Check:
+    """Count again how groups fare, and compare that with every table that the audit has."""
+    tally = Tally(GROUPS)
+    measured = [run for run in store.runs() if _answers(run, Answers.RATES) and run.figures]
+    with (
+        tempfile.TemporaryDirectory(prefix="fairdesk-") as folder,
+        Store.create(Path(folder) / "again.fairdesk", store.spec, store.table()) as again,
+    ):
+        for run in measured:
+            if run.state != "done":
+                tally.leave(f"Run {run.id} did not come to its end: its tables are a part.")
+                continue
+            if run.answers_changed:
+                tally.leave(f"Run {run.id}: the model gave the same rows other answers in it.")
+                continue
+            *_, ended = run_again(worker, again, run.spec)
+            if ended.state != "done" or ended.message:
+                tally.leave(f"Run {run.id} could not be repeated: {ended.message}")
+                continue
+            wrong = differences(run.figures, again.runs()[-1].figures)
+            tally.agree(max(len(run.figures) - len(wrong), 0))
+            for said in wrong:
+                tally.differ(f"Run {run.id}: {said}")
+    return tally.check()
+
+
+def _answers(run: RunRecord, answers: Answers) -> bool:
+    method = METHODS.get(run.spec.method)
+    return method is not None and method.answers is answers
+
+
+def check_rule_sets(store: Store, ask: Ask) -> Check:
+    """Count again who of the data is in each rule set, and how they and the others fare.
+
+    What is said of samples rests on chance, and is repeated by `fairdesk.audit.verify.reproducing`
+    only.
+    """
+    tally = Tally(RULE_SETS)
+    spec, table = store.spec, store.table()
+    sought = [
+        (run, [each for each in run.figures if isinstance(each, RuleSet)]) for run in store.runs()
+    ]
+    sought = [(run, sets) for run, sets in sought if sets]
+    domain = spec.domain
+    places = domain.places(table)
+    rows, fine = starting(domain, domain.encode(table)[places])
+    rows, groups = rows[fine], encode(domain.grouping, table)[places][fine]
+    answers: Scores | None = None
+    for run, sets in sought:
+        if run.spec.text or run.spec.method != "testsgd" or run.state != "done":
+            tally.leave(
+                f"The rule sets of run {run.id} are repeated by “reproduce” only.", len(sets)
+            )
+            continue
+        if run.answers_changed:
+            tally.leave(f"Run {run.id}: the model gave the same rows other answers.", len(sets))
+            continue
+        if len(rows) > MOST_ROWS:
+            tally.leave(
+                f"Of more than {MOST_ROWS:,} rows run {run.id} has asked about a part only.",
+                len(sets),
+            )
+            continue
+        if answers is None:
+            answers = np.concatenate(
+                [ask(rows[at : at + _AT_ONCE]) for at in range(0, len(rows), _AT_ONCE)]
+            )
+        for place, each in enumerate(sets, start=1):
+            inside = members(domain.grouping, groups, each.conditions)
+            now = _observed(
+                each, inside, _values(each, answers, spec.decisions, spec.mapping.favourable_class)
+            )
+            told = (each.rows, each.support, each.data_in, each.data_out)
+            tally.compare(
+                all(map(_near, told, now)),
+                f"Rule set {place} of run {run.id} is told to have {_four(told)}; it has "
+                f"{_four(now)}.",
+            )
+    return tally.check()
+
+
+def _values(
+    rule: RuleSet, answers: Scores, decisions: tuple[str, ...], favourable: int
+) -> NDArray[np.float64]:
+    """Give what is counted of each row: whether it gets the decision, or its score."""
+    if rule.outcome:
+        return np.asarray(labels(answers) == decisions.index(rule.outcome), dtype=np.float64)
+    return np.asarray(np.clip(favourable_scores(answers, favourable), 0.0, 1.0))
+
+
+_Observed = tuple[float, float, float | None, float | None]
+
+
+def _observed(_rule: RuleSet, inside: NDArray[np.bool_], values: NDArray[np.float64]) -> _Observed:
+    """Count who is in a rule set: rows, support, and the shares in it and outside."""
+    count = int(inside.sum())
+    shares = [float(values[side].mean()) if side.any() else None for side in (inside, ~inside)]
+    return count, count / len(inside), shares[0], shares[1]
+
+
+def _near(told: float | None, now: float | None) -> bool:
+    # a mean score is counted in 65,536ths
+    return told == now if told is None or now is None else abs(told - now) <= 2 * TOLERANCE
+
+
+def _four(observed: _Observed) -> str:
+    rows, support, *shares = observed
+    inside, outside = ("no one" if each is None else f"{each:.6g}" for each in shares)
+    return f"{rows:,} rows ({support:.6g}), {inside} of them and {outside} of the others"
+
+
+def check_exact_shares(
+    store: Store, ask: Ask, people: Rows, rng: np.random.Generator
+) -> Iterator[Check]:
+    """See whether shares that are told as exact can be: by people drawn at random."""
+    tally = Tally("Shares of everybody, held against people drawn at random")
+    told = [
+        (run, each)
+        for run in store.runs()
+        for each in run.figures
+        if isinstance(each, Share) and each.exact and each.whom == "domain"
+    ]
+    if not told:
+        return
+    domain = store.spec.domain
+    usual = [(run, share) for run, share in told if run.spec.near is None]
+    if len(usual) < len(told):
+        tally.leave("Of people near the data only a share is repeated by “reproduce” only.")
+    if usual:
+        real, _ = domain.admit(people)
+        drawn = domain.sample(rng, _DRAWN, one_per_fixed(domain, real) if len(real) else None)
+        hits = _hits(store, ask, drawn)
+        low, high = (float(end) for end in clopper_pearson(hits, _DRAWN, 1 - _CHANCE))
+        for run, share in usual:
+            tally.compare(
+                low <= share.estimate <= high and share.hits <= share.people,
+                f"Run {run.id} tells of {share.hits:,} of {share.people:,} people; of {_DRAWN:,} "
+                f"drawn at random it were {hits:,}, which speaks of {low:.4g} to {high:.4g}.",
+            )
+    yield tally.check()
+
+
+def _hits(store: Store, ask: Ask, drawn: Rows) -> int:
+    """Count who of people is discriminated against."""
+    domain, hits = store.spec.domain, 0
+    size = max(1, _AT_ONCE // len(domain.combinations))
+    for start in range(0, len(drawn), size):
+        similar = domain.similar(drawn[start : start + size])
+        flat = similar.reshape(-1, similar.shape[2])
+        allowed = domain.allowed(flat)
+        answers = np.full(len(flat), -1, dtype=np.intp)
+        answers[allowed] = labels(ask(flat[allowed]))
+        decided = answers.reshape(similar.shape[:2])
+        most = decided.max(axis=1, keepdims=True)
+        hits += int(((decided != most) & (decided >= 0)).any(axis=1).sum())
+    return hits
+
+
+def check_proven(store: Store, run_id: int, header: Header) -> Check:
+    """Check that a certificate speaks of this audit, and that what is told of it is in it."""
+    tally = Tally(f"Run {run_id}: the certificate is of this audit, and says what is told")
+    spec = store.spec
+    tally.compare(
+        header.model.sha256 == spec.model.sha256, "It speaks of another model than the audit."
+    )
+    tally.compare(header.mapping == spec.mapping, "It speaks of a model that is fed otherwise.")
+    tally.compare(header.domain == spec.domain, "It speaks of other people than the audit.")
+    (run,) = (run for run in store.runs() if run.id == run_id)
+    # what is told of one attribute by itself is another question, which no certificate is kept of
+    protected = tuple(spec.domain.names[i] for i in spec.domain.protected.tolist())
+    for each in run.figures:
+        if not (isinstance(each, Proven) and each.of == "domain" and each.attributes == protected):
+            continue
+        told = (each.total, each.certified_people, each.falsified_people)
+        held = (header.total, header.certified, header.falsified)
+        tally.compare(
+            told == held,
+            f"The audit tells of {told[1]} certified and {told[2]} falsified of {told[0]} people; "
+            f"the certificate of {held[1]} and {held[2]} of {held[0]}.",
+        )
+        tally.compare(
+            (each.certified, each.falsified) == (header.certified_share, header.falsified_share),
+            "The shares that the audit tells are not those of the certificate.",
+        )
+    return tally.check()

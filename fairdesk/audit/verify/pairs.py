@@ -1,0 +1,346 @@
+"""Reported pairs looked at again: whether they are what the audit says, asked of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.audit.catalogue.methods import parse_options
+from fairdesk.audit.store.records import Pair, PairQuery, RunRecord
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify.tally import Tally
+from fairdesk.audit.worker.client import Worker
+from fairdesk.certify.proof.verify import Check
+from fairdesk.data.domain.domain import Domain
+from fairdesk.errors import DataError
+from fairdesk.individual.engine.context import margin
+from fairdesk.models.model import Mapping, favourable_scores, labels
+from fairdesk.results.events import Rows, Scores
+
+#: A score may be off by so much, as a part of the greater of the score and 1. Another machine adds
+#: up in another order, and may have another exponential: in float32 that moves a score by some
+#: millionths. A decision whose score is no farther than this from the border is not certain.
+TOLERANCE = 1e-5
+#: Of distances and ranks, which are worked out in float64 by the same steps.
+EXACT = 1e-9
+#: Pairs that are looked at together; and rows that the model is sent at once.
+_AT_ONCE, _MOST_ROWS = 4_000, 200_000
+#: Pairs whose distance from real people is worked out again.
+WEIGHED = 2_000
+
+#: A check that needs the model.
+ASKED_AGAIN = "The model, asked again, decides about each pair as it is told"
+
+Ask = Callable[[Rows], Scores]
+Mask = NDArray[np.bool_]
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Some pairs, side by side: ``(n, d)`` rows and partners, ``(n,)`` of all else."""
+
+    numbers: list[int]
+    rows: Rows
+    partners: Rows
+    scores: Rows
+    decided: NDArray[np.intp]
+    alone: Mask
+    gamma: Rows
+
+    @classmethod
+    def of(cls, pairs: Sequence[Pair], gammas: dict[int, float]) -> _Pairs:
+        return cls(
+            numbers=[each.id for each in pairs],
+            rows=np.stack([each.row for each in pairs]),
+            partners=np.stack([each.partner for each in pairs]),
+            scores=np.array([(each.row_score, each.partner_score) for each in pairs]).T,
+            decided=np.array([(each.row_class, each.partner_class) for each in pairs]).T,
+            alone=np.array([each.alone for each in pairs], dtype=np.bool_),
+            gamma=np.array([gammas.get(each.run, 0.0) for each in pairs]),
+        )
+
+
+def check_pairs(
+    store: Store, ask: Ask | None, sample: int | None, seed: int, say: Say
+) -> Iterator[Check]:
+    """Look at reported pairs again.
+
+    Parameters
+    ----------
+    store : Store
+        The audit.
+    ask : callable, optional
+        Asks the model about ``(n, d)`` rows; without it only the pairs themselves are looked at.
+    sample : int, optional
+        So many pairs are drawn at random; ``None`` for all.
+    seed : int
+        Of the drawing.
+    say : callable
+        Told how far it is.
+
+    Yields
+    ------
+    Check
+        Whether each pair is of two people of the domain that differ in what is protected only;
+        then whether the model decides, and scores, as the audit says, and whether the attributes
+        of which one is said to be enough are these.
+    """
+    domain, total = store.spec.domain, store.count(PairQuery())
+    people = Tally("Each pair is two people of the domain who differ in what is protected only")
+    looked = _Looked(domain, store.spec.mapping, ask)
+    gammas = {run.id: _gamma(run) for run in store.runs()}
+    wanted = None if sample is None or sample >= total else _some(total, sample, seed)
+    done, count = 0, total if wanted is None else len(wanted)
+    drawn = _drawn(store, wanted)
+    while some := list(islice(drawn, _AT_ONCE)):
+        pairs = _Pairs.of(some, gammas)
+        fine = _are_people(domain, pairs, people)
+        looked.at(pairs, fine)
+        done += len(some)
+        say(f"Looked at {done:,} of {count:,} pairs again")
+    if wanted is not None:
+        people.remark(
+            f"{count:,} of the {total:,} pairs were looked at, drawn at random (seed {seed})."
+        )
+    yield people.check()
+    if ask is not None:
+        yield from looked.checks()
+
+
+def _some(total: int, sample: int, seed: int) -> NDArray[np.int64]:
+    """Draw places of pairs."""
+    return np.random.default_rng(seed).choice(total, sample, replace=False)
+
+
+def _drawn(store: Store, wanted: NDArray[np.int64] | None) -> Iterator[Pair]:
+    """Give the pairs at some places, or all."""
+    if wanted is None:
+        yield from store.each_pair(PairQuery())
+        return
+    chosen = np.zeros(store.count(PairQuery()), dtype=np.bool_)
+    chosen[wanted] = True
+    for place, pair in enumerate(store.each_pair(PairQuery())):
+        if chosen[place]:
+            yield pair
+
+
+def _gamma(run: RunRecord) -> float:
+    """Tell from which difference of scores on a run counted people who are decided alike."""
+    return float(getattr(parse_options(run.spec.method, run.spec.options), "gamma", 0.0))
+
+
+def _are_people(domain: Domain, pairs: _Pairs, tally: Tally) -> Mask:
+    """Tell which pairs are of two people of the domain, who are two."""
+    # what else could differ is not kept twice: both take it from the first of them
+    inside = domain.contains(pairs.rows) & domain.contains(pairs.partners)
+    two = (pairs.rows[:, domain.protected] != pairs.partners[:, domain.protected]).any(axis=1)
+    fine = np.asarray(inside & two)
+    tally.agree(int(fine.sum()))
+    for place in np.flatnonzero(~fine).tolist():
+        what = (
+            "holds somebody who is not in the domain"
+            if not inside[place]
+            else "differs in nothing that is protected"
+        )
+        tally.differ(f"Pair {pairs.numbers[place]:,} {what}.")
+    return fine
+
+
+class _Looked:
+    """What the model says of pairs now."""
+
+    def __init__(self, domain: Domain, mapping: Mapping, ask: Ask | None) -> None:
+        self._domain, self._mapping, self._model = domain, mapping, ask
+        self._decisions = Tally(ASKED_AGAIN)
+        self._scores = Tally("The model, asked again, scores each pair as it is told")
+        self._alone = Tally("Changing one protected attribute alone is enough where it is told")
+
+    def checks(self) -> Iterator[Check]:
+        self._scores.remark(
+            f"Scores may differ by {TOLERANCE:g} of the greater of the score and 1: the last bits "
+            "of a sum depend on the machine that adds it up."
+        )
+        yield self._decisions.check()
+        yield self._scores.check()
+        yield self._alone.check()
+
+    def at(self, pairs: _Pairs, fine: Mask) -> None:
+        """Ask about pairs."""
+        if self._model is None:
+            return
+        n = len(pairs.rows)
+        if lost := int((~fine).sum()):
+            # whoever cannot be is not sent to the model
+            for tally in (self._decisions, self._scores, self._alone):
+                tally.leave("The model is not asked about who is not in the domain.", lost)
+        if not fine.any():
+            return
+        both = np.concatenate([pairs.rows[fine], pairs.partners[fine]])
+        answers = self._ask(both).reshape(2, int(fine.sum()), -1)
+        own = np.full((n, answers.shape[2]), np.nan, dtype=np.float32)
+        own[fine] = answers[0]
+        numbers = [number for number, good in zip(pairs.numbers, fine, strict=True) if good]
+        self._decided(pairs, fine, answers, numbers)
+        self._scored(pairs, fine, answers, numbers)
+        for place in range(len(self._domain.protected)):
+            self._enough(pairs, fine, own, place)
+
+    def _ask(self, rows: Rows) -> Scores:
+        assert self._model is not None, "asked only where there is a model"  # noqa: S101 - mypy
+        parts = range(0, max(len(rows), 1), _MOST_ROWS)
+        return np.concatenate([self._model(rows[at : at + _MOST_ROWS]) for at in parts])
+
+    def _decided(self, pairs: _Pairs, fine: Mask, answers: Scores, numbers: Sequence[int]) -> None:
+        told, now = pairs.decided[:, fine], labels(answers)
+        same = (told == now).all(axis=0)
+        close = (~_sure(answers) & (told != now)).any(axis=0)
+        # two who are decided alike are a pair by the difference of their scores only
+        apart = _apart(answers, now[0]) > np.maximum(pairs.gamma[fine] - TOLERANCE, 0.0)
+        counts = (now[0] != now[1]) | ((pairs.gamma[fine] > 0) & apart)
+        for number, alike, near, count in zip(numbers, same, close, counts, strict=True):
+            if alike and count:
+                self._decisions.agree()
+            elif near:
+                self._decisions.leave(
+                    "Some scores are so near the border that the decision may be either."
+                )
+            elif alike:
+                self._decisions.differ(f"Pair {number:,} is decided about alike.")
+            else:
+                self._decisions.differ(f"Pair {number:,} is decided about otherwise than is told.")
+
+    def _scored(self, pairs: _Pairs, fine: Mask, answers: Scores, numbers: Sequence[int]) -> None:
+        favourable = self._mapping.favourable_class
+        now = np.stack([favourable_scores(each, favourable) for each in answers])
+        told = pairs.scores[:, fine]
+        off = ~(np.abs(now - told) <= TOLERANCE * np.maximum(1.0, np.abs(told)))
+        self._scores.agree(int((~off.any(axis=0)).sum()))
+        for place in np.flatnonzero(off.any(axis=0)).tolist():
+            who = int(off[:, place].argmax())
+            self._scores.differ(
+                f"A score of pair {numbers[place]:,} is told as {told[who, place]:.9g}, and is "
+                f"{now[who, place]:.9g}."
+            )
+
+    def _enough(self, pairs: _Pairs, fine: Mask, own: Scores, place: int) -> None:
+        """Change one protected attribute of people to every other value that it may have."""
+        domain = self._domain
+        position = int(domain.protected[place])
+        values = np.array(domain.attributes[position].compared)
+        surely, maybe = np.zeros((2, len(pairs.rows)), dtype=np.bool_)
+        for some in np.array_split(
+            np.flatnonzero(fine), max(1, int(fine.sum()) * len(values) // _MOST_ROWS)
+        ):
+            members = np.repeat(pairs.rows[some, None, :], len(values), axis=1)
+            members[:, :, position] = values
+            flat = domain.settle(members).reshape(-1, members.shape[2])
+            other = (pairs.rows[some, position, None] != values).ravel()
+            other[other] = domain.allowed(flat[other])
+            if not other.any():
+                continue
+            who = np.repeat(some, len(values))[other]
+            answers = self._ask(flat[other])
+            counts, sure = _counts(own[who], answers, pairs.decided[:, who], pairs.gamma[who])
+            np.logical_or.at(surely, who, counts & sure)
+            np.logical_or.at(maybe, who, counts | ~sure)
+        told = pairs.alone[:, place]
+        wrong = fine & np.where(told, ~maybe, surely)
+        unclear = fine & ~wrong & (surely != maybe)
+        self._alone.agree(int((fine & ~wrong & ~unclear).sum()))
+        if unclear.any():
+            self._alone.leave(
+                "Some scores are so near the border that the decision may be either.",
+                int(unclear.sum()),
+            )
+        name = domain.names[position]
+        for each in np.flatnonzero(wrong).tolist():
+            self._alone.differ(
+                f"Pair {pairs.numbers[each]:,}: to change “{name}” alone is "
+                f"{'not enough, and is told to be' if told[each] else 'enough, and is not told'}."
+            )
+
+
+def _counts(own: Scores, answers: Scores, told: NDArray[np.intp], gamma: Rows) -> tuple[Mask, Mask]:
+    """Tell which members make a pair with their person, and of which that is sure: ``(n,)``."""
+    both = np.stack([own, answers])
+    mine, other = labels(both)
+    flips = mine != other
+    apart = _apart(both, mine)
+    # where some member flips, only those count that do
+    by_score = (told[0] == told[1]) & (gamma > 0)
+    counts = np.where(by_score, apart > gamma, flips)
+    sure = np.where(by_score, np.abs(apart - gamma) > TOLERANCE, _sure(both).all(axis=0))
+    return np.asarray(counts), np.asarray(sure)
+
+
+def _sure(scores: Scores) -> Mask:
+    """Tell which of ``(..., k)`` scores are farther from another decision than rounding leads."""
+    return np.asarray(margin(scores) > TOLERANCE)
+
+
+def _apart(scores: Scores, decided: NDArray[np.intp]) -> Rows:
+    """Tell how far ``(2, n, k)`` scores are apart, in the class decided for the first: ``(n,)``."""
+    column = decided[:, None] if scores.shape[2] > 1 else np.zeros((len(decided), 1), np.intp)
+    first, second = (np.take_along_axis(each, column, axis=1)[:, 0] for each in scores)
+    return np.asarray(np.abs(first.astype(np.float64) - second))
+
+
+def check_distances(
+    store: Store, worker: Worker, people: Rows, seed: int, *, as_then: bool
+) -> Check:
+    """Work out again how far pairs are from real people, and how usual such people are.
+
+    Parameters
+    ----------
+    store : Store
+        The audit.
+    worker : Worker
+        Compares people; needs no model.
+    people : Rows
+        ``(m, d)``; the real ones.
+    seed : int
+        `WEIGHED` pairs are drawn by it.
+    as_then : bool
+        Whether the library that ranks people has the version of then: else another rank is told,
+        and is no failure.
+    """
+    tally = Tally("Pairs are as far from real people as is told")
+    total = store.count(PairQuery())
+    wanted = _some(total, min(total, WEIGHED), seed)
+    pairs = [pair for pair in _drawn(store, wanted) if pair.distance is not None]
+    if not pairs or not len(people):
+        tally.remark("No pair was compared with real people.")
+        return tally.check()
+    try:
+        now = worker.weigh(store.spec.domain, people, np.stack([pair.row for pair in pairs]))
+    except DataError as error:
+        tally.leave(str(error), len(pairs))
+        return tally.check()
+    for pair, distance, nearest, rank in zip(
+        pairs, now.distance.tolist(), now.nearest.tolist(), now.score.tolist(), strict=True
+    ):
+        told = (pair.distance or 0.0, pair.plausibility or 0.0)
+        if abs(told[0] - distance) > EXACT or pair.nearest != nearest:
+            tally.differ(
+                f"Pair {pair.id:,} is told to be {told[0]:.4g} from a real person, and is "
+                f"{distance:.4g}."
+            )
+        elif abs(told[1] - rank) <= EXACT:
+            tally.agree()
+        elif as_then:
+            tally.differ(
+                f"The plausibility of pair {pair.id:,} is told as {told[1]:.4g}, and is {rank:.4g}."
+            )
+        else:
+            tally.leave("Another version of scikit-learn ranks people otherwise than then.")
+    if len(pairs) < total:
+        tally.remark(
+            f"{len(pairs):,} of the {total:,} pairs were compared again, drawn at random (seed "
+            f"{seed})."
+        )
+    return tally.check()

@@ -1,0 +1,518 @@
+"""A whole audit run again, with the same seeds, options, budgets and edges, and held against it.
+
+With the same versions on the same kind of machine everything comes out alike, but for what the
+clock decides. A run that its time or somebody ended is run until it has asked as many rows: then
+the longer of the two must begin with the shorter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from fairdesk.audit.catalogue.methods import METHODS, Answers, method_named
+from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec, now, versions
+from fairdesk.audit.runs.run import run as run_again
+from fairdesk.audit.store.digests import replayed
+from fairdesk.audit.store.records import LogEntry, PairQuery, RunRecord, RunState
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify.figures import differences
+from fairdesk.audit.verify.files import (
+    check_data_file,
+    check_model_files,
+    check_table,
+    open_again,
+)
+from fairdesk.audit.verify.pairs import TOLERANCE
+from fairdesk.audit.verify.tally import Tally, failures
+from fairdesk.audit.worker.client import Worker
+from fairdesk.certify.proof import certificate
+from fairdesk.certify.proof.verify import Check
+from fairdesk.errors import SpecError
+from fairdesk.results.events import Figure, Proven, Rows
+from fairdesk.results.trials import Trial
+
+AUDIT_FILE = "audit.fairdesk"
+#: What a repair measures by proof is the more the more time there is.
+_BY_TIME = ("certified", "falsified")
+
+
+class Again(msgspec.Struct, frozen=True):
+    """An audit that is to be run again.
+
+    Attributes
+    ----------
+    audit : Path
+        Its file.
+    data, model : Path
+        The table and the model; the latter is left out where there is none.
+    companions : tuple[Path, ...]
+        Files beside the model.
+    runs : tuple[int, ...]
+        Only these, and what they go on with; empty for all.
+    out : Path, optional
+        The folder for the new audit; without it nothing is kept.
+    trusted : bool
+        Whether a model file that is a program may run.
+    make_environment : bool
+        Whether the environment that the model was audited in may be made, where it is not there.
+    """
+
+    audit: Path
+    data: Path
+    model: Path | None = None
+    companions: tuple[Path, ...] = ()
+    runs: tuple[int, ...] = ()
+    out: Path | None = None
+    trusted: bool = False
+    make_environment: bool = False
+
+
+def reproduce(
+    worker: Worker, store: Store, asked: Again, watch: Callable[[RunState], None]
+) -> Iterator[Check]:
+    """Run an audit again.
+
+    Parameters
+    ----------
+    worker : Worker
+        Reads the data, opens the model and runs the methods. Stopping it ends the run.
+    store : Store
+        The audit, opened to be read.
+    asked : Again
+        With what, and which runs.
+    watch : callable
+        Told every state of each run; an exception out of it ends everything.
+
+    Yields
+    ------
+    Check
+        First whether data and model are the audited ones; where they are not nothing is run. Then
+        several of each run.
+
+    Raises
+    ------
+    FairDeskError
+        When a file cannot be read or written, the model not be opened, or a run is not there.
+    """
+    wanted = _wanted(store, asked.runs)
+    spec, table = store.spec, store.table()
+    same = [
+        check_data_file(spec, asked.data),
+        check_table(table, worker.read_table(asked.data, spec.data.dialect)),
+    ]
+    if not spec.predictions:
+        if asked.model is None:
+            raise SpecError("The model was not given.", remedy="Name it with --model.")
+        same.append(check_model_files(spec, asked.model, asked.companions))
+    yield from same
+    if failures(same):
+        return
+    if asked.model is not None and not spec.predictions:
+        open_again(
+            worker,
+            spec,
+            asked.model,
+            asked.companions,
+            lambda _sentence: None,
+            trusted=asked.trusted,
+            make_environment=asked.make_environment,
+        )
+    question = msgspec.structs.replace(spec, created=now(), versions=versions())
+    with _folder(asked.out) as folder, Store.create(folder / AUDIT_FILE, question, table) as made:
+        repeating = _Repeating(worker, store, made)
+        for run in wanted:
+            yield from repeating.run(run, watch)
+
+
+def other_versions(spec: AuditSpec) -> tuple[tuple[str, str, str], ...]:
+    """Tell which versions differ: what of, then, and now.
+
+    What was not looked at then may have been there, and is left out.
+    """
+    there = versions()
+    return tuple(
+        (name, was, there[name])
+        for name, was in sorted(spec.versions.items())
+        if name in there and there[name] != was
+    )
+
+
+@contextmanager
+def _folder(out: Path | None) -> Iterator[Path]:
+    if out is None:
+        with tempfile.TemporaryDirectory(prefix="fairdesk-") as folder:
+            yield Path(folder)
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SpecError(
+            f"The folder “{out}” cannot be made.",
+            why=f"The system says: {error.strerror or error}.",
+            remedy="Choose another folder.",
+        ) from error
+    yield out
+
+
+def _wanted(store: Store, numbers: Sequence[int]) -> list[RunRecord]:
+    """Give the runs to repeat, and those that they go on with, in their order."""
+    runs = {run.id: run for run in store.runs()}
+    if strange := [number for number in numbers if number not in runs]:
+        raise SpecError(
+            f"There is no run {strange[0]} in this audit.",
+            remedy=f"Its runs are: {', '.join(map(str, runs)) or 'none'}.",
+        )
+    chosen, waiting = set[int](), list(numbers or runs)
+    while waiting:
+        number = waiting.pop()
+        if number in runs and number not in chosen:
+            chosen.add(number)
+            waiting += _before(runs[number], runs)
+    return [run for number, run in runs.items() if number in chosen]
+
+
+def _before(run: RunRecord, runs: dict[int, RunRecord]) -> list[int]:
+    """Name the runs that a run works with."""
+    if run.spec.continues:
+        return [run.spec.continues]
+    if run.spec.method != "repair-aequitas":
+        return []
+    found = [number for number, each in runs.items() if each.found and number < run.id]
+    return list(run.spec.pairs_of) or found
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a run found, in its order: ``(n, d)`` people, ``(n,)`` of all else."""
+
+    numbers: list[int]
+    people: Rows
+    scores: Rows
+    decided: Rows
+    alone: Rows
+    phases: list[str]
+
+    @classmethod
+    def of(cls, store: Store, run: int) -> _Found:
+        pairs = list(store.each_pair(PairQuery(run=run)))
+        d, p = len(store.spec.domain.attributes), len(store.spec.domain.protected)
+        return cls(
+            numbers=[each.id for each in pairs],
+            people=np.array([(each.row, each.partner) for each in pairs]).reshape(-1, 2 * d),
+            scores=np.array([(each.row_score, each.partner_score) for each in pairs]).reshape(
+                -1, 2
+            ),
+            decided=np.array([(each.row_class, each.partner_class) for each in pairs]).reshape(
+                -1, 2
+            ),
+            alone=np.array([each.alone for each in pairs]).reshape(-1, p),
+            phases=[each.phase for each in pairs],
+        )
+
+    def differ(self, other: _Found) -> list[int]:
+        """Give the places at which the shorter of two is otherwise."""
+        n = min(len(self.people), len(other.people))
+        near = TOLERANCE * np.maximum(1.0, np.abs(self.scores[:n]))
+        same = (
+            (self.people[:n] == other.people[:n]).all(axis=1)
+            & (self.decided[:n] == other.decided[:n]).all(axis=1)
+            & (self.alone[:n] == other.alone[:n]).all(axis=1)
+            & (np.abs(self.scores[:n] - other.scores[:n]) <= near).all(axis=1)
+            & np.array(
+                [a == b for a, b in zip(self.phases[:n], other.phases[:n], strict=True)], bool
+            )
+        )
+        return np.flatnonzero(~same).tolist()
+
+
+#: Why a run is not held against another one.
+NOT_REPEATABLE = "The model gave the same rows other answers, so it cannot come out the same again."
+
+
+class _Repeating:
+    """The new audit as it grows beside the old one."""
+
+    def __init__(self, worker: Worker, then: Store, now: Store) -> None:
+        self._worker, self._then, self._now = worker, then, now
+        self._runs: dict[int, int] = {}  # the new number of each run that was repeated
+        self._pairs: dict[int, int] = {}  # the new number of each pair
+        self._unlike: set[int] = set()  # runs that came out otherwise
+        self._marked: dict[int, str] = {}  # how pairs are marked in the new audit
+        self._changed = ", ".join(
+            f"{name} {was} then, {there} now" for name, was, there in other_versions(then.spec)
+        )
+
+    def run(self, run: RunRecord, watch: Callable[[RunState], None]) -> Iterator[Check]:
+        """Repeat a run, and compare what comes of it."""
+        name = f"Run {run.id} ({METHODS[run.spec.method].title})"
+        lost = [number for number in _needed(run) if number not in self._runs]
+        if run.state in ("failed", "running") or lost:
+            why = (
+                f"It goes on with run {lost[0]}, which was not repeated."
+                if lost
+                else f"It did not come to an end then: {run.message or 'it was cut off'}"
+            )
+            yield Check(name, 0, 0, 1, (why,))
+            return
+        if run.answers_changed:
+            yield Check(name, 0, 0, 1, (NOT_REPEATABLE,))
+            return
+        self._mark(run)
+        state: RunState | None = None
+        for state in run_again(self._worker, self._now, self._spec(run)):
+            watch(state)
+        record = self._now.runs()[-1]
+        if record.state == "failed":
+            yield Check(name, 1, 1, 0, (f"Now it failed: {record.message}",))
+            return
+        self._runs[run.id] = record.id
+        if record.state == "stopped":
+            raise KeyboardInterrupt
+        checks = list(self._compared(name, run, record))
+        if failures(checks):
+            self._unlike.add(run.id)
+        yield from checks
+
+    def _spec(self, run: RunRecord) -> RunSpec:
+        """Ask the same again, in the numbers of the new audit; by rows where time ended it."""
+        return msgspec.structs.replace(
+            run.spec,
+            continues=self._runs.get(run.spec.continues, 0),
+            pairs_of=tuple(self._runs[number] for number in run.spec.pairs_of),
+            budget=Budget(queries=run.queries) if _by_rows(run) else run.spec.budget,
+        )
+
+    def _mark(self, run: RunRecord) -> None:
+        """Mark pairs as they were marked when a repair began: it takes flagged ones first."""
+        if method_named(run.spec.method).answers is not Answers.REPAIR:
+            return
+        marks = replayed(_entries_before(self._then, run.id)).marks
+        for pair, there in self._pairs.items():
+            if marks.get(pair, "") != self._marked.get(pair, ""):
+                self._now.mark(there, marks.get(pair, ""))
+        self._marked = marks
+
+    def _compared(self, name: str, then: RunRecord, now: RunRecord) -> Iterator[Check]:
+        cut = _cut_short(then) or _cut_short(now)
+        remarks = [f"Other versions: {self._changed}."] if self._changed else []
+        if bad := [number for number in _needed(then) if number in self._unlike]:
+            remarks.append(f"It works with what run {bad[0]} found, which came out otherwise.")
+        figures = bool(then.figures or now.figures)
+        if then.found or now.found or not figures:
+            yield self._findings(name, then, now, remarks, cut=cut)
+        if figures:
+            yield self._figures(name, then, now, remarks, cut=cut)
+        if then.id in self._then.certified_runs():
+            yield self._certificate(name, then, now, remarks)
+        if method_named(then.spec.method).answers is Answers.REPAIR:
+            yield self._made(name, then, now, remarks)
+
+    def _findings(
+        self, name: str, then: RunRecord, now: RunRecord, remarks: Sequence[str], *, cut: bool
+    ) -> Check:
+        tally = Tally(f"{name}: the same findings in the same order")
+        before, after = _Found.of(self._then, then.id), _Found.of(self._now, now.id)
+        n = min(len(before.people), len(after.people))
+        wrong = before.differ(after)
+        same_until = wrong[0] if wrong else n
+        self._pairs |= dict(
+            zip(before.numbers[:same_until], after.numbers[:same_until], strict=True)
+        )
+        tally.agree(n - len(wrong))
+        if wrong:
+            tally.differ(_otherwise(before, after, wrong[0]), len(wrong))
+        more = abs(len(before.people) - len(after.people))
+        if more and cut:
+            tally.remark(
+                f"It found {len(before.people):,} then and {len(after.people):,} now: time, or "
+                "somebody, ended one of the two, and the longer begins with the shorter."
+                if not wrong
+                else f"It found {len(before.people):,} then and {len(after.people):,} now."
+            )
+        elif more:
+            tally.differ(
+                f"It found {len(before.people):,} then and {len(after.people):,} now.", more
+            )
+        _add(tally, wrong or (more and not cut), remarks)
+        return tally.check()
+
+    def _figures(
+        self, name: str, then: RunRecord, now: RunRecord, remarks: Sequence[str], *, cut: bool
+    ) -> Check:
+        tally = Tally(f"{name}: the same figures")
+        proves = method_named(then.spec.method).answers is Answers.PROOF
+        before, after = _timeless(then.figures), _timeless(now.figures)
+        said = differences(before, after)
+        tally.agree(max(len(before) - len(said), 0))
+        if said and (cut or proves):
+            tally.leave(
+                "How far a proof comes hangs on time."
+                if proves
+                else "Time, or somebody, ended one of the two: the figures are of other numbers of "
+                "people.",
+                len(said),
+            )
+        elif said and self._changed and method_named(then.spec.method).answers is Answers.REPAIR:
+            tally.leave(
+                "What a repair comes to hangs on the luck of training, which is another with other "
+                "versions.",
+                len(said),
+            )
+        else:
+            for each in said:
+                tally.differ(each)
+        if proves:
+            _check_proofs(tally, then.figures, now.figures)
+        _add(tally, bool(said), remarks)
+        return tally.check()
+
+    def _certificate(
+        self, name: str, then: RunRecord, now: RunRecord, remarks: Sequence[str]
+    ) -> Check:
+        tally = Tally(f"{name}: the certificates do not contradict each other")
+        kept, made = self._then.certificate(then.id), self._now.certificate(now.id)
+        if kept is None or made is None:
+            tally.differ("There is no certificate now.")
+            return tally.check()
+        (before, first), (after, second) = kept, made
+        was, there = certificate.decoded(before), certificate.decoded(after)
+        tally.compare(
+            was.total == there.total,
+            f"It spoke of {was.total} people, and speaks of {there.total}.",
+        )
+        told = [(int(each.certified), int(each.falsified)) for each in (was, there)]
+        total = int(was.total)
+        tally.compare(
+            told[0][0] + told[1][1] <= total and told[1][0] + told[0][1] <= total,
+            "More people are proven alike in one of them than the other leaves.",
+        )
+        boxes = [int((each["first"] < 0).sum()) for each in (first, second)]
+        if told[0] == told[1]:
+            tally.agree()
+        else:
+            tally.leave(
+                f"{told[0][0]:,} certified and {told[0][1]:,} falsified then, {told[1][0]:,} and "
+                f"{told[1][1]:,} now; {boxes[0]:,} boxes then, {boxes[1]:,} now. How far a proof "
+                "comes hangs on time."
+            )
+            _add(tally, True, remarks)  # noqa: FBT003 - it came out otherwise
+        return tally.check()
+
+    def _made(self, name: str, then: RunRecord, now: RunRecord, remarks: Sequence[str]) -> Check:
+        tally = Tally(f"{name}: the same rows to add, and files of models")
+        before, after = self._then.added_rows(then.id), self._now.added_rows(now.id)
+        if before is None or after is None:
+            tally.compare(before is after, "Rows to add were made once only.")
+        else:
+            alike = before.rows.shape == after.rows.shape and all(
+                np.array_equal(getattr(before, each), getattr(after, each))
+                for each in ("rows", "labels", "seeds")
+            )
+            tally.compare(
+                alike and before.texts == after.texts,
+                f"{len(before.rows):,} rows to add were made then, {len(after.rows):,} now, and "
+                "they are not the same.",
+            )
+        _add(tally, failures([tally.check()]), remarks)
+        for trial in (each.number for each in then.figures if isinstance(each, Trial)):
+            names = set(self._then.models(then.id, trial))
+            there = set(self._now.models(now.id, trial))
+            tally.compare(
+                names == there,
+                f"Of trial {trial} there were the files {sorted(names)}, and are {sorted(there)}.",
+            )
+            other = [
+                each
+                for each in sorted(names & there)
+                if _digest(self._then.model(then.id, trial, each))
+                != _digest(self._now.model(now.id, trial, each))
+            ]
+            if other:
+                tally.remark(
+                    f"{', '.join(other)} of trial {trial} is another file: files of models hold "
+                    "times, and the luck of training. What the models do is compared above."
+                )
+        return tally.check()
+
+
+def _needed(run: RunRecord) -> list[int]:
+    """Name the runs without which a run cannot be asked again."""
+    return [run.spec.continues] if run.spec.continues else list(run.spec.pairs_of)
+
+
+def _cut_short(run: RunRecord) -> bool:
+    """Tell whether something else than the method ended a run."""
+    limited = run.spec.budget != Budget()
+    return run.state == "stopped" or (limited and bool(run.message))
+
+
+def _by_rows(run: RunRecord) -> bool:
+    """Tell whether a run that time or somebody ended can be ended by the rows it had asked."""
+    finishes = method_named(run.spec.method).finishes
+    timed = run.state == "stopped" or run.spec.budget.seconds is not None
+    return _cut_short(run) and timed and not finishes and run.queries > 0
+
+
+def _entries_before(store: Store, run: int) -> list[LogEntry]:
+    """Give the log as it was when a run began; where that is not told, all of it."""
+    entries = store.log_entries()
+    began = (
+        place for place in range(len(entries)) if run in replayed(entries[place : place + 1]).began
+    )
+    return entries[: next(began, len(entries))]
+
+
+def _otherwise(before: _Found, after: _Found, place: int) -> str:
+    """Say how the findings of two runs differ."""
+    keys = [{row.tobytes() for row in each.people} for each in (before, after)]
+    both = len(keys[0] & keys[1])
+    if keys[0] == keys[1] and (before.people[place] == after.people[place]).all():
+        return f"From finding {place + 1:,} on the model answers otherwise about the same pairs."
+    return (
+        f"From finding {place + 1:,} on they are others: {both:,} pairs were found both times, "
+        f"{len(keys[0]) - both:,} then only, and {len(keys[1]) - both:,} now only."
+    )
+
+
+def _timeless(figures: Sequence[Figure]) -> tuple[Figure, ...]:
+    """Leave out what is measured by the clock inside figures."""
+    return tuple(
+        msgspec.structs.replace(
+            each,
+            measures=tuple(one for one in each.measures if one.what not in _BY_TIME),
+            changes=tuple(one for one in each.changes if one.what not in _BY_TIME),
+        )
+        if isinstance(each, Trial)
+        else each
+        for each in figures
+    )
+
+
+def _check_proofs(tally: Tally, then: Sequence[Figure], now: Sequence[Figure]) -> None:
+    """Hold what was proven against what is proven now: neither may leave less than the other."""
+    shares = [
+        [each for each in figures if isinstance(each, Proven) and each.of == "domain"]
+        for figures in (then, now)
+    ]
+    for before, after in zip(*shares, strict=False):
+        tally.compare(
+            before.certified + after.falsified <= 1 and after.certified + before.falsified <= 1,
+            "What was proven then and what is proven now contradict each other.",
+        )
+
+
+def _add(tally: Tally, otherwise: object, remarks: Sequence[str]) -> None:
+    for each in remarks if otherwise else ():
+        tally.remark(each)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,74 @@
+"""Counting what agrees and what differs, for one check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fairdesk.certify.proof.verify import Check
+
+#: What differs is told one by one of so many.
+MOST_TOLD = 5
+
+
+class Tally:
+    """A check that is under way.
+
+    Parameters
+    ----------
+    name : str
+        What is checked, in a few words.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._tried = self._failed = self._unknown = 0
+        self._told: list[tuple[str, int]] = []
+        self._remarks: list[str] = []
+
+    def agree(self, count: int = 1) -> None:
+        """Count what was compared and is as it should be."""
+        self._tried += count
+
+    def differ(self, said: str, count: int = 1) -> None:
+        """Count what was compared and is otherwise; a sentence says how: of the first few."""
+        self._tried += count
+        self._failed += count
+        if said and len(self._told) < MOST_TOLD:
+            self._told.append((said, count))
+
+    def leave(self, said: str, count: int = 1) -> None:
+        """Count what could not be compared; a sentence says why."""
+        self._tried += count
+        self._unknown += count
+        self.remark(said)
+
+    def compare(self, same: bool, said: str) -> bool:  # noqa: FBT001 - what is counted
+        """Count one comparison; gives whether it agreed."""
+        if same:
+            self.agree()
+        else:
+            self.differ(said)
+        return same
+
+    def remark(self, said: str) -> None:
+        """Add a sentence that must be known; once."""
+        if said not in self._remarks:
+            self._remarks.append(said)
+
+    def check(self) -> Check:
+        """Give what came of it."""
+        told = [said for said, _ in self._told]
+        if more := self._failed - sum(count for _, count in self._told):
+            told.append(f"And {more:,} more.")
+        told += self._remarks[:MOST_TOLD]
+        return Check(self._name, self._tried, self._failed, self._unknown, tuple(told))
+
+
+def untried(name: str, why: str) -> Check:
+    """Give a check that nothing could be compared for, and why."""
+    return Check(name, 0, 0, 1, (why,))
+
+
+def failures(checks: Iterable[Check]) -> int:
+    """Count what differs."""
+    return sum(each.failed for each in checks)

@@ -1,0 +1,1 @@
+"""The published baselines: FairQuant and Fairify."""

@@ -1,0 +1,154 @@
+"""What the published methods share here: a network over its space, and what is proven in sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.domain.encoded import Encoded
+from fairdesk.certify.domain.space import Places, Space, sizes
+from fairdesk.certify.layout import network_over
+from fairdesk.certify.proof.certificate import share_down, share_up
+from fairdesk.certify.results import Course
+from fairdesk.errors import SpecError
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.structure.types import Layers, OpaqueError, structure_of
+from fairdesk.results.events import Proven, Rows
+
+#: By how much a sum of so many masses can be off, for each of them.
+_ROUNDED = 2.0**-50
+
+
+def network_of(ledger: Ledger, people: Rows, method: str) -> Encoded:
+    """Write the model under audit over the space of its domain.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Its model is a `FedModel`.
+    people : Rows
+        ``(n, d)``; the data's rows in the domain's codes.
+    method : str
+        What the method is called.
+
+    Raises
+    ------
+    SpecError
+        When the model is no network of dense layers, or mixes attributes before it decides.
+    """
+    fed = cast("FedModel", ledger.asked.model)
+    remedy = "Choose “Certify”, which takes other models too, or estimate the share."
+    try:
+        anatomy = structure_of(fed.opened)
+    except OpaqueError as error:
+        raise SpecError(
+            f"{method} cannot look into this model: {error}.",
+            why="It proves something about dense layers, and has to know their weights.",
+            remedy=remedy,
+        ) from error
+    if not isinstance(anatomy.body, Layers):
+        raise SpecError(
+            f"{method} is for networks of dense layers, and this model is made of trees.",
+            remedy=remedy,
+        )
+    return network_over(ledger.domain, people, anatomy, fed)
+
+
+class Tally:
+    """Adds up what is proven of boxes that share no point.
+
+    Parameters
+    ----------
+    space : Space
+        Whose boxes.
+
+    Attributes
+    ----------
+    boxes : int
+        How many were looked at; counted by whoever looks.
+    seconds : float
+        How long that took.
+    margin : float
+        As of `fairdesk.results.events.Proven`.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self.boxes, self.seconds, self.margin = 0, 0.0, 0.0
+        self._space = space
+        self._alike = self._unlike = self._added = 0
+        self._population = np.zeros(2)
+        self._course = Course()
+        self._names = tuple(space.domain.names[i] for i in space.domain.protected)
+
+    @property
+    def decided(self) -> float:
+        """The share of the domain that is proven so or so, about."""
+        return (self._alike + self._unlike) / max(self._space.total, 1)
+
+    def add(self, low: Places, high: Places, root: NDArray[np.intp], *, unlike: bool) -> None:
+        """Count boxes, ``(B, a)``, in each of which all points are alike, or all unlike."""
+        points = sum(sizes(low, high))
+        self._added += len(low)
+        self._population[int(unlike)] += self._space.masses(low, high, root).sum()
+        if unlike:
+            self._unlike += points
+        else:
+            self._alike += points
+
+    def figures(self, notes: Sequence[str] = ()) -> tuple[Proven, Proven]:
+        """Say what is proven of the domain, and of the population."""
+        total, alike, unlike = self._space.total, self._alike, self._unlike
+        certified, falsified = share_down(alike, total), share_down(unlike, total)
+        self._course.add(self.seconds, certified, falsified)
+        of_domain = Proven(
+            of="domain",
+            attributes=self._names,
+            certified=certified,
+            falsified=falsified,
+            undecided=share_up(total - alike - unlike, total),
+            total=str(total),
+            certified_people=str(alike),
+            falsified_people=str(unlike),
+            exact=alike + unlike == total,
+            boxes=self.boxes,
+            seconds=self.seconds,
+            margin=self.margin,
+            course=self._course.points,
+            notes=tuple(notes),
+        )
+        masses = np.clip(self._population - _ROUNDED * (self._added + 1), 0.0, 1.0).tolist()
+        of_population = Proven(
+            of="population",
+            attributes=self._names,
+            certified=masses[0],
+            falsified=min(masses[1], 1.0 - masses[0]),
+            undecided=max(0.0, 1.0 - masses[0] - masses[1]),
+            exact=of_domain.exact,
+            boxes=self.boxes,
+            seconds=self.seconds,
+            margin=self.margin,
+        )
+        return of_domain, of_population
+
+
+def compared_in(encoded: Encoded) -> list[NDArray[np.intp]]:
+    """Give of each group of the space the combinations that may be and that the model tells apart.
+
+    One stands for all that are the same to the model.
+    """
+    columns = encoded.columns
+    reach = (encoded.layers[0].weights[columns.combined] != 0).any(axis=1)
+    _, which = np.unique(columns.combinations[:, reach], axis=0, return_inverse=True)
+    told = []
+    for allowed in encoded.space.may_be:
+        members = np.flatnonzero(allowed)
+        _, first = np.unique(which.ravel()[members], return_index=True)
+        told.append(members[np.sort(first)])
+    return told
+
+
+__all__ = ["Tally", "compared_in", "network_of"]

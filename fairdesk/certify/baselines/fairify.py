@@ -1,0 +1,318 @@
+"""Fairify: the domain cut into partitions, and a solver asked about each.
+
+Biswas and Rajan, "Fairify: Fairness Verification of Neural Networks", ICSE 2023, Algorithms 1 and
+2: every attribute of more than so many values is cut into chunks; the partitions that this makes
+are visited in a random order; in each, units that bounds prove dead are left out, and z3 is asked
+for two people who differ in protected values only and are decided otherwise.
+
+Three things are otherwise than in the published program. A unit is left out where interval
+arithmetic proves it dead, and linear where it proves it always active; the program's further
+queries about single units are not made. Its heuristic, which leaves out units that a few samples
+did not activate, is no proof, and is not here: a partition that it would have helped with is
+UNKNOWN. And the query lets in whoever is so near the border that the model's own rounding could
+decide otherwise: UNSAT is true of the deployed arithmetic, not only of real numbers. Each answer
+SAT is asked of the model again, and what the model does not confirm is UNKNOWN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from threading import Thread
+from time import perf_counter
+from typing import Annotated, Self
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.baselines.common import Tally, compared_in, network_of
+from fairdesk.certify.domain.encoded import Encoded
+from fairdesk.certify.domain.space import Places, Space
+from fairdesk.certify.proof.solver import Answer, Inquiry, bounds_of, refuse_curves
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.results.events import Event, Measured, Progress, Proven, Rows, timed
+
+#: A solver that thinks is looked after so often, in seconds, and figures are told so often.
+_POLL, _TOLD = 0.1, 0.25
+#: The largest number of steps that progress is told in.
+_MOST_STEPS = 1 << 53
+
+
+class FairifyOptions(msgspec.Struct, frozen=True):
+    """The parameters of Fairify, as its paper has them."""
+
+    partition_size: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=1_000_000,
+            title="Partition size",
+            description="Attributes with more values are cut into chunks of so many (MS).",
+        ),
+    ] = 100
+    soft_seconds: Annotated[
+        float,
+        msgspec.Meta(
+            gt=0,
+            le=100_000,
+            title="Soft limit",
+            description="Seconds that the solver may think about one partition.",
+        ),
+    ] = 100.0
+    hard_seconds: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=1_000_000,
+            title="Hard limit",
+            description="Seconds for all partitions together; 0 is no limit.",
+        ),
+    ] = 1_800.0
+
+
+def search(
+    ledger: Ledger, people: Rows, options: FairifyOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Prove, partition by partition, that nobody in it is treated unlike, as Fairify does.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The model under audit, a network with ReLU units, and who may be asked about.
+    people : Rows
+        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
+    options : FairifyOptions
+        The parameters.
+    rng : np.random.Generator
+        For the order of the partitions.
+
+    Yields
+    ------
+    Event
+        `Progress` several times a second, `Found` for each partition with a counterexample, and
+        `Measured`. Only that example of such a partition counts as falsified.
+
+    Raises
+    ------
+    SpecError
+        When the model is no such network.
+    """
+    return timed(_search(ledger, people, options, rng))
+
+
+def _search(
+    ledger: Ledger, people: Rows, options: FairifyOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    yield ledger.progress("smt", 0, 1)
+    verification = _Verification(ledger, network_of(ledger, people, "Fairify"), options)
+    told = -_TOLD
+    for event in verification.run(rng):
+        if event is not None:
+            yield event
+        if verification.tally.seconds - told >= _TOLD:
+            told = verification.tally.seconds
+            yield Measured("smt", verification.figures())
+        yield verification.progress()
+    yield Measured("smt", verification.figures())
+    yield verification.progress()
+
+
+class _Verification:
+    """What is known of the partitions."""
+
+    def __init__(self, ledger: Ledger, encoded: Encoded, options: FairifyOptions) -> None:
+        refuse_curves(encoded)
+        self._ledger, self._encoded, self._options = ledger, encoded, options
+        self._space = encoded.space
+        self.tally = Tally(self._space)
+        self._compared = compared_in(encoded)
+        members = np.array([len(each) for each in self._compared])[self._space.groups]
+        self._alone = np.flatnonzero(members == 1)
+        asked = np.flatnonzero((members > 1) & ~self._space.unclear)
+        self._partitions = Partitions(self._space, asked, options.partition_size)
+        self._verdicts = {"unsat": 0, "sat": 0, "unknown": 0}
+
+    def run(self, rng: np.random.Generator) -> Iterator[Event | None]:
+        """Ask about one partition after the other; give an event, or nothing, often."""
+        space, alone = self._space, self._alone
+        self.tally.add(space.low[alone], space.high[alone], alone, unlike=False)
+        for low, high, root in self._partitions.shuffled(rng):
+            began = perf_counter()
+            allowed = space.may_be[space.groups[root]]
+            bounds = bounds_of(self._encoded, low, high, np.flatnonzero(allowed))
+            border = float(bounds.rounding.max(initial=0.0) + self._encoded.margins.close)
+            self.tally.margin = max(self.tally.margin, border)
+            verdict = "unknown"
+            # first with those near the border; where only such a one was found, without them
+            for margin in (-border, 0.0):
+                soft = min(self._options.soft_seconds, self._left)
+                inquiry = Inquiry(
+                    self._encoded, low, high, allowed, margin=margin, soft_seconds=soft
+                )
+                with Asking(inquiry) as asking:
+                    while not asking.over(_POLL):
+                        self.tally.seconds += perf_counter() - began
+                        if self._over:
+                            inquiry.stop()
+                        yield None
+                        began = perf_counter()
+                if asking.answer.verdict != "sat":
+                    verdict = "unsat" if margin and asking.answer.verdict == "unsat" else "unknown"
+                    break
+                if self._confirmed(*asking.answer.example, root):
+                    verdict = "sat"
+                    break
+            if verdict == "unsat":
+                self.tally.add(low[None], high[None], np.array([root]), unlike=False)
+            self._verdicts[verdict] += 1
+            self.tally.boxes += 1
+            event = self._ledger.take("smt")
+            self.tally.seconds += perf_counter() - began
+            yield event
+            if self._over:
+                return
+
+    def _confirmed(self, places: Places, combination: int, root: int) -> bool:
+        """Ask the model about the solver's example; count that one person if it is one."""
+        point, own = places[None], np.array([combination])
+        rows = self._space.domain.counterparts(self._space.rows(point), own)
+        if not self._ledger.ask(rows).discriminatory[0]:
+            return False
+        self._ledger.check(rows, own)
+        self.tally.add(point, point, np.array([root]), unlike=True)
+        return True
+
+    @property
+    def _left(self) -> float:
+        hard = self._options.hard_seconds
+        return max(hard - self.tally.seconds, 0.0) if hard else math.inf
+
+    @property
+    def _over(self) -> bool:
+        return self._ledger.over or not self._left
+
+    def progress(self) -> Progress:
+        """Say how far it is: partitions."""
+        total = max(self._partitions.count, 1)
+        done = self.tally.boxes if self._partitions.count else 1
+        scale = max(1, -(-total // _MOST_STEPS))
+        return self._ledger.progress("smt", done // scale, total // scale)
+
+    def figures(self) -> tuple[Proven, Proven]:
+        """Give the figures as they stand."""
+        told, count = self._verdicts, self._partitions.count
+        partitions = "1 partition" if count == 1 else f"{count:,} partitions"
+        sentence = (
+            f"Of {partitions} {told['unsat']:,} were proven alike (UNSAT), "
+            f"{told['sat']:,} hold a counterexample (SAT), the solver gave up on "
+            f"{told['unknown']:,} (UNKNOWN), and {count - self.tally.boxes:,} were not asked about."
+        )
+        notes = [sentence]
+        if told["sat"]:
+            notes.append(
+                "Of a partition with a counterexample only that one person counts as proven unfair."
+            )
+        if self._space.unclear.any():
+            notes.append(
+                "The constraints speak of so many values together that Fairify leaves some people "
+                "undecided from the start."
+            )
+        return self.tally.figures(notes)
+
+
+class Asking:
+    """A solver at work in a thread of its own, so that whoever waits can do something else.
+
+    Leaving it stops the solver and waits for that.
+
+    Attributes
+    ----------
+    answer : Answer
+        ``"unknown"`` until there is one.
+    """
+
+    def __init__(self, inquiry: Inquiry) -> None:
+        self.answer = Answer("unknown")
+        self._inquiry = inquiry
+        self._thread = Thread(target=self._ask, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self._thread.is_alive():
+            # an interruption that comes before the solver begins is lost
+            self._inquiry.stop()
+            self._thread.join(0.02)
+
+    def over(self, seconds: float) -> bool:
+        """Wait for an answer for so long at most; tell whether there is one."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _ask(self) -> None:
+        self.answer = self._inquiry.run()
+
+
+class Partitions:
+    """Boxes that a space is cut into along every axis with more than so many places.
+
+    Parameters
+    ----------
+    space : Space
+        What is cut.
+    roots : NDArray[np.intp]
+        Which of its roots.
+    size : int
+        So many places at most along each axis (MS).
+
+    Attributes
+    ----------
+    count : int
+        How many there are; they are never written down together.
+    """
+
+    def __init__(self, space: Space, roots: NDArray[np.intp], size: int) -> None:
+        self._space, self._size = space, size
+        self._roots: list[int] = roots.tolist()
+        widths = (space.high - space.low + 1)[roots]
+        self._chunks: list[list[int]] = (-(-widths // size)).tolist()
+        self._before = [0]
+        for chunks in self._chunks:
+            self._before.append(self._before[-1] + math.prod(chunks))
+        self.count = self._before[-1]
+
+    def shuffled(self, rng: np.random.Generator) -> Iterator[tuple[Places, Places, int]]:
+        """Give the ends and the root of each partition once, in a random order.
+
+        It is that of the multiples of a random number modulo their count, so that billions of
+        partitions take no memory.
+        """
+        if not self.count:
+            return
+        step, start = _below(self.count, rng), _below(self.count, rng)
+        while math.gcd(step, self.count) != 1:
+            step = step + 1
+        for i in range(self.count):
+            yield self._at((start + i * step) % self.count)
+
+    def _at(self, number: int) -> tuple[Places, Places, int]:
+        own = int(np.searchsorted(np.array(self._before, dtype=object), number, "right")) - 1
+        number -= self._before[own]
+        root = self._roots[own]
+        low, high = self._space.low[root].copy(), self._space.high[root].copy()
+        for i, chunks in enumerate(self._chunks[own]):
+            number, chunk = divmod(number, chunks)
+            low[i] += chunk * self._size
+            high[i] = min(high[i], low[i] + self._size - 1)
+        return low, high, root
+
+
+def _below(count: int, rng: np.random.Generator) -> int:
+    """Draw a whole number from 0 to below a count, however large that is."""
+    return int.from_bytes(rng.bytes(count.bit_length() // 8 + 9), "little") % count
+
+
+__all__ = ["FairifyOptions", "Partitions", "search"]

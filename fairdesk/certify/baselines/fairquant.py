@@ -1,0 +1,365 @@
+"""FairQuant as it was published: depth first, with symbolic forward intervals.
+
+Kim, Wang and Wang, "FairQuant: Certifying and Quantifying Fairness of Deep Neural Networks", ICSE
+2025, Algorithms 1 to 4: a stack of boxes; the bounds of the network's answer for each protected
+value decide a box, or it is halved along the attribute with the greatest smear of the gradient's
+backward intervals; from a certain depth on points are tried first, and a box with a counterexample
+is left at that. It is the yardstick for `certify`, on one thread as the published program is.
+
+What that program does wrong is put right. Points are tried inside the box. All pairs of protected
+values are compared, and all classes. Everything is rounded to the safe side, and so that it holds
+for the model's own arithmetic; counts are whole numbers. A box in which a counterexample was found
+counts as undecided: that proves one point only. The program's end at 0.001 % undecided is left
+out. A single point that is too near the border for any bound is asked of the model itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.baselines.common import Tally, compared_in, network_of
+from fairdesk.certify.domain.encoded import Encoded
+from fairdesk.certify.domain.space import Places, sizes
+from fairdesk.certify.proof.solver import PIECEWISE, bounds_of
+from fairdesk.errors import SpecError
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.models.structure.dense_layers import Activation
+from fairdesk.results.events import Event, Measured, Progress, Proven, Rows, timed
+
+Float64 = NDArray[np.float64]
+#: The loops are left and entered again about so often, and figures are told so often, in seconds.
+_TURN, _TOLD = 0.05, 0.25
+#: So many boxes are looked at in the first turn, and told of at most in any.
+_FIRST, _MOST = 64, 1 << 14
+#: Steps of progress.
+_WHOLE = 1_000
+
+
+class FairQuantOptions(msgspec.Struct, frozen=True):
+    """The parameters of FairQuant, named as in its paper and program."""
+
+    min_sample_depth: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            le=200,
+            title="Depth of sampling",
+            description="From so many halvings on points are tried for a counterexample.",
+        ),
+    ] = 15
+    max_refinement_depth: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            le=200,
+            title="Greatest depth",
+            description="A box that was halved so often is left undecided.",
+        ),
+    ] = 20
+    seconds: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=1_000_000,
+            title="Seconds",
+            description="How long it may take; 0 is until its end.",
+        ),
+    ] = 0.0
+
+
+def search(
+    ledger: Ledger, people: Rows, options: FairQuantOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Prove how many people are treated alike, as FairQuant does.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The model under audit, a network with ReLU units, and who may be asked about.
+    people : Rows
+        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
+    options : FairQuantOptions
+        The parameters.
+    rng : np.random.Generator
+        For the points that are tried.
+
+    Yields
+    ------
+    Event
+        `Progress` and `Measured` several times a second, `Found` for counterexamples, each asked
+        of the model again.
+
+    Raises
+    ------
+    SpecError
+        When the model is no such network.
+    """
+    return timed(_search(ledger, people, options, rng))
+
+
+def _search(
+    ledger: Ledger, people: Rows, options: FairQuantOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    yield ledger.progress("fairquant", 0, _WHOLE)
+    started = perf_counter()
+    encoded = network_of(ledger, people, "FairQuant")
+    _refuse(encoded)
+    walk = _Walk(ledger, encoded, options, rng)
+    # what the reader of the events takes is none of this method's time
+    walk.tally.seconds = perf_counter() - started
+    told = -_TOLD
+    for event in walk.run():
+        if event is not None:
+            yield event
+        if walk.tally.seconds - told >= _TOLD:
+            told = walk.tally.seconds
+            yield Measured("fairquant", walk.figures())
+        yield walk.progress()
+        if ledger.over or 0 < options.seconds <= walk.tally.seconds:
+            break
+    yield Measured("fairquant", walk.figures())
+    yield walk.progress()
+
+
+def _refuse(encoded: Encoded) -> None:
+    """Refuse what the paper has no intervals for."""
+    for layer in encoded.layers[:-1]:
+        own = layer.activation
+        fine = own.name in PIECEWISE and np.isinf(own.ceiling)
+        if not fine or not (own.name != "leaky_relu" or 0.0 <= own.alpha <= 1.0):
+            raise SpecError(
+                f"FairQuant is for networks with ReLU units, and this one has “{own.name}” units.",
+                why="Its symbolic intervals are made for functions of two straight pieces.",
+                remedy="Choose “Certify”, which bounds other units too.",
+            )
+
+
+class _Walk:
+    """The boxes on the stack, and what was told of those that were taken off it."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        encoded: Encoded,
+        options: FairQuantOptions,
+        rng: np.random.Generator,
+    ) -> None:
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.certify.baselines import fairquant_kernels  # noqa: PLC0415
+
+        self._kernels: Any = fairquant_kernels
+        self._ledger, self._encoded, self._options = ledger, encoded, options
+        self._space = encoded.space
+        self.tally = Tally(self._space)
+        self._network = packed(encoded)
+        self._compared = compared_in(encoded)
+        self._random = rng.integers(1, 1 << 63, size=1, dtype=np.uint64)
+        self._seen, self._examples, self._most = 0, 0, _FIRST
+        axes, room = len(self._space.axes), options.max_refinement_depth + 2
+        self._stack = (
+            np.zeros((room, axes), dtype=np.int64),
+            np.zeros((room, axes), dtype=np.int64),
+            np.zeros(room, dtype=np.int64),
+        )
+        self._told = (
+            np.zeros((_MOST, axes), dtype=np.int64),
+            np.zeros((_MOST, axes), dtype=np.int64),
+            np.zeros(_MOST, dtype=np.int64),
+        )
+        everyone = np.arange(len(encoded.combined))
+        for low, high in zip(self._space.low, self._space.high, strict=True):
+            rounding = bounds_of(encoded, low, high, everyone).rounding.max(initial=0.0)
+            self.tally.margin = max(self.tally.margin, float(rounding + encoded.margins.close))
+        self._unused = all(len(each) < 2 for each in self._compared)
+
+    def run(self) -> Iterator[Event | None]:
+        """Go through the roots; give an event, or nothing, every turn."""
+        space = self._space
+        for root in range(len(space.low)):
+            compared = self._compared[space.groups[root]]
+            low, high = space.low[root : root + 1], space.high[root : root + 1]
+            if not len(compared):
+                continue
+            if len(compared) == 1:
+                self.tally.add(low, high, np.array([root]), unlike=False)
+                self._seen += sum(sizes(low, high))
+                yield None
+            elif not space.unclear[root]:
+                yield from self._walk(root, compared.astype(np.int64))
+
+    def _walk(self, root: int, compared: NDArray[np.int64]) -> Iterator[Event | None]:
+        stack_low, stack_high, depths = self._stack
+        stack_low[0], stack_high[0], depths[0] = self._space.low[root], self._space.high[root], 0
+        state = np.array([1, 0, self._numbers(root)], dtype=np.int64)
+        while state[0]:
+            began = perf_counter()
+            done = self._kernels.walk(
+                *(self._most, self._options.min_sample_depth, self._options.max_refinement_depth),
+                *(*self._stack, state, *self._network, compared, self._random, *self._told),
+            )
+            self.tally.boxes += done
+            looked = perf_counter() - began
+            self._book(int(state[1]), root, int(compared[0]))
+            event = self._ledger.take("fairquant")
+            self.tally.seconds += perf_counter() - began
+            if done == self._most:
+                faster = np.clip(_TURN / max(looked, 1e-6), 0.5, 2.0)
+                self._most = int(np.clip(self._most * faster, 1, _MOST))
+            yield event
+
+    def _book(self, told: int, root: int, combination: int) -> None:
+        """Count what was told of boxes, and ask the model about points."""
+        kernels = self._kernels
+        low, high, verdicts = (each[:told] for each in self._told)
+        roots = np.full(told, root)
+        for verdict in (kernels.ALIKE, kernels.UNLIKE):
+            which = verdicts == verdict
+            self.tally.add(low[which], high[which], roots[which], unlike=verdict == kernels.UNLIKE)
+        self._seen += sum(sizes(low, high))
+        example = low[verdicts == kernels.EXAMPLE]
+        self._examples += len(example)
+        if len(example):
+            self._check(example, combination)
+        ask = low[verdicts == kernels.ASK]
+        if len(ask):
+            allowed = self._space.may_be[self._space.groups[root]]
+            answers = self._ledger.ask(self._rows(ask, combination))
+            decided = answers.labels[:, allowed]
+            unlike = (decided != decided[:, :1]).any(axis=1)
+            for which in (unlike, ~unlike):
+                self.tally.add(ask[which], ask[which], roots[: which.sum()], unlike=which is unlike)
+            self._check(ask[unlike], combination)
+
+    def _rows(self, places: Places, combination: int) -> Rows:
+        rows = self._space.rows(places)
+        return self._space.domain.counterparts(rows, np.full(len(rows), combination))
+
+    def _check(self, places: Places, combination: int) -> None:
+        rows = self._rows(places, combination)
+        self._ledger.check(rows, np.full(len(rows), combination))
+
+    def _numbers(self, root: int) -> int:
+        """Count the numbers of a form over a root: one, and one for each variable."""
+        moving = self._space.high[root] - self._space.low[root]
+        listed = np.array([len(table) > 0 for table in self._encoded.tables], dtype=np.bool_)
+        return 1 + int(np.where(listed, moving, moving > 0).sum())
+
+    def progress(self) -> Progress:
+        """Say how far it is: how much of the domain was taken off the stack."""
+        share = self._seen / max(self._space.total, 1)
+        if self._options.seconds:
+            share = max(share, min(1.0, self.tally.seconds / self._options.seconds))
+        return self._ledger.progress("fairquant", int(_WHOLE * min(share, 1.0)), _WHOLE)
+
+    def figures(self) -> tuple[Proven, Proven]:
+        """Give the figures as they stand."""
+        notes = []
+        if self._unused:
+            notes.append("No protected attribute reaches what decides: everybody is alike.")
+        if self._space.unclear.any():
+            notes.append(
+                "The constraints speak of so many values together that FairQuant leaves some boxes "
+                "undecided from the start."
+            )
+        if self._examples:
+            plural = "boxes" if self._examples > 1 else "box"
+            notes.append(
+                f"In {self._examples:,} undecided {plural} a counterexample was found: there "
+                "FairQuant looks no further."
+            )
+        return self.tally.figures(notes)
+
+
+def packed(encoded: Encoded) -> tuple[Any, ...]:
+    """Write a network as the compiled loops read it; as `fairquant_kernels.walk`.
+
+    The last layer becomes the margins: each is a sum of its outputs.
+    """
+    margins = encoded.margins
+    mix, sizes_of_mix = margins.weights, np.abs(margins.weights)
+    widest = max(layer.bias.size for layer in encoded.layers)
+    numbers = len(encoded.space.axes) + sum(map(len, encoded.tables))
+    unit = 2.0**-50 * (numbers + widest + 64)
+    factor, constant = encoded.rounding(encoded.columns.count)
+    largest = float(np.finfo(encoded.precision).max) / 2
+    bias, slopes, combined = encoded.bias, encoded.slopes, encoded.combined
+    tables = [each for each in encoded.tables if len(each)]
+    off = (factor + 4 * unit) * encoded.first_size + encoded.first_off + constant
+    if not (encoded.first_size < largest).all():
+        combined = np.full_like(combined, np.nan)
+    alone = len(encoded.layers) == 1
+    if alone:
+        bias, slopes = bias @ mix - margins.offset, slopes @ mix
+        combined, off = combined @ mix, off @ sizes_of_mix + 4 * unit * np.abs(margins.offset)
+        tables = [each @ mix for each in tables]
+    places = np.cumsum([0, *(len(each) for each in encoded.tables)])
+    table_at = [
+        int(at) if len(each) else -1 for at, each in zip(places, encoded.tables, strict=False)
+    ]
+    weights, spans, biases, bias_spans = [], [], [], []
+    factors, constants = [0.0], [0.0]
+    for k, layer in enumerate(encoded.layers[1:], start=1):
+        last = k == len(encoded.layers) - 1
+        own, own_bias = layer.weights, layer.bias
+        size, size_bias = np.abs(own), np.abs(own_bias)
+        if last:
+            own, own_bias = own @ mix, own_bias @ mix - margins.offset
+            size = size @ sizes_of_mix
+            size_bias = size_bias @ sizes_of_mix + np.abs(margins.offset)
+        weights.append(own.T.ravel())
+        spans.append(size.T.ravel())
+        biases.append(own_bias)
+        bias_spans.append(size_bias)
+        factor, constant = encoded.rounding(len(layer.weights))
+        factors.append(factor)
+        constants.append(constant * (sizes_of_mix.sum(axis=0).max() if last else 1.0))
+    return (
+        np.ascontiguousarray(bias),
+        np.ascontiguousarray(slopes),
+        np.ascontiguousarray(np.concatenate([np.zeros((0, bias.size)), *tables])),
+        np.array(table_at, dtype=np.int64),
+        np.ascontiguousarray(combined),
+        np.ascontiguousarray(off),
+        np.array(
+            [*(layer.bias.size for layer in encoded.layers[:-1]), len(margins.offset)],
+            dtype=np.int64,
+        ),
+        _joined(weights),
+        _joined(spans),
+        _starts(weights),
+        _joined(biases),
+        _joined(bias_spans),
+        _starts(biases),
+        np.array([_below(layer.activation) for layer in encoded.layers]),
+        np.array(factors),
+        np.array(constants),
+        unit,
+        margins.close,
+        largest,
+        margins.winner.astype(np.int64),
+        margins.loser.astype(np.int64),
+        margins.decision.astype(np.int64),
+    )
+
+
+def _below(activation: Activation) -> float:
+    """Give the slope of an activation function below zero."""
+    return {"linear": 1.0, "relu": 0.0}.get(activation.name, float(activation.alpha))
+
+
+def _joined(parts: list[Float64]) -> Float64:
+    return np.concatenate([np.empty(0), *parts])
+
+
+def _starts(parts: list[Float64]) -> NDArray[np.int64]:
+    """Tell where each layer's part begins; the first layer has none."""
+    return np.cumsum([0, 0, *(part.size for part in parts[:-1])]).astype(np.int64)
+
+
+__all__ = ["FairQuantOptions", "packed", "search"]

@@ -1,0 +1,1 @@
+"""Examiners of boxes: bounds of networks, linear models and trees."""

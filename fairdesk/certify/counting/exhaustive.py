@@ -1,0 +1,466 @@
+"""Asking a model about every single point of boxes: where that is cheaper than any bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.domain.columns import Columns
+from fairdesk.certify.domain.space import Places, Space, sizes
+from fairdesk.certify.refine import Counted
+from fairdesk.models.decisions.rule import VALUES
+from fairdesk.models.dense.layers import DenseNetwork
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.model import labels
+
+if TYPE_CHECKING:
+    pass
+
+Float64 = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+#: Rows that are asked about at once where the model is asked row by row.
+_ROWS = 32_768
+#: Points that a thread counts at once, at least and at most; each thread is called so many times.
+_LEAST, _AT_ONCE, _SHARES = 1_024, 1 << 16, 4
+#: Of an axis so many places go at once at most: combinations of the fastest are written out.
+_MOST_PLACES = 1_024
+#: Examples that are kept of each of these.
+_EXAMPLES = 8
+#: Of more combinations it is not counted which two are decided differently.
+_MOST_PAIRED = 32
+#: How speed is tried: with boxes of so many points at first and at last, until it takes so long.
+_TRIED, _MOST_TRIED, _TRYING = 16, 1 << 16, 0.02
+#: What sums of shares can be off by, relatively.
+_ROUNDING = 1e-9
+
+
+class Everyone:
+    """Counts the points of boxes that are treated unlike, each asked of the model.
+
+    Parameters
+    ----------
+    space : Space
+        Whose boxes.
+    fed : FedModel
+        The model.
+    columns : Columns, optional
+        What a network is given at every place of the space; without them, and for models that are
+        no networks of ours, the model is asked in the ordinary way.
+    threads : int
+        How many count at once.
+
+    Attributes
+    ----------
+    pairs : NDArray[np.int64]
+        ``(C, C)``; for how many of all points counted so far the combinations ``c`` and ``d``,
+        ``c < d``, are decided differently. Empty where there are more than 32.
+    points : int
+        How many points those are.
+    """
+
+    def __init__(
+        self, space: Space, fed: FedModel, columns: Columns | None = None, *, threads: int = 2
+    ) -> None:
+        combinations = space.may_be.shape[1]
+        side = combinations if combinations <= _MOST_PAIRED else 0
+        self.pairs: Numbers = np.zeros((side, side), dtype=np.int64)
+        self.points = 0
+        self._seconds = 0.0
+        self._space, self._fed = space, fed
+        self._members = np.asarray(space.may_be.sum(axis=1))
+        self._compiled = None if columns is None else _compiled(space, fed, columns)
+        self._pool = ThreadPoolExecutor(threads)
+        self._threads = threads
+
+    @property
+    def speed(self) -> float:
+        """How many points it counts in a second: as lately, or else as it is tried now."""
+        if self._seconds > _TRYING:
+            return self.points / self._seconds
+        return self._tried
+
+    @cached_property
+    def _tried(self) -> float:
+        rng, space = np.random.default_rng(0), self._space
+        busy = np.flatnonzero(self._members[space.groups] > 1)
+        points, spent, done = _TRIED, 0.0, 0
+        while busy.size and spent < _TRYING and points <= _MOST_TRIED:
+            # a slow model is not asked about more than it takes to see that
+            root = rng.choice(busy, size=2 * self._threads)
+            low, high = _around(space, root, points, rng)
+            started = perf_counter()
+            self._count(low, high, space.groups[root])
+            spent, done = perf_counter() - started, sum(sizes(low, high))
+            points *= 4
+        return done / max(spent, 1e-9) if busy.size else np.inf
+
+    def count(self, low: Places, high: Places, group: NDArray[np.intp]) -> Counted:
+        """Count the points of boxes that are unlike.
+
+        Parameters
+        ----------
+        low, high : Places
+            ``(B, a)``; the ends of each box, both included. None of an unclear root.
+        group : NDArray[np.intp]
+            ``(B,)``; of each the row of `Space.may_be` that says who is compared.
+
+        Raises
+        ------
+        ModelError
+            When the model answers with no number.
+        """
+        started = perf_counter()
+        counted, pairs = self._count(low, high, group)
+        self.pairs += pairs
+        self.points += sum(sizes(low, high))
+        self._seconds += perf_counter() - started
+        return counted
+
+    def _count(self, low: Places, high: Places, group: NDArray[np.intp]) -> tuple[Counted, Numbers]:
+        unlike = np.zeros(len(low), dtype=np.int64)
+        masses = np.zeros((len(low), 2))
+        pairs = np.zeros_like(self.pairs)
+        examples = [np.empty((0, low.shape[1]), dtype=np.int64)]
+        queries = 0
+        # who is compared with nobody is alike
+        some = np.flatnonzero(self._members[group] > 1)
+        low = np.ascontiguousarray(low[some], dtype=np.int64)
+        high = np.ascontiguousarray(high[some], dtype=np.int64)
+        for part in self._parts(low, high, group[some]):
+            np.add.at(unlike, some[part.boxes], part.unlike)
+            np.add.at(masses, some[part.boxes], part.masses)
+            pairs += part.pairs
+            examples.append(part.examples)
+            queries += part.queries
+        # nobody of the data is where there is no mass: then anything is true of it
+        mass = np.where(masses[:, 0] > 0.0, masses[:, 0], 1.0)
+        share = masses[:, 1] / mass
+        alike = np.maximum(1.0 - share * (1.0 + _ROUNDING) - _ROUNDING, 0.0)
+        population = alike, share * (1.0 - _ROUNDING)
+        return Counted(unlike, np.concatenate(examples), queries, population), pairs
+
+    def _parts(self, low: Places, high: Places, group: NDArray[np.intp]) -> Iterator[_Part]:
+        if self._compiled is not None:
+            work = self._compiled.work(low, high, group, self._threads)
+            parts = list(self._pool.map(self._compiled.run, work))
+            if all(part is not None for part in parts):
+                return iter(cast("list[_Part]", parts))
+            # the model itself says what is wrong with its answers
+        return self._asked(low, high, group)
+
+    def _asked(self, low: Places, high: Places, group: NDArray[np.intp]) -> Iterator[_Part]:
+        """Count by asking the model about row after row."""
+        space = self._space
+        at_once = max(1, _ROWS // space.may_be.shape[1])
+        counts = np.array(sizes(low, high), dtype=np.int64)
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        for start in range(0, total, at_once):
+            number = np.arange(start, min(start + at_once, total))
+            box = np.searchsorted(ends, number, "right")
+            places = _places(low[box], high[box], number - (ends - counts)[box])
+            told = decisions(space, self._fed, places, space.may_be[group[box]])
+            unlike = told.differ
+            boxes = np.unique(box)
+            mass = np.ones(len(places))
+            for i, axis in enumerate(space.axes):
+                mass *= axis.mass(places[:, i], places[:, i])
+            firsts = np.searchsorted(box, boxes)
+            yield _Part(
+                boxes,
+                np.add.reduceat(unlike, firsts, dtype=np.int64),
+                np.column_stack([np.add.reduceat(each, firsts) for each in (mass, mass * unlike)]),
+                told.pairs(self.pairs.shape[0]),
+                places[unlike][:_EXAMPLES],
+                told.queries,
+            )
+
+
+class _Part(NamedTuple):
+    """What was counted in parts of some boxes."""
+
+    boxes: NDArray[np.intp]
+    unlike: Numbers
+    masses: Float64
+    pairs: Numbers
+    examples: Places
+    queries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What is decided of whole similar sets.
+
+    Attributes
+    ----------
+    labels : NDArray[np.intp]
+        ``(n, C)``; -1 for those who may not be.
+    queries : int
+        Rows sent to the model.
+    """
+
+    labels: NDArray[np.intp]
+    queries: int
+
+    @property
+    def differ(self) -> NDArray[np.bool_]:
+        """``(n,)``; whether two who may be are decided differently."""
+        most = self.labels.max(axis=1)
+        least = np.where(self.labels < 0, most[:, None], self.labels).min(axis=1)
+        return np.asarray(least < most)
+
+    def pairs(self, side: int) -> Numbers:
+        """Count for each pair of combinations who is decided differently; as `Everyone.pairs`."""
+        counted = np.zeros((side, side), dtype=np.int64)
+        some = self.labels[self.differ]
+        if len(some):
+            for c in range(side):
+                for d in range(c + 1, side):
+                    both = (some[:, c] >= 0) & (some[:, d] >= 0)
+                    counted[c, d] = (both & (some[:, c] != some[:, d])).sum()
+        return counted
+
+
+def decisions(space: Space, fed: FedModel, places: Places, may_be: NDArray[np.bool_]) -> Decisions:
+    """Ask a model about whole similar sets.
+
+    Parameters
+    ----------
+    space : Space
+        Whose points.
+    fed : FedModel
+        The model.
+    places : Places
+        ``(n, a)``.
+    may_be : NDArray[np.bool_]
+        ``(n, C)``; who is asked about.
+    """
+    similar = space.domain.similar(space.rows(places))
+    decided = np.full(may_be.shape, -1, dtype=np.intp)
+    rows = similar[may_be]
+    if len(rows):
+        decided[may_be] = labels(fed.predict(rows))
+    return Decisions(decided, len(rows))
+
+
+def _places(low: Places, high: Places, number: Numbers) -> Places:
+    """Write numbers of points, ``(n,)``, as places in their boxes, ``(n, a)``."""
+    places = low.copy()
+    for i in reversed(range(low.shape[1])):
+        number, digit = np.divmod(number, high[:, i] - low[:, i] + 1)
+        places[:, i] += digit
+    return places
+
+
+def _around(
+    space: Space, root: NDArray[np.intp], most: int, rng: np.random.Generator
+) -> tuple[Places, Places]:
+    """Draw boxes of at most so many points inside roots."""
+    low, high = space.low[root].copy(), space.high[root].copy()
+    for box in range(len(root)):
+        points = 1
+        for i in reversed(range(low.shape[1])):
+            width = int(min(high[box, i] - low[box, i] + 1, max(1, most // points)))
+            low[box, i] = rng.integers(low[box, i], high[box, i] - width + 2)
+            high[box, i] = low[box, i] + width - 1
+            points *= width
+    return low, high
+
+
+# -- networks ----------------------------------------------------------------------------------
+
+
+class _Task(NamedTuple):
+    """A range of boxes, or of one large box some steps."""
+
+    low: Places
+    high: Places
+    group: Numbers
+    first: int
+    begin: int
+    end: int
+
+
+class _Compiled:
+    """Counts by the compiled loops: what they are given, beside boxes."""
+
+    def __init__(
+        self,
+        space: Space,
+        network: DenseNetwork,
+        columns: Columns,
+        rule: tuple[int, float, Numbers],
+    ) -> None:
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.certify.counting import exhaustive_kernels  # noqa: PLC0415
+        from fairdesk.models.dense.forward import packed  # noqa: PLC0415 - as above
+
+        self._kernels = exhaustive_kernels
+        self._may_be = np.ascontiguousarray(space.may_be)
+        self._members = np.asarray(space.may_be.sum(axis=1))
+        side = len(space.may_be[0]) if len(space.may_be[0]) <= _MOST_PAIRED else 0
+        self._side = side
+        self.order, owner, at, values = _written(columns)
+        masses = [_masses(space, i) for i in range(len(space.axes))]
+        mass_at = np.cumsum([0, *(len(each) for each in masses)])[:-1]
+        kind, limit, decision = rule
+        self._fixed = (
+            *(owner, at, values, *packed(network.layers), kind, np.float32(limit), decision),
+            *(np.concatenate([*masses, np.empty(0)]), mass_at.astype(np.int64)),
+        )
+        self._idle = np.setdiff1d(np.arange(len(space.axes)), self.order)
+        self._space = space
+
+    def work(
+        self, low: Places, high: Places, group: NDArray[np.intp], threads: int
+    ) -> Iterator[_Task]:
+        """Share boxes out, so that every thread has some."""
+        group = group.astype(np.int64)
+        points = np.array(sizes(low, high), dtype=np.float64)
+        wide = (high[:, self.order] - low[:, self.order] >= _MOST_PLACES).any(axis=1)
+        # along idle axes everybody is the same: each box then counts by a number of its own
+        most = min(max(points.sum() / (_SHARES * threads), _LEAST), _AT_ONCE)
+        alone = wide | (points > most) | (self._idle.size > 0)
+        first, gathered = 0, 0.0
+        for box in range(len(low)):
+            own = slice(box, box + 1)
+            if not alone[box] and gathered + points[box] <= most:
+                gathered += points[box]
+                continue
+            if box > first:
+                yield _Task(low[first:box], high[first:box], group[first:box], first, 0, 0)
+            first, gathered = box, points[box]
+            if alone[box]:
+                for part in self._narrow(low[box], high[box]):
+                    yield from self._in_steps(*part, group[own], box, most)
+                first, gathered = box + 1, 0.0
+        if len(low) > first:
+            yield _Task(low[first:], high[first:], group[first:], first, 0, 0)
+
+    def _narrow(self, low: Numbers, high: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
+        """Cut a box along axes of very many places."""
+        axis = max(self.order.tolist(), key=lambda i: high[i] - low[i], default=0)
+        if high[axis] - low[axis] < _MOST_PLACES:
+            yield low, high
+            return
+        for start in range(int(low[axis]), int(high[axis]) + 1, _MOST_PLACES):
+            first, last = low.copy(), high.copy()
+            first[axis] = start
+            last[axis] = min(start + _MOST_PLACES - 1, int(high[axis]))
+            yield from self._narrow(first, last)
+
+    def _in_steps(
+        self, low: Numbers, high: Numbers, group: Numbers, box: int, most: float
+    ) -> Iterator[_Task]:
+        """Share a large box out."""
+        steps = self._kernels.steps(self.order, low, high)
+        points = float(np.prod((high - low + 1)[self.order].astype(np.float64)))
+        some = max(1, int(most * steps / points))
+        for begin in range(0, steps, some):
+            yield _Task(low[None], high[None], group, box, begin, min(begin + some, steps))
+
+    def run(self, task: _Task) -> _Part | None:
+        """Count what was shared out; ``None`` where an answer is no number."""
+        low, high, group = task.low, task.high, task.group
+        boxes, width = low.shape
+        pairs = np.zeros((self._side, self._side), dtype=np.int64)
+        unlike, masses = np.zeros(boxes, dtype=np.int64), np.zeros((boxes, 2))
+        if task.end:
+            examples = np.empty((_EXAMPLES, width), dtype=np.int64)
+            unlike[0], shown, fine, masses[0, 0], masses[0, 1] = self._kernels.count(
+                *(low[0], high[0], self.order, task.begin, task.end, self._may_be[group[0]]),
+                *(*self._fixed, pairs, examples),
+            )
+            examples = examples[:shown]
+        else:
+            examples = np.empty((boxes, width), dtype=np.int64)
+            fine = self._kernels.count_boxes(
+                *(low, high, self.order, group, self._may_be),
+                *(*self._fixed, pairs, unlike, masses, examples),
+            )
+            examples = examples[unlike > 0]
+        if not fine:
+            return None
+        asked = np.prod(high[:, self.order] - low[:, self.order] + 1, axis=1)
+        if task.end:
+            asked = asked // self._kernels.steps(self.order, low[0], high[0])
+            asked *= task.end - task.begin
+        # along axes that the model does not look at everybody is treated the same
+        times = np.prod(high[:, self._idle] - low[:, self._idle] + 1, axis=1)
+        for i in self._idle:
+            masses *= self._space.axes[i].mass(low[:, i], high[:, i])[:, None]
+        return _Part(
+            np.arange(task.first, task.first + boxes),
+            unlike * times,
+            masses,
+            pairs * (times[0] if self._idle.size else 1),
+            examples,
+            int((asked * self._members[group]).sum()),
+        )
+
+
+def _compiled(space: Space, fed: FedModel, columns: Columns) -> _Compiled | None:
+    """Give the compiled counter, where it answers to the last bit as the model does."""
+    network, mapping = fed.opened, fed.mapping
+    if not isinstance(network, DenseNetwork):
+        return None
+    if not all(len(own.table) for own in columns.axes if own.columns.size):
+        return None
+    from fairdesk.certify.counting.exhaustive_kernels import ABOVE, GREATEST, REACHED  # noqa: PLC0415
+
+    outputs = network.layers[-1].bias.size
+    if outputs > 1:
+        decision = np.arange(outputs)
+        if mapping.together:
+            decision = np.isin(decision, mapping.together).astype(np.int64)
+        elif mapping.threshold is not None:
+            return None
+        return _Compiled(space, network, columns, (GREATEST, 0.5, decision))
+    if mapping.together:
+        return None
+    limit = 0.5 if mapping.threshold is None else mapping.threshold
+    values = network.card.scores == VALUES and mapping.threshold is not None
+    kind = REACHED if values and not mapping.beyond else ABOVE
+    return _Compiled(space, network, columns, (kind, limit, np.arange(2)))
+
+
+def _written(columns: Columns) -> tuple[Numbers, Numbers, Numbers, NDArray[np.float32]]:
+    """Write columns as the loops read them, and the order in which axes go."""
+    from fairdesk.certify.counting.exhaustive_kernels import COMBINED, CONSTANT  # noqa: PLC0415 - as above
+
+    owner = np.full(columns.count, CONSTANT, dtype=np.int64)
+    numbers: list[Float64] = [columns.constant[j : j + 1] for j in range(columns.count)]
+    firsts = np.full(len(columns.axes), columns.count)
+    for i, own in enumerate(columns.axes):
+        owner[own.columns] = i
+        firsts[i] = own.columns.min(initial=columns.count)
+        for k, j in enumerate(own.columns.tolist()):
+            numbers[j] = own.table[:, k]
+    owner[columns.combined] = COMBINED
+    for k, j in enumerate(columns.combined.tolist()):
+        numbers[j] = columns.combinations[:, k]
+    at = np.cumsum([0, *(len(each) for each in numbers)])[:-1]
+    order = np.argsort(firsts, kind="stable")
+    order = order[firsts[order] < columns.count]
+    values = np.concatenate(numbers).astype(np.float32)
+    return order.astype(np.int64), owner, at.astype(np.int64), values
+
+
+def _masses(space: Space, i: int) -> Float64:
+    """Give how common each place of an axis is."""
+    axis = space.axes[i]
+    masses = np.zeros(axis.count if axis.listed else 0)
+    if masses.size:
+        masses[axis.known] = np.diff(axis.weights)
+    return masses
+
+
+__all__ = ["Decisions", "Everyone", "decisions"]

@@ -1,0 +1,623 @@
+"""Asking a dense network about every point of a box, compiled.
+
+To the last bit the answers of `fairdesk.models.dense.forward.forward`: the same sums in the same
+order, so that what is counted is what the model says. The axes whose numbers come last in the first
+layer's sums go fastest; what comes before is summed up once for all their places. What a layer of
+ReLUs answers with nought for a whole block of points is left out of the next one's sums: it would
+add nothing to them.
+"""
+# numba has no types
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from fairdesk.models.dense.forward import _LINEAR, _RELU, _activate, _widest
+from fairdesk.models.dense.simd import (
+    LANES,
+    ROWS,
+    any_set,
+    listed_sum_1,
+    listed_sum_2,
+    listed_sum_3,
+    listed_sum_4,
+    listed_sum_5,
+    listed_sum_6,
+)
+
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+Choices = NDArray[np.int32]
+
+#: Places of the fastest axes that are kept ready, at least, where there are so many.
+READY = 256
+#: In ``owner``: a column that is everybody's, and one that depends on the protected values.
+CONSTANT, COMBINED = -1, -2
+#: How an answer becomes a decision: above a limit, at or above it, or by the greatest.
+ABOVE, REACHED, GREATEST = 0, 1, 2
+
+_NOUGHT, _LEAST = np.float32(0), np.float32(-np.inf)
+
+
+@njit
+def _sum_up(
+    source: Float32,
+    source_at: int,
+    weights: Float32,
+    at: int,
+    target: Float32,
+    target_at: int,
+    layers: Numbers,
+    i: int,
+    live: Numbers,
+    count: int,
+    least: np.float32,
+) -> None:
+    """Compute a layer before its activation, from the listed inputs."""
+    units, width = layers[i, 1], layers[i, 2]
+    for unit in range(0, units, width):
+        for lane in range(0, ROWS, LANES):
+            to, of = target_at + unit * ROWS + lane, source_at + lane
+            if width == 6:
+                listed_sum_6(source, of, weights, at, target, to, count, least, live, 0)
+            elif width == 5:
+                listed_sum_5(source, of, weights, at, target, to, count, least, live, 0)
+            elif width == 4:
+                listed_sum_4(source, of, weights, at, target, to, count, least, live, 0)
+            elif width == 3:
+                listed_sum_3(source, of, weights, at, target, to, count, least, live, 0)
+            elif width == 2:
+                listed_sum_2(source, of, weights, at, target, to, count, least, live, 0)
+            else:
+                listed_sum_1(source, of, weights, at, target, to, count, least, live, 0)
+        at += (layers[i, 0] + 1) * width
+
+
+@njit
+def _bend(values: Float32, at: int, layers: Numbers, settings: Float32, i: int) -> None:
+    """Apply what a layer's sums have not been through."""
+    kind = layers[i, 3]
+    if kind != _LINEAR and (kind != _RELU or settings[i, 1] < np.inf):
+        _activate(values[at : at + layers[i, 1] * ROWS], kind, settings[i, 0], settings[i, 1])
+
+
+@njit
+def _fill(runs: Float32, j: int, tail: int, blocks: int, number: np.float32) -> None:
+    """Give everybody the same number in one column."""
+    for b in range(blocks):
+        for row in range((b * tail + j) * ROWS, (b * tail + j + 1) * ROWS):
+            runs[row] = number
+
+
+@njit
+def _go_to(
+    step: int, order: Numbers, slow: int, low: Numbers, high: Numbers, places: Numbers
+) -> None:
+    """Fill in the places of the slow axes."""
+    for j in range(slow - 1, -1, -1):
+        span = high[order[j]] - low[order[j]] + 1
+        places[order[j]] = low[order[j]] + step % span
+        step //= span
+
+
+@njit
+def _living(values: Float32, at: int, units: int, kind: int, live: Numbers) -> int:
+    """List the units that are not nought for all rows of a block; one at least."""
+    if kind != _RELU:
+        for unit in range(units):
+            live[unit] = unit
+        return units
+    count = 0
+    for unit in range(units):
+        live[count] = unit
+        count += any_set(values, at) | any_set(values, at + LANES)
+        at += ROWS
+    return max(count, 1)
+
+
+@njit
+def _decide(
+    answers: Float32,
+    at: int,
+    outputs: int,
+    rule: int,
+    limit: np.float32,
+    decision: Numbers,
+    told: Choices,
+    to: int,
+) -> bool:
+    """Fill in what is decided of each row; tell whether all answers are numbers."""
+    bad = 0
+    for i in range(at, at + outputs * ROWS):
+        bad += not abs(answers[i]) < np.inf
+    if rule == ABOVE:
+        for row in range(ROWS):
+            told[to + row] = answers[at + row] > limit
+    elif rule == REACHED:
+        for row in range(ROWS):
+            told[to + row] = answers[at + row] >= limit
+    else:
+        for row in range(ROWS):
+            best = 0
+            for k in range(1, outputs):
+                if answers[at + k * ROWS + row] > answers[at + best * ROWS + row]:
+                    best = k
+            told[to + row] = decision[best]
+    return bad == 0
+
+
+@njit
+def _least(layers: Numbers, i: int) -> np.float32:
+    return _NOUGHT if layers[i, 3] == _RELU else _LEAST
+
+
+@njit
+def _pass_on(
+    spare: Float32,
+    size: int,
+    layers: Numbers,
+    settings: Float32,
+    weights: Float32,
+    live: Numbers,
+) -> int:
+    """Take a block's sums of the first layer through all layers; say where the answers are."""
+    source, target = 0, size
+    _bend(spare, source, layers, settings, 0)
+    for i in range(1, len(layers)):
+        living = _living(spare, source, layers[i, 0], layers[i - 1, 3], live)
+        _sum_up(
+            *(spare, source, weights, layers[i, 4], spare, target),
+            *(layers, i, live, living, _least(layers, i)),
+        )
+        source, target = target, source
+        _bend(spare, source, layers, settings, i)
+    return source
+
+
+@njit
+def _compare(
+    told: Choices, compared: Numbers, b: int, blocks: int, valid: int, apart: Choices
+) -> int:
+    """Mark the rows of a block for which decisions differ, and count them."""
+    apart[:] = 0
+    first = (compared[0] * blocks + b) * ROWS
+    for c in compared[1:]:
+        own = (c * blocks + b) * ROWS
+        for row in range(ROWS):
+            apart[row] |= told[own + row] ^ told[first + row]
+    differ = 0
+    for row in range(valid):
+        differ += apart[row] != 0
+    return differ
+
+
+@njit
+def _pair(
+    told: Choices, compared: Numbers, b: int, blocks: int, valid: int, pairs: Numbers
+) -> None:
+    """Count for each pair of combinations the rows of a block for which the two differ."""
+    for c in compared:
+        for d in compared:
+            if c < d:
+                one, other, differ = (c * blocks + b) * ROWS, (d * blocks + b) * ROWS, 0
+                for row in range(valid):
+                    differ += told[one + row] != told[other + row]
+                pairs[c, d] += differ
+
+
+@njit
+def _open(
+    owner: Numbers, at: Numbers, values: Float32, places: Numbers, row: int, runs: Float32
+) -> None:
+    """Fill in a row's numbers of the first columns, but for those of the protected values."""
+    for column in range(owner.size):
+        if owner[column] != COMBINED:
+            place = 0 if owner[column] < 0 else places[owner[column]]
+            runs[column * ROWS + row] = values[at[column] + place]
+
+
+@njit
+def _fill_combined(
+    owner: Numbers, at: Numbers, values: Float32, c: int, blocks: int, runs: Float32
+) -> None:
+    """Give everybody a combination of protected values."""
+    for column in range(owner.size):
+        if owner[column] == COMBINED:
+            _fill(runs, column, owner.size, blocks, values[at[column] + c])
+
+
+@njit
+def _go_to_fast(
+    point: int, order: Numbers, slow: int, low: Numbers, high: Numbers, places: Numbers
+) -> None:
+    """Fill in the places of the fast axes."""
+    for j in range(order.size - 1, slow - 1, -1):
+        span = high[order[j]] - low[order[j]] + 1
+        places[order[j]] = low[order[j]] + point % span
+        point //= span
+
+
+@njit
+def _write_out(
+    low: Numbers,
+    high: Numbers,
+    order: Numbers,
+    slow: int,
+    ready: int,
+    owner: Numbers,
+    at: Numbers,
+    values: Float32,
+    kept: Float32,
+) -> None:
+    """Fill in the columns of the fast axes, and those that are everybody's, block by block."""
+    tail, blocks = owner.size, (ready + ROWS - 1) // ROWS
+    for j in range(tail):
+        axis, per, found = owner[j], 1, False
+        for k in range(order.size - 1, slow - 1, -1):
+            if order[k] == axis:
+                found = True
+                break
+            per *= high[order[k]] - low[order[k]] + 1
+        if not found:
+            if axis == CONSTANT:
+                _fill(kept, j, tail, blocks, values[at[j]])
+            continue
+        # beyond the last combination it begins anew: what is there is not counted
+        place, times = low[axis], 0
+        for b in range(blocks):
+            for row in range((b * tail + j) * ROWS, (b * tail + j + 1) * ROWS):
+                kept[row] = values[at[j] + place]
+                times += 1
+                if times == per:
+                    times = 0
+                    place = low[axis] if place == high[axis] else place + 1
+
+
+@njit
+def _common(
+    low: Numbers,
+    high: Numbers,
+    order: Numbers,
+    slow: int,
+    ready: int,
+    mass: Float64,
+    mass_at: Numbers,
+) -> Float64:
+    """Give how common each combination of places of the fast axes is, and all of them."""
+    common = np.ones(ready + 1)
+    per = 1
+    for k in range(order.size - 1, slow - 1, -1):
+        axis = order[k]
+        place, times = low[axis], 0
+        for point in range(ready):
+            common[point] *= mass[mass_at[axis] + place]
+            times += 1
+            if times == per:
+                times = 0
+                place = low[axis] if place == high[axis] else place + 1
+        per *= high[axis] - low[axis] + 1
+    common[ready] = common[:ready].sum()
+    return common
+
+
+@njit
+def _sum_heads(
+    step: int,
+    end: int,
+    low: Numbers,
+    high: Numbers,
+    order: Numbers,
+    slow: int,
+    places: Numbers,
+    owner: Numbers,
+    at: Numbers,
+    values: Float32,
+    compared: Numbers,
+    layers: Numbers,
+    weights: Float32,
+    every: Numbers,
+    spare: Float32,
+    heads: Float32,
+) -> None:
+    """Sum up the first columns, for the next steps and each combination."""
+    for row in range(ROWS):
+        _go_to(min(step + row, end - 1), order, slow, low, high, places)
+        _open(owner, at, values, places, row, spare)
+    for c in compared:
+        _fill_combined(owner, at, values, c, 1, spare)
+        to, of = c * spare.size // 2, layers[0, 4]
+        _sum_up(spare, 0, weights, of, heads, to, layers, 0, every, owner.size, _LEAST)
+
+
+@njit
+def _take_up(heads: Float32, of: int, spots: Numbers, first: Float32) -> None:
+    """Let sums go on from what was summed up before."""
+    for unit in range(spots.size):
+        first[spots[unit]] = heads[of + unit * ROWS]
+
+
+@njit
+def _weight(axes: Numbers, places: Numbers, mass: Float64, mass_at: Numbers) -> float:
+    """Give how common the places of some axes are."""
+    weight = 1.0
+    for axis in axes:
+        weight *= mass[mass_at[axis] + places[axis]]
+    return weight
+
+
+@njit
+def _masses(common: Float64, apart: Choices, b: int, valid: int) -> float:
+    """Give how common those are for whom decisions differ, along the fast axes."""
+    total = 0.0
+    for row in range(valid):
+        if apart[row] != 0:
+            total += common[b * ROWS + row]
+    return total
+
+
+@njit
+def _show(
+    apart: Choices,
+    b: int,
+    valid: int,
+    low: Numbers,
+    high: Numbers,
+    order: Numbers,
+    slow: int,
+    places: Numbers,
+    examples: Numbers,
+    shown: int,
+) -> int:
+    """Write down who is unlike, as long as there is room; say how many are written down."""
+    for row in range(valid):
+        if apart[row] != 0 and shown < len(examples):
+            examples[shown] = places
+            _go_to_fast(b * ROWS + row, order, slow, low, high, examples[shown])
+            shown += 1
+    return shown
+
+
+@njit
+def _first_of(order: Numbers, low: Numbers, high: Numbers) -> tuple[int, int]:
+    """Choose how many axes go slowly, and count the combinations of places of the fast ones."""
+    slow, ready = order.size, 1
+    while slow > 0 and ready < READY:
+        slow -= 1
+        ready *= high[order[slow]] - low[order[slow]] + 1
+    return slow, ready
+
+
+@njit("int64(int64[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+def steps(order: Numbers, low: Numbers, high: Numbers) -> int:
+    """Count the steps in which `count` goes through a box."""
+    slow, _ = _first_of(order, low, high)
+    total = 1
+    for j in range(slow):
+        total *= high[order[j]] - low[order[j]] + 1
+    return total
+
+
+@njit(
+    "Tuple((int64, int64, boolean, float64, float64))("
+    "int64[::1], int64[::1], int64[::1], int64, int64, boolean[::1],"
+    " int64[::1], int64[::1], float32[::1], int64[:, ::1], float32[:, ::1], float32[::1],"
+    " int64, float32, int64[::1], float64[::1], int64[::1], int64[:, ::1], int64[:, ::1])",
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
+def count(
+    low: Numbers,
+    high: Numbers,
+    order: Numbers,
+    begin: int,
+    end: int,
+    may_be: Flags,
+    owner: Numbers,
+    at: Numbers,
+    values: Float32,
+    layers: Numbers,
+    settings: Float32,
+    weights: Float32,
+    rule: int,
+    limit: np.float32,
+    decision: Numbers,
+    mass: Float64,
+    mass_at: Numbers,
+    pairs: Numbers,
+    examples: Numbers,
+) -> tuple[int, int, bool, float, float]:
+    """Count the points of a box that are treated unlike.
+
+    Parameters
+    ----------
+    low, high : NDArray[np.int64]
+        ``(a,)``; the ends of the box, both included.
+    order : NDArray[np.int64]
+        The axes that the model looks at, the slowest first: ascending by their first column.
+    begin, end : int
+        Which of the `steps` are gone.
+    may_be : NDArray[np.bool_]
+        ``(C,)``; which combinations of protected values are compared.
+    owner : NDArray[np.int64]
+        ``(m,)``; of each column the axis that it depends on, `CONSTANT` or `COMBINED`.
+    at : NDArray[np.int64]
+        ``(m,)``; where in ``values`` its number at place 0, or for combination 0, is; the others
+        follow.
+    values : NDArray[np.float32]
+        What the network is given, after its centre was subtracted.
+    layers, settings, weights
+        As of `fairdesk.models.dense.forward.forward`.
+    rule : int
+        `ABOVE`, `REACHED` or `GREATEST`.
+    limit : float
+        For the first two.
+    decision : NDArray[np.int64]
+        For the third: ``(outputs,)``; the decision that each class means.
+    mass : NDArray[np.float64]
+        How common each place is in the population.
+    mass_at : NDArray[np.int64]
+        ``(a,)``; where in ``mass`` that of each axis' place 0 is; the others follow.
+    pairs : NDArray[np.int64]
+        ``(C, C)``; to the place ``c, d`` (``c < d``) is added for how many points ``c`` and ``d``
+        are decided differently. Not counted where it is empty.
+    examples : NDArray[np.int64]
+        ``(e, a)``; filled with the first points that are unlike.
+
+    Returns
+    -------
+    int
+        How many combinations of places of the axes in ``order`` are unlike.
+    int
+        How many ``examples`` were filled.
+    bool
+        Whether all answers were numbers; if not, the counts mean nothing.
+    float, float
+        The population's share of what was gone through, and of what is unlike there, up to
+        rounding.
+    """
+    slow, ready = _first_of(order, low, high)
+    blocks = (ready + ROWS - 1) // ROWS
+    fast = np.zeros(low.size, np.bool_)
+    fast[order[slow:]] = True
+    inputs, units, width = layers[0, 0], layers[0, 1], layers[0, 2]
+    head = 0  # columns before the first one of a fast axis
+    while head < inputs - 1 and not (owner[head] >= 0 and fast[owner[head]]):
+        head += 1
+    tail = inputs - head
+    kept = np.zeros(blocks * tail * ROWS, np.float32)
+    _write_out(low, high, order, slow, ready, owner[head:], at[head:], values, kept)
+    common = _common(low, high, order, slow, ready, mass, mass_at)
+    # the first layer's weights, with room for what was summed up before them as their biases
+    stride = (inputs + 1) * width
+    first = weights[layers[0, 4] : layers[0, 4] + (units + width - 1) // width * stride].copy()
+    spots = np.arange(units)
+    spots = (spots // width) * stride + head * width + spots % width
+    size = _widest(layers) * ROWS
+    heads, spare = np.empty(may_be.size * size, np.float32), np.empty(2 * size, np.float32)
+    every, live = np.arange(_widest(layers)), np.empty(_widest(layers), np.int64)
+    told = np.empty(may_be.size * blocks * ROWS, np.int32)
+    compared = np.flatnonzero(may_be)
+    apart, places = np.empty(ROWS, np.int32), low.copy()
+    unlike, shown, fine, gone, unlike_mass = 0, 0, True, 0.0, 0.0
+    for step in range(begin, end):
+        lane = (step - begin) % ROWS
+        if lane == 0 and head > 0:
+            _sum_heads(
+                *(step, end, low, high, order, slow, places, owner[:head], at, values, compared),
+                *(layers, weights, every, spare, heads),
+            )
+        _go_to(step, order, slow, low, high, places)
+        weight = _weight(order[:slow], places, mass, mass_at)
+        gone += weight * common[ready]
+        for j in range(tail):
+            axis = owner[head + j]
+            if axis >= 0 and not fast[axis]:
+                _fill(kept, j, tail, blocks, values[at[head + j] + places[axis]])
+        for c in compared:
+            if head > 0:
+                _take_up(heads, c * size + lane, spots, first)
+            _fill_combined(owner[head:], at[head:], values, c, blocks, kept)
+            for b in range(blocks):
+                _sum_up(
+                    *(kept, b * tail * ROWS, first, head * width, spare, 0),
+                    *(layers, 0, every, tail, _least(layers, 0)),
+                )
+                ended = _pass_on(spare, size, layers, settings, weights, live)
+                to = (c * blocks + b) * ROWS
+                fine &= _decide(spare, ended, layers[-1, 1], rule, limit, decision, told, to)
+        for b in range(blocks):
+            valid = min(ROWS, ready - b * ROWS)
+            differ = _compare(told, compared, b, blocks, valid, apart)
+            if differ > 0:
+                unlike += differ
+                unlike_mass += weight * _masses(common, apart, b, valid)
+                shown = _show(apart, b, valid, low, high, order, slow, places, examples, shown)
+                if pairs.size:
+                    _pair(told, compared, b, blocks, valid, pairs)
+    return unlike, shown, fine, gone, unlike_mass
+
+
+@njit(
+    "boolean(int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], boolean[:, ::1], int64[::1],"
+    " int64[::1], float32[::1], int64[:, ::1], float32[:, ::1], float32[::1],"
+    " int64, float32, int64[::1], float64[::1], int64[::1],"
+    " int64[:, ::1], int64[::1], float64[:, ::1], int64[:, ::1])",
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
+def count_boxes(
+    low: Numbers,
+    high: Numbers,
+    order: Numbers,
+    group: Numbers,
+    may_be: Flags,
+    owner: Numbers,
+    at: Numbers,
+    values: Float32,
+    layers: Numbers,
+    settings: Float32,
+    weights: Float32,
+    rule: int,
+    limit: np.float32,
+    decision: Numbers,
+    mass: Float64,
+    mass_at: Numbers,
+    pairs: Numbers,
+    unlike: Numbers,
+    masses: Float64,
+    examples: Numbers,
+) -> bool:
+    """Count the points of many small boxes that are treated unlike.
+
+    Parameters
+    ----------
+    low, high : NDArray[np.int64]
+        ``(B, a)``.
+    group : NDArray[np.int64]
+        ``(B,)``; of each the row of ``may_be``, ``(G, C)``, that holds.
+    unlike : NDArray[np.int64]
+        ``(B,)``; filled, as `count` gives it.
+    masses : NDArray[np.float64]
+        ``(B, 2)``; filled likewise.
+    examples : NDArray[np.int64]
+        ``(B, a)``; filled for boxes that have one.
+    order, owner, at, values, layers, settings, weights, rule, limit, decision, mass, mass_at, pairs
+        As of `count`.
+
+    Returns
+    -------
+    bool
+        Whether all answers were numbers.
+    """
+    fine = True
+    for b in range(len(low)):
+        unlike[b], _, numbers, masses[b, 0], masses[b, 1] = count(
+            low[b],
+            high[b],
+            order,
+            0,
+            steps(order, low[b], high[b]),
+            may_be[group[b]],
+            owner,
+            at,
+            values,
+            layers,
+            settings,
+            weights,
+            rule,
+            limit,
+            decision,
+            mass,
+            mass_at,
+            pairs,
+            examples[b : b + 1],
+        )
+        fine &= numbers
+    return fine

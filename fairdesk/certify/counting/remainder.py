@@ -1,0 +1,175 @@
+"""What sampling says of the people for whom nothing is proven, and of the data's own.
+
+Neither is ever added to what is proven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.counting.exhaustive import decisions
+from fairdesk.certify.domain.space import Places, Space
+from fairdesk.certify.refine import Refinery
+from fairdesk.individual.engine.context import Ledger, in_parts
+from fairdesk.individual.engine.sampling import Pace
+from fairdesk.individual.shares.intervals import clopper_pearson
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.results.events import Estimated, Rows, Share
+
+Float64 = NDArray[np.float64]
+
+#: So many people are drawn, or as many as make so many rows.
+_PEOPLE, _ROWS = 10_000, 200_000
+_CONFIDENCE = 0.95
+#: Leaves whose boxes are made at once.
+_LEAVES = 1 << 16
+
+
+def remainder(refinery: Refinery, fed: FedModel, rng: np.random.Generator) -> Estimated | None:
+    """Estimate how many of the undecided people are treated unlike.
+
+    People are drawn independently from the undecided boxes as they are: a box with a probability
+    in proportion to its points, then one of its points, each as likely. So what is counted among
+    them is binomial, and Clopper and Pearson's interval for the share in these *boxes* is exact.
+    A part of the people in them is proven alike or unlike all the same, by counting, without it
+    being known of each of them. Of the ``N`` points of the boxes let ``A`` be proven alike and
+    ``U`` unlike. If a share ``p`` of all of them is unlike, these are ``p N``, of which ``U`` are
+    told already, and of the undecided remainder the share ``(p N - U) / (N - A - U)`` is. That
+    rises with ``p``, so it takes the ends of the one interval to those of the other, with the same
+    confidence.
+
+    Parameters
+    ----------
+    refinery : Refinery
+        What is divided so far.
+    fed : FedModel
+        The model.
+    rng : np.random.Generator
+        All randomness.
+
+    Returns
+    -------
+    Estimated, optional
+        ``people`` were drawn from the undecided boxes, and ``unlike`` is how many of these are;
+        the interval is of the undecided remainder. ``None`` where no box is undecided.
+    """
+    space, tree = refinery.space, refinery.tree
+    leaves = refinery.undecided_leaves()
+    points = np.concatenate([np.empty(0), *(_points(*tree.boxes(part)) for part in _parts(leaves))])
+    if not leaves.size:
+        return None
+    combinations = space.may_be.shape[1]
+    people = max(1, min(_PEOPLE, _ROWS // combinations))
+    # rounding of these sums is far below what chance does
+    ends = np.cumsum(points)
+    which = np.searchsorted(ends, rng.random(people) * ends[-1], "right")
+    nodes = leaves[np.minimum(which, len(leaves) - 1)]
+    low, high = tree.boxes(nodes)
+    places = rng.integers(low, high, endpoint=True)
+    unlike = int(
+        in_parts(
+            lambda part: differ(space, fed, places[part], tree.root[nodes[part]]),
+            np.arange(people),
+            combinations,
+        ).sum()
+    )
+    known_alike = float((points * tree.alike[leaves]).sum())
+    known_unlike = float((points * tree.unlike[leaves]).sum())
+    low_share, high_share, estimate = (
+        rest_of(float(end), float(ends[-1]), known_alike, known_unlike)
+        for end in (*clopper_pearson(unlike, people, _CONFIDENCE), unlike / people)
+    )
+    return Estimated(people, unlike, low_share, high_share, _CONFIDENCE, estimate)
+
+
+def rest_of(share: float, points: float, alike: float, unlike: float) -> float:
+    """Turn a share of people who are unlike among all in boxes into that of the undecided rest.
+
+    Parameters
+    ----------
+    share : float
+        Of the people in the boxes.
+    points : float
+        How many these are.
+    alike, unlike : float
+        How many of them are proven so.
+    """
+    rest = points - alike - unlike
+    if rest <= 0.0:
+        return share
+    return min(max((share * points - unlike) / rest, 0.0), 1.0)
+
+
+def differ(
+    space: Space, fed: FedModel, places: Places, root: NDArray[np.integer]
+) -> NDArray[np.bool_]:
+    """Ask the model of points, ``(n, a)``, which are unlike; ``root`` tells the root of each."""
+    may_be = space.may_be[space.groups[root]]
+    unclear = np.flatnonzero(space.unclear[root])
+    if unclear.size:
+        similar = space.domain.similar(space.rows(places[unclear]))
+        allowed = space.domain.allowed(similar.reshape(-1, similar.shape[2]))
+        may_be[unclear] &= allowed.reshape(similar.shape[:2])
+    return decisions(space, fed, places, may_be).differ
+
+
+def rows_figure(ledger: Ledger, people: Rows) -> Share:
+    """Ask about all of the data's own rows at once; as `rows_asked`."""
+    return next(share for share in rows_asked(ledger, people) if share is not None)
+
+
+def rows_asked(ledger: Ledger, people: Rows) -> Iterator[Share | None]:
+    """Ask about each of the data's own rows, under all protected values: an exact share.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The model under audit, and who may be asked about.
+    people : Rows
+        ``(n, d)``; the data's rows in the domain's codes.
+
+    Yields
+    ------
+    Share, optional
+        ``None`` several times a second, and at the end the share.
+    """
+    domain = ledger.domain
+    rows, _ = domain.admit(people)
+    if ledger.fits is not None:
+        rows = rows[ledger.fits(rows)]
+    _, first, times = np.unique(
+        rows[:, domain.others], axis=0, return_index=True, return_counts=True
+    )
+    hits = 0
+    for part in Pace(len(domain.combinations)).parts(len(first)):
+        unlike = ledger.ask(rows[first[part]]).discriminatory
+        hits += int(times[part][unlike].sum())
+        yield None
+    share = hits / len(rows) if len(rows) else 0.0
+    yield Share(
+        whom="data",
+        attributes=tuple(domain.names[i] for i in domain.protected),
+        people=len(rows),
+        hits=hits,
+        exhaustive=True,
+        confidence=_CONFIDENCE,
+        estimate=share,
+        low=share,
+        high=share,
+        anytime_low=share,
+        anytime_high=share,
+    )
+
+
+def _parts(leaves: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    return [leaves[start : start + _LEAVES] for start in range(0, len(leaves), _LEAVES)]
+
+
+def _points(low: Places, high: Places) -> Float64:
+    return np.asarray((high - low + 1).astype(np.float64).prod(axis=1))
+
+
+__all__ = ["remainder", "rest_of", "rows_asked", "rows_figure"]

@@ -1,0 +1,149 @@
+"""Finding the boxes of a tree's nodes, compiled."""
+# numba has no types
+# mypy: disallow-untyped-decorators=False
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from fairdesk.certify.domain.space import Places
+
+
+@njit(
+    "void(int64[::1], int32[::1], int32[::1], int16[::1], int64[::1], int64[:, ::1],"
+    " int64[:, ::1])",
+    cache=True,
+    nogil=True,
+)
+def narrow(
+    nodes: NDArray[np.int64],
+    parent: NDArray[np.int32],
+    first: NDArray[np.int32],
+    axis: NDArray[np.int16],
+    cut: NDArray[np.int64],
+    low: Places,
+    high: Places,
+) -> None:
+    """Narrow the boxes of roots to those of nodes, in place.
+
+    Parameters
+    ----------
+    nodes : NDArray[np.int64]
+        ``(n,)``.
+    parent, first, axis, cut
+        As of `fairdesk.certify.domain.boxes.Tree`.
+    low, high : Places
+        ``(n, a)``; the box of each node's root.
+    """
+    for i in range(len(nodes)):
+        node = nodes[i]
+        above = parent[node]
+        while above >= 0:
+            along, at = axis[above], cut[above]
+            if first[above] == node:
+                high[i, along] = min(high[i, along], at)
+            else:
+                low[i, along] = max(low[i, along], at + 1)
+            node, above = above, parent[above]
+
+
+@njit(
+    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int16[::1],"
+    " int64[::1], int32[::1], int32[::1], int32[::1], int8[::1], int64)",
+    cache=True,
+    nogil=True,
+)
+def carve(
+    nodes: NDArray[np.int64],
+    low: Places,
+    high: Places,
+    new_low: Places,
+    new_high: Places,
+    axis: NDArray[np.int16],
+    cut: NDArray[np.int64],
+    first: NDArray[np.int32],
+    parent: NDArray[np.int32],
+    root: NDArray[np.int32],
+    verdict: NDArray[np.int8],
+    count: int,
+) -> int:
+    """Cut leaves down to smaller boxes; what is cut off is alike.
+
+    Parameters
+    ----------
+    nodes : NDArray[np.int64]
+        ``(n,)``; the leaves; in place, each becomes the leaf that is left of it.
+    low, high : Places
+        ``(n, a)``; their boxes.
+    new_low, new_high : Places
+        ``(n, a)``; what is left of these.
+    axis, cut, first, parent, root, verdict
+        As of `fairdesk.certify.domain.boxes.Tree`, with room for two nodes for each end that is
+        moved.
+    count : int
+        How many nodes there are.
+
+    Returns
+    -------
+    int
+        How many nodes there are then.
+    """
+    for b in range(len(nodes)):
+        for i in range(low.shape[1]):
+            for end in range(2):
+                if end == 0 and new_low[b, i] > low[b, i]:
+                    at, gone = new_low[b, i] - 1, 0
+                elif end == 1 and new_high[b, i] < high[b, i]:
+                    at, gone = new_high[b, i], 1
+                else:
+                    continue
+                node = nodes[b]
+                axis[node], cut[node], first[node], verdict[node] = i, at, count, -1
+                for child in range(count, count + 2):
+                    parent[child], root[child] = node, root[node]
+                    axis[child], first[child], verdict[child] = -1, -1, 0
+                verdict[count + gone] = 1
+                nodes[b] = count + 1 - gone
+                count += 2
+    return count
+
+
+@njit(
+    "void(int32[::1], int8[::1], float64[::1], float64[::1], int32[::1], int8[::1])",
+    cache=True,
+    nogil=True,
+)
+def gather(
+    first: NDArray[np.int32],
+    verdict: NDArray[np.int8],
+    alike: NDArray[np.float64],
+    unlike: NDArray[np.float64],
+    leaves: NDArray[np.int32],
+    uniform: NDArray[np.int8],
+) -> None:
+    """Sum up what is known below every node of a tree.
+
+    Parameters
+    ----------
+    first, verdict
+        As of `fairdesk.certify.domain.boxes.Tree`, ``(n,)``.
+    alike, unlike : NDArray[np.float64]
+        ``(n,)``; how many points of each leaf are proven so; filled for the other nodes.
+    leaves : NDArray[np.int32]
+        ``(n,)``, filled: how many leaves are below a node, itself if it is one.
+    uniform : NDArray[np.int8]
+        ``(n,)``, filled: 1 where every leaf below is alike as a whole, 2 unlike, else 0.
+    """
+    # children stand after their parents
+    for node in range(len(first) - 1, -1, -1):
+        one = first[node]
+        if one < 0:
+            leaves[node] = 1
+            uniform[node] = verdict[node] if verdict[node] in (1, 2) else 0
+            continue
+        alike[node] = alike[one] + alike[one + 1]
+        unlike[node] = unlike[one] + unlike[one + 1]
+        leaves[node] = leaves[one] + leaves[one + 1]
+        uniform[node] = uniform[one] if uniform[one] == uniform[one + 1] else 0

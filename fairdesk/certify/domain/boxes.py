@@ -1,0 +1,311 @@
+"""The boxes that a space was divided into, as a tree in arrays: small, and easy to continue.
+
+A node is a root's box, or a half of its parent's. Boxes are not kept: they follow from the cuts on
+the way from the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.domain.space import Places, Space, sizes
+
+Nodes = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+
+class Verdict(IntEnum):
+    """What is known of a leaf; `INNER` of a node with children."""
+
+    INNER = -1
+    UNDECIDED = 0
+    ALIKE = 1
+    UNLIKE = 2
+    COUNTED = 3
+    """Every point of it is decided, and their number is known."""
+    NOBODY = 4
+    """No combination of protected values may be there."""
+
+
+#: The arrays by name: what they hold is told where a certificate file is described.
+_FIELDS = {
+    "axis": np.int16,
+    "cut": np.int64,
+    "first": np.int32,
+    "parent": np.int32,
+    "root": np.int32,
+    "verdict": np.int8,
+    "alike": np.float64,
+    "unlike": np.float64,
+    "population_alike": np.float64,
+    "population_unlike": np.float64,
+}
+#: Those of them that a certificate has.
+KEPT = (
+    *("axis", "cut", "first", "verdict", "alike", "unlike", "population_alike"),
+    "population_unlike",
+)
+_FIRST_NODES = 1 << 16
+#: A share of a box that was computed in floating point is counted as a little less.
+_LESS = 1 - 2.0**-50
+#: A box with fewer points can hold a count as a share of them, exactly.
+EXACT = 1 << 52
+
+
+class Tree:
+    """Boxes of a space.
+
+    Parameters
+    ----------
+    space : Space
+        Its roots are the first nodes.
+
+    Attributes
+    ----------
+    space : Space
+        As given.
+    count : int
+        How many nodes there are.
+    axis, cut, first, parent, root, verdict, alike, unlike : NDArray
+        ``(count or more,)``. Of an undecided leaf ``axis`` and ``cut`` say how it is to be halved,
+        and ``alike`` and ``unlike`` which shares of its points are proven so; those of a counted
+        one are exact.
+    population_alike, population_unlike : NDArray[np.float64]
+        Likewise, of a leaf's mass in the population.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.count = len(space.low)
+        for name, kind in _FIELDS.items():
+            setattr(self, name, np.zeros(max(_FIRST_NODES, 2 * self.count), dtype=kind))
+        self.axis: NDArray[np.int16]
+        self.cut: NDArray[np.int64]
+        self.first: NDArray[np.int32]
+        self.parent: NDArray[np.int32]
+        self.root: NDArray[np.int32]
+        self.verdict: NDArray[np.int8]
+        self.alike: Float64
+        self.unlike: Float64
+        self.population_alike: Float64
+        self.population_unlike: Float64
+        self.axis[: self.count] = self.first[: self.count] = self.parent[: self.count] = -1
+        self.root[: self.count] = np.arange(self.count)
+
+    @classmethod
+    def of(cls, space: Space, arrays: Mapping[str, NDArray[Any]]) -> Tree:
+        """Take up a tree again from the arrays of a certificate of the same space."""
+        tree = cls(space)
+        tree._reserve(len(arrays["axis"]) - tree.count)
+        tree.count = n = len(arrays["axis"])
+        for name in KEPT:
+            getattr(tree, name)[:n] = arrays[name]
+        inner = np.flatnonzero(tree.first[:n] >= 0)
+        for step in (0, 1):
+            tree.parent[tree.first[inner] + step] = inner
+        # a parent stands before its children, so one pass from the front finds every root
+        for node in inner:
+            tree.root[tree.first[node]] = tree.root[tree.first[node] + 1] = tree.root[node]
+        return tree
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Give the arrays of a certificate."""
+        return {name: getattr(self, name)[: self.count].copy() for name in KEPT}
+
+    @property
+    def leaves(self) -> Nodes:
+        """All leaves."""
+        return np.flatnonzero(self.first[: self.count] < 0)
+
+    def boxes(self, nodes: Nodes) -> tuple[Places, Places]:
+        """Give the boxes of nodes: ``(n, a)`` and ``(n, a)``."""
+        root = self.root[nodes]
+        low, high = self.space.low[root], self.space.high[root]
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.certify.domain.box_kernels import narrow  # noqa: PLC0415
+
+        narrow(nodes, self.parent, self.first, self.axis, self.cut, low, high)
+        return low, high
+
+    def split(self, nodes: Nodes, axis: NDArray[np.int64], cut: NDArray[np.int64]) -> Nodes:
+        """Halve leaves; give the first of each one's two children."""
+        self._reserve(2 * len(nodes))
+        first = self.count + 2 * np.arange(len(nodes))
+        self.count += 2 * len(nodes)
+        self.axis[nodes], self.cut[nodes], self.first[nodes] = axis, cut, first
+        self.verdict[nodes] = Verdict.INNER
+        for step in (0, 1):
+            children = first + step
+            self.parent[children], self.root[children] = nodes, self.root[nodes]
+            self.axis[children] = self.first[children] = -1
+            self.verdict[children] = Verdict.UNDECIDED
+        return first
+
+    def carve(
+        self, nodes: Nodes, low: Places, high: Places, new_low: Places, new_high: Places
+    ) -> Nodes:
+        """Cut leaves, whose boxes are given, down to smaller ones; give the leaves that are left.
+
+        What is cut off is alike.
+        """
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.certify.domain.box_kernels import carve  # noqa: PLC0415
+
+        moved = (new_low > low).sum() + (new_high < high).sum()
+        self._reserve(2 * int(moved))
+        rest = nodes.copy()
+        self.count = carve(
+            *(rest, low, high, np.ascontiguousarray(new_low), np.ascontiguousarray(new_high)),
+            *(self.axis, self.cut, self.first, self.parent, self.root, self.verdict, self.count),
+        )
+        return rest
+
+    def compact(self) -> Nodes:
+        """Let every node whose children are decided be a leaf; give the undecided leaves.
+
+        What is known of its children together is known of it, so that nothing is lost but where
+        in it that was proven.
+        """
+        while self._merge():
+            pass
+        self._renumber()
+        return np.flatnonzero((self.first[: self.count] < 0) & (self.verdict[: self.count] == 0))
+
+    def fold(self, most: int) -> None:
+        """Let siblings be one leaf again, those with the fewest undecided points first.
+
+        What is proven of two is proven of both together; how they were divided is forgotten, and
+        would have to be found out again.
+
+        Parameters
+        ----------
+        most : int
+            Until there are so many nodes at most.
+        """
+        while self.count > max(most, 2 * len(self.space.low)):
+            inner = np.flatnonzero(self.first[: self.count] >= 0)
+            one = self.first[inner].astype(np.int64)
+            ends = (self.first[one] < 0) & (self.first[one + 1] < 0)
+            ends &= (self.verdict[one] != Verdict.NOBODY) & (
+                self.verdict[one + 1] != Verdict.NOBODY
+            )
+            inner, one = inner[ends], one[ends]
+            if not inner.size:
+                return
+            pairs = [(each, *self.boxes(each)) for each in (one, one + 1)]
+            points = [(high - low + 1).astype(np.float64).prod(axis=1) for _, low, high in pairs]
+            masses = [self.space.masses(low, high, self.root[each]) for each, low, high in pairs]
+            known = [self._known(each) for each, _, _ in pairs]
+            left = sum(
+                count * (1.0 - own[0] - own[1]) for count, own in zip(points, known, strict=True)
+            )
+            wanted = min(len(inner), (self.count - most) // 2 + 1)
+            some = np.argpartition(left, wanted - 1)[:wanted]
+            for k, field in enumerate((self.alike, self.unlike)):
+                told = known[0][k] * points[0] + known[1][k] * points[1]
+                field[inner[some]] = (told / (points[0] + points[1]) * _LESS)[some]
+            for k, field in enumerate((self.population_alike, self.population_unlike), start=2):
+                told = known[0][k] * masses[0] + known[1][k] * masses[1]
+                mass = masses[0] + masses[1]
+                field[inner[some]] = (told / np.where(mass > 0, mass, 1.0) * _LESS)[some]
+            self.verdict[inner[some]] = Verdict.UNDECIDED
+            self.first[inner[some]] = -1
+            self._renumber()
+
+    def _known(self, leaves: Nodes) -> tuple[Float64, Float64, Float64, Float64]:
+        """Give which shares of leaves' points, and of their masses, are alike and unlike."""
+        verdict = self.verdict[leaves]
+        alike, unlike = verdict == Verdict.ALIKE, verdict == Verdict.UNLIKE
+        fields = (self.alike, self.unlike, self.population_alike, self.population_unlike)
+        told = [
+            np.where(alike | unlike, whole.astype(np.float64), field[leaves])
+            for whole, field in zip((alike, unlike, alike, unlike), fields, strict=True)
+        ]
+        return told[0], told[1], told[2], told[3]
+
+    def _merge(self) -> bool:
+        """Let nodes be leaves whose two children are decided; tell whether there were any."""
+        n = self.count
+        inner = np.flatnonzero(self.first[:n] >= 0)
+        one = self.first[inner].astype(np.int64)
+        two = one + 1
+        settled = (self.verdict[one] > 0) & (self.verdict[two] > 0)
+        inner, one, two = inner[settled], one[settled], two[settled]
+        counted = self.verdict[one] == Verdict.COUNTED
+        same = (self.verdict[one] == self.verdict[two]) & ~counted
+        somebody = (self.verdict[one] != Verdict.NOBODY) & (self.verdict[two] != Verdict.NOBODY)
+        boxes = [self.boxes(each) for each in (one, two)]
+        points = [np.array([float(size) for size in sizes(*each)]) for each in boxes]
+        whole = points[0] + points[1]
+        mixed = ~same & somebody & (whole < EXACT)
+        unlike = np.round(self._unlike(one) * points[0]) + np.round(self._unlike(two) * points[1])
+        share = unlike[mixed] / whole[mixed]
+        self.verdict[inner[same]] = self.verdict[one[same]]
+        self.verdict[inner[mixed]] = Verdict.COUNTED
+        self.unlike[inner[mixed]], self.alike[inner[mixed]] = share, 1.0 - share
+        masses = [self.space.masses(*each, self.root[one])[mixed] for each in boxes]
+        for known, verdict in (
+            (self.population_alike, Verdict.ALIKE),
+            (self.population_unlike, Verdict.UNLIKE),
+        ):
+            parts = [
+                np.where(counted_too, known[each], self.verdict[each] == verdict) * mass
+                for each, mass in zip((one[mixed], two[mixed]), masses, strict=True)
+                for counted_too in [self.verdict[each] == Verdict.COUNTED]
+            ]
+            mass = masses[0] + masses[1]
+            # a little less, for these were rounded
+            known[inner[mixed]] = (parts[0] + parts[1]) / np.where(mass > 0, mass, 1.0) * _LESS
+        merged = inner[same | mixed]
+        self.first[merged] = self.axis[merged] = -1
+        return bool(merged.size)
+
+    def _unlike(self, nodes: Nodes) -> Float64:
+        """Give the share of decided leaves' points that are unlike."""
+        verdict = self.verdict[nodes]
+        return np.where(verdict == Verdict.COUNTED, self.unlike[nodes], verdict == Verdict.UNLIKE)
+
+    def _renumber(self) -> None:
+        """Leave out the nodes that no root leads to any more."""
+        alive = np.zeros(self.count, dtype=np.bool_)
+        level = np.arange(len(self.space.low))
+        while level.size:
+            alive[level] = True
+            first = self.first[level]
+            first = first[first >= 0]
+            level = np.concatenate([first, first + 1])
+        kept = np.flatnonzero(alive)
+        number = np.cumsum(alive) - 1
+        for name in _FIELDS:
+            values = getattr(self, name)
+            values[: len(kept)] = values[kept]
+            values[len(kept) : self.count] = 0  # as new nodes find them
+        self.count = len(kept)
+        inner = self.first[: self.count] >= 0
+        self.first[: self.count][inner] = number[self.first[: self.count][inner]]
+        below = self.parent[: self.count] >= 0
+        self.parent[: self.count][below] = number[self.parent[: self.count][below]]
+
+    def _reserve(self, more: int) -> None:
+        """Make room for so many nodes."""
+        room = len(self.axis)
+        if self.count + more <= room:
+            return
+        room = max(2 * room, self.count + more)
+        for name, kind in _FIELDS.items():
+            grown = np.zeros(room, dtype=kind)
+            grown[: self.count] = getattr(self, name)[: self.count]
+            setattr(self, name, grown)
+
+
+def at_least(share: Float64, points: list[int]) -> list[int]:
+    """Give whole numbers of points that are proven by shares of them, each rounded down."""
+    return [
+        int(float(count) * part * _LESS) if part < 1 else count
+        for part, count in zip(share.tolist(), points, strict=True)
+    ]

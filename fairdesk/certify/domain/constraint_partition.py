@@ -1,0 +1,143 @@
+"""Constraints as roots: boxes in which the same combinations of protected values may be.
+
+What a constraint says of a person depends on the few attributes that it speaks of. All their
+combinations of values are looked at once; then the space is halved along those axes until each
+box is of one kind. So a box that no allowed person inhabits is known to be empty, exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.domain.space import Places, Space
+from fairdesk.data.domain.domain import Domain
+
+#: So many combinations of values, protected ones among them, are looked at.
+MOST_LOOKED_AT = 4_000_000
+#: And so many boxes are made of them.
+MOST_ROOTS = 50_000
+_AT_ONCE = 200_000
+
+
+def ruled(space: Space) -> Space:
+    """Divide the roots of a space by its domain's constraints.
+
+    Where these speak of too many values together, the roots are left whole and unclear: then
+    nothing is claimed of them.
+
+    Parameters
+    ----------
+    space : Space
+        Its axes in their last order.
+    """
+    domain = space.domain
+    if not domain.ruled:
+        return space
+    spoken = _spoken_of(space)
+    counts = [space.axes[i].count for i in spoken]
+    if math.prod(counts) * len(domain.combinations) > MOST_LOOKED_AT:
+        return replace(space, unclear=np.ones(len(space.low), dtype=np.bool_))
+    kinds, may_be = _kinds(space, spoken, counts)
+    boxes = _divided(space, spoken, kinds)
+    low, high, root = (np.array(each, dtype=np.int64) for each in boxes)
+    middle = tuple(low[:, spoken].T)
+    unclear = np.zeros(len(low), dtype=np.bool_)
+    for b in range(len(low)):
+        inside = kinds[tuple(slice(low[b, i], high[b, i] + 1) for i in spoken)]
+        unclear[b] = bool((inside != inside.flat[0]).any())
+    return replace(
+        space,
+        low=low,
+        high=high,
+        weights=space.weights[root],
+        groups=np.broadcast_to(kinds[middle], len(low)),
+        may_be=may_be,
+        unclear=unclear,
+    )
+
+
+def _spoken_of(space: Space) -> list[int]:
+    """Give the axes that the constraints speak of, by themselves or by what follows them."""
+    domain = space.domain
+    names = {name for rule in domain.rules for name in rule.names}
+    names |= {name for each in domain.determined for name in (each.attribute, each.by)}
+    followed = {each.attribute: each.by for each in domain.determined}
+    while more := {followed[name] for name in names if name in followed} - names:
+        names |= more
+    return [i for i, axis in enumerate(space.axes) if domain.names[axis.position] in names]
+
+
+def _kinds(
+    space: Space, spoken: list[int], counts: list[int]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Tell for all values of the axes spoken of which combinations of protected values may be.
+
+    Returns
+    -------
+    NDArray[np.intp]
+        One dimension for each axis; the row of what follows.
+    NDArray[np.bool_]
+        ``(G, C)``.
+    """
+    domain: Domain = space.domain
+    size = math.prod(counts)
+    allowed = np.empty((size, len(domain.combinations)), dtype=np.bool_)
+    step = max(1, _AT_ONCE // len(domain.combinations))
+    for start in range(0, size, step):
+        numbers = np.arange(start, min(start + step, size))
+        places = np.repeat(space.low[:1], len(numbers), axis=0)
+        if spoken:
+            places[:, spoken] = np.column_stack(np.unravel_index(numbers, counts))
+        members = domain.similar(space.rows(places))
+        flat = members.reshape(-1, members.shape[2])
+        allowed[numbers] = domain.allowed(flat).reshape(members.shape[:2])
+    may_be, kinds = np.unique(allowed, axis=0, return_inverse=True)
+    return kinds.reshape(counts), may_be
+
+
+def _divided(
+    space: Space, spoken: list[int], kinds: NDArray[np.intp]
+) -> tuple[list[Places], list[Places], list[int]]:
+    """Halve the roots until each is of one kind, or there are too many."""
+    low: list[Places] = []
+    high: list[Places] = []
+    root: list[int] = []
+    left = [(space.low[i], space.high[i], i) for i in range(len(space.low))]
+    while left:
+        first, last, origin = left.pop()
+        inside = kinds[tuple(slice(first[i], last[i] + 1) for i in spoken)]
+        if len(low) + len(left) >= MOST_ROOTS or (inside == inside.flat[0]).all():
+            low.append(first)
+            high.append(last)
+            root.append(origin)
+            continue
+        dimension, cut = _best_cut(inside)
+        axis = spoken[dimension]
+        middle, after = last.copy(), first.copy()
+        middle[axis] = first[axis] + cut
+        after[axis] = middle[axis] + 1
+        left += [(first, middle, origin), (after, last, origin)]
+    return low, high, root
+
+
+def _best_cut(kinds: NDArray[np.intp]) -> tuple[int, int]:
+    """Choose where to halve: between the two neighbouring layers that differ in most places."""
+    best, found = -1.0, (0, 0)
+    for dimension, width in enumerate(kinds.shape):
+        if width == 1:
+            continue
+        layers = np.moveaxis(kinds, dimension, 0)
+        differ = (layers[1:] != layers[:-1]).reshape(width - 1, -1).mean(axis=1)
+        # of equals the one nearest to the middle
+        rated = differ - 1e-9 * np.abs(np.arange(width - 1) - (width - 2) / 2)
+        cut = int(rated.argmax())
+        if rated[cut] > best:
+            best, found = float(rated[cut]), (dimension, cut)
+    return found
+
+
+__all__ = ["MOST_LOOKED_AT", "MOST_ROOTS", "ruled"]

@@ -1,0 +1,342 @@
+"""The people of a domain as boxes: places along axes, one axis for each attribute that is free.
+
+A point of the space is a similar set: a person whatever their protected values. An axis numbers
+the values of an attribute 0, 1, ...; a box is an interval of places along every axis. Fixed
+attributes have those combinations of values that occur in the data: each is a root, a box in which
+they have one place. Constraints make more roots: in each the same combinations of protected values
+may be for everybody, so that what is said of a root's boxes is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.domain import Domain
+from fairdesk.errors import SpecError
+from fairdesk.results.events import Condition, Rows
+
+#: ``(n, a)``; places along the axes, or one end of boxes.
+Places = NDArray[np.int64]
+#: The values of an attribute with more are not written down one by one.
+MOST_LISTED = 65_536
+#: Of more points no share is computed: floating point numbers end there.
+MOST_POINTS = 10**290
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The values of one attribute, numbered.
+
+    Attributes
+    ----------
+    position : int
+        The attribute's place in the domain.
+    count : int
+        How many values there are.
+    codes : NDArray[np.float64]
+        ``(count,)``; their codes in the axis' own order, which for names is whichever a method
+        finds best. Empty for more than `MOST_LISTED`.
+    low, spacing : float
+        Where they are not listed: the code at place 0, and from one to the next.
+    grid : float
+        As `fairdesk.data.domain.attributes.Attribute.grid`.
+    known : NDArray[np.int64]
+        Places of the data's people, ascending, each once.
+    weights : NDArray[np.float64]
+        ``(len(known) + 1,)``; the share of the data's people before each of these, from 0 to 1.
+    """
+
+    position: int
+    count: int
+    codes: NDArray[np.float64]
+    low: float
+    spacing: float
+    grid: float
+    known: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @property
+    def listed(self) -> bool:
+        """Whether the codes are written down."""
+        return self.codes.size > 0
+
+    def code(self, places: Places) -> Rows:
+        """Give the codes at places."""
+        if self.listed:
+            return self.codes[places]
+        codes = self.low + places * self.spacing
+        return np.asarray(np.round(codes * self.grid) / self.grid)
+
+    def mass(self, low: Places, high: Places) -> NDArray[np.float64]:
+        """Give the share of the data's people between two places, both included."""
+        first = np.searchsorted(self.known, low, "left")
+        last = np.searchsorted(self.known, high, "right")
+        return np.asarray(self.weights[last] - self.weights[first])
+
+    def reordered(self, order: NDArray[np.intp]) -> Axis:
+        """Give other numbers to the listed values: place ``i`` is now what was at ``order[i]``."""
+        own = np.zeros(self.count)
+        own[self.known] = np.diff(self.weights)
+        own = own[order]
+        known = np.flatnonzero(own)
+        weights = np.concatenate([[0.0], np.cumsum(own[known])])
+        return replace(self, codes=self.codes[order], known=known, weights=weights)
+
+
+@dataclass(frozen=True)
+class Space:
+    """All similar sets of a domain.
+
+    Attributes
+    ----------
+    domain : Domain
+        As given.
+    axes : tuple[Axis, ...]
+        One for each attribute in which members of a similar set are equal and that follows no
+        other, in the domain's order.
+    low, high : Places
+        ``(R, a)``; the roots: boxes that share no point.
+    weights : NDArray[np.float64]
+        ``(R,)``; what the population's share of a root's box has to be multiplied by: where
+        attributes are fixed, how common this combination of their values is among the data's
+        people, over the product of the shares of each alone.
+    groups : NDArray[np.intp]
+        ``(R,)``; of each root the row of ``may_be`` that holds in it.
+    may_be : NDArray[np.bool_]
+        ``(G, C)``; which combinations of protected values may be.
+    unclear : NDArray[np.bool_]
+        ``(R,)``; roots in which the constraints hold for some and not for others: nothing may be
+        counted there but what is asked one by one.
+    """
+
+    domain: Domain
+    axes: tuple[Axis, ...]
+    low: Places
+    high: Places
+    weights: NDArray[np.float64]
+    groups: NDArray[np.intp]
+    may_be: NDArray[np.bool_]
+    unclear: NDArray[np.bool_]
+    _settled: Rows = field(repr=False)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """``(a,)``; how many values each axis has."""
+        return np.array([axis.count for axis in self.axes], dtype=np.int64)
+
+    @cached_property
+    def total(self) -> int:
+        """How many similar sets there are in which anybody may be, exactly.
+
+        Those of unclear roots all count.
+        """
+        inhabited = np.asarray(self.may_be.any(axis=1))[self.groups]
+        return sum(sizes(self.low[inhabited], self.high[inhabited]))
+
+    def rows(self, places: Places) -> Rows:
+        """Give of each point the member with the first combination of protected values.
+
+        Parameters
+        ----------
+        places : Places
+            ``(n, a)``.
+
+        Returns
+        -------
+        Rows
+            ``(n, d)``; what follows other attributes does so.
+        """
+        rows = np.empty((len(places), len(self.domain.attributes)))
+        rows[:] = self._settled
+        for i, axis in enumerate(self.axes):
+            rows[:, axis.position] = axis.code(places[:, i])
+        rows[:, self.domain.protected] = self.domain.combinations[0]
+        return self.domain.settle(rows)
+
+    def conditions(self, low: Places, high: Places) -> tuple[Condition, ...]:
+        """Say what tells a box, ``(a,)`` and ``(a,)``, from the whole domain."""
+        told = []
+        for i, axis in enumerate(self.axes):
+            first, last = int(low[i]), int(high[i])
+            if first == 0 and last == axis.count - 1:
+                continue
+            attribute = self.domain.attributes[axis.position]
+            if attribute.values:
+                codes = sorted(axis.codes[first : last + 1].tolist())
+                told.append(Condition(attribute.name, tuple(codes)))
+                continue
+            ends = axis.code(np.array([first, last])).tolist()
+            told.append(
+                Condition(
+                    attribute.name,
+                    low=ends[0] if first else None,
+                    high=ends[1] if last < axis.count - 1 else None,
+                )
+            )
+        return tuple(told)
+
+    def reordered(self, orders: Sequence[NDArray[np.intp] | None]) -> Space:
+        """Give other numbers to the values of some axes: one order, or ``None``, for each axis.
+
+        Only axes along which every root is whole, or has one place, can be.
+        """
+        axes, low, high = list(self.axes), self.low.copy(), self.high.copy()
+        for i, order in enumerate(orders):
+            if order is None:
+                continue
+            axes[i] = self.axes[i].reordered(order)
+            pinned = self.low[:, i] == self.high[:, i]
+            back = np.argsort(order)
+            low[pinned, i] = high[pinned, i] = back[self.low[pinned, i]]
+        return replace(self, axes=tuple(axes), low=low, high=high)
+
+    def masses(
+        self, low: Places, high: Places, root: NDArray[np.signedinteger[Any]]
+    ) -> NDArray[np.float64]:
+        """Give the population's share of boxes, ``(B,)``; ``root`` tells the root of each."""
+        mass: NDArray[np.float64] = self.weights[root]
+        for i, (axis, before) in enumerate(zip(self.axes, self._before, strict=True)):
+            if before.size:
+                mass = mass * (before[high[:, i] + 1] - before[low[:, i]])
+            else:
+                mass = mass * axis.mass(low[:, i], high[:, i])
+        return mass
+
+    @cached_property
+    def _before(self) -> tuple[NDArray[np.float64], ...]:
+        """Give for each axis that is listed the share of the data's people before each place."""
+        return tuple(
+            axis.weights[np.searchsorted(axis.known, np.arange(axis.count + 1))]
+            if axis.listed
+            else np.empty(0)
+            for axis in self.axes
+        )
+
+
+def space_of(domain: Domain, people: Rows) -> Space:
+    """Lay out a domain.
+
+    Parameters
+    ----------
+    domain : Domain
+        Any: real numbers are the finitely many that `Domain.clip` leaves.
+    people : Rows
+        ``(n, d)``; the data's rows in the domain, for fixed values and for the population.
+
+    Raises
+    ------
+    SpecError
+        When there are more than `MOST_POINTS` people.
+    """
+    bound = np.union1d(domain.differing, domain.following)
+    free = np.setdiff1d(np.arange(len(domain.attributes)), bound)
+    axes = tuple(_axis(domain, int(i), people) for i in free)
+    settled = domain.low.copy()
+    settled[domain.protected] = domain.combinations[0]
+    low = np.zeros((1, len(axes)), dtype=np.int64)
+    high = np.array([[axis.count - 1 for axis in axes]], dtype=np.int64)
+    weights = np.ones(1)
+    if sizes(low, high)[0] > MOST_POINTS:
+        raise SpecError(
+            "Nothing can be proven: the domain is enormous, with more than "
+            f"10^{len(str(MOST_POINTS)) - 1} people.",
+            why="Numbers with fractions have a hundred million values each.",
+            remedy="Give them a step, narrow their ranges, or keep some of them fixed.",
+        )
+    pinned = [i for i, axis in enumerate(axes) if axis.position in domain.fixed]
+    if pinned and len(people):
+        low, high, weights = _pinned(axes, pinned, people, low, high)
+    return Space(
+        domain=domain,
+        axes=axes,
+        low=low,
+        high=high,
+        weights=weights,
+        groups=np.zeros(len(low), dtype=np.intp),
+        may_be=np.ones((1, len(domain.combinations)), dtype=np.bool_),
+        unclear=np.zeros(len(low), dtype=np.bool_),
+        _settled=settled,
+    )
+
+
+def _axis(domain: Domain, position: int, people: Rows) -> Axis:
+    """Give numbers to the values of an attribute; of a fixed one those that the data have."""
+    own = people[:, position] if len(people) else np.empty(0)
+    grid, low = float(domain.grid[position]), float(domain.low[position])
+    spacing = float(domain.spacing[position]) or 1.0 / grid
+    codes = np.empty(0)
+    if position in domain.fixed and own.size:
+        codes = np.unique(own)
+        count = len(codes)
+    else:
+        count = round((float(domain.high[position]) - low) / spacing) + 1
+        if count <= MOST_LISTED:
+            listed = low + np.arange(count, dtype=np.float64) * spacing
+            codes = domain.clip(listed[:, None], np.array([position]))[:, 0]
+    if codes.size:
+        at = np.clip(np.searchsorted(codes, own - 0.5 * spacing), 0, count - 1)
+    else:
+        at = np.clip(np.round((own - low) / spacing), 0, count - 1)
+    known, occurring = np.unique(at.astype(np.int64), return_counts=True)
+    weights = np.concatenate([[0.0], np.cumsum(occurring) / max(len(own), 1)])
+    return Axis(position, count, codes, low, spacing, grid, known, weights)
+
+
+def _pinned(
+    axes: tuple[Axis, ...], pinned: list[int], people: Rows, low: Places, high: Places
+) -> tuple[Places, Places, NDArray[np.float64]]:
+    """Make a root for each combination of fixed values that the data have."""
+    places = np.column_stack(
+        [np.searchsorted(axes[i].codes, people[:, axes[i].position]) for i in pinned]
+    )
+    once, counts = np.unique(places, axis=0, return_counts=True)
+    low, high = np.repeat(low, len(once), axis=0), np.repeat(high, len(once), axis=0)
+    low[:, pinned] = high[:, pinned] = once
+    weights = counts / len(people)
+    for i, own in zip(pinned, once.T, strict=True):
+        weights = weights / axes[i].mass(own, own)
+    return low, high, weights
+
+
+def sizes(low: Places, high: Places) -> list[int]:
+    """Count the points of boxes exactly.
+
+    Parameters
+    ----------
+    low, high : Places
+        ``(B, a)``; the ends of each box, both included.
+    """
+    widths = high - low + 1
+    # products of a few widths fit into 64 bits, those of all need not
+    parts: list[NDArray[np.int64]] = []
+    most = 1
+    for i in range(widths.shape[1]):
+        widest = int(widths[:, i].max(initial=1))
+        if parts and most * widest < 1 << 62:
+            parts[-1] = parts[-1] * widths[:, i]
+            most *= widest
+        else:
+            parts.append(widths[:, i].astype(np.int64))
+            most = widest
+    if not parts:
+        return [1] * len(low)
+    totals: list[int] = parts[0].tolist()
+    for part in parts[1:]:
+        totals = list(map(int.__mul__, totals, part.tolist()))
+    return totals
+
+
+def size(low: Places, high: Places) -> float:
+    """Count the points of one box, ``(a,)``; rounded when there are more than 2 ** 53."""
+    return float(math.prod((high - low + 1).tolist()))
+
+
+__all__ = ["MOST_LISTED", "Attribute", "Axis", "Places", "Space", "size", "sizes", "space_of"]

@@ -1,0 +1,168 @@
+"""Beside the main question: what an attribute does by itself, and each pair of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import comb
+
+import msgspec
+import numpy as np
+
+from fairdesk.certify.counting.exhaustive import Everyone
+from fairdesk.certify.domain.space import Space
+from fairdesk.certify.layout import Layout, everyone_for, lay_out
+from fairdesk.certify.proof.certificate import share_down
+from fairdesk.certify.refine import Refinery
+from fairdesk.certify.results import Course, proven
+from fairdesk.data.domain.attributes import Role
+from fairdesk.data.domain.domain import Domain
+from fairdesk.models.model import labels
+from fairdesk.results.events import Figure, PairShare, Rows
+
+#: So many pairs of combinations are looked at: those that differ most often in a sample.
+MOST_PAIRS = 15
+_SAMPLE = 4_096
+#: Of more combinations no pairs are looked for.
+_MOST_COMBINATIONS = 64
+#: And so many people at most are counted one by one.
+_MOST_COUNTED = 10_000_000
+
+#: Tells whether the time for a part of the work, from 0 to 1, is over.
+Over = Callable[[float], bool]
+
+
+def look_aside(
+    layout: Layout, people: Rows, rng: np.random.Generator, over: Over, *, pairs: bool = True
+) -> Iterator[Figure | None]:
+    """Say what is proven of single attributes and of pairs of values.
+
+    Parameters
+    ----------
+    layout : Layout
+        Of the main question.
+    people : Rows
+        ``(n, d)``; the data's rows in the domain.
+    rng : np.random.Generator
+        For the sample by which pairs are chosen.
+    over : callable
+        Asked often, with the part of the work that should be done by now: as long as it says no,
+        there is time for more of the same.
+    pairs : bool
+        Whether pairs are wanted too.
+
+    Yields
+    ------
+    Figure, optional
+        Each when it is done, and ``None`` in between, often. Nothing is told of those that there
+        was no time for, nor where nothing was proven.
+    """
+    domain = layout.space.domain
+    alone = domain.protected.tolist() if len(domain.protected) > 1 else []
+    pairs &= 2 < len(domain.combinations) <= _MOST_COMBINATIONS
+    parts = len(alone) + (min(MOST_PAIRS, comb(len(domain.combinations), 2)) if pairs else 0)
+    for done, position in enumerate(alone, start=1):
+        yield None
+        if over(1.0):
+            return
+        own = lay_out(_only(domain, position), people, layout.anatomy, layout.fed)
+        refinery = Refinery(own.space, own.examiner, at_once=False)
+        yield from _divided(refinery, own, over, done / parts)
+        if not refinery.alike + refinery.unlike:
+            continue
+        course, names = Course(), (domain.names[position],)
+        figure, _ = proven(refinery, names, seconds=0.0, margin=own.examiner.margin, course=course)
+        yield figure
+    yield None
+    if not pairs or over(1.0):
+        return
+    for done, (first, second) in enumerate(_pairs(layout, rng), start=len(alone) + 1):
+        if over(1.0):
+            return
+        own = layout.comparing(first, second)
+        refinery = Refinery(own.space, own.examiner, at_once=False)
+        yield from _divided(refinery, own, over, done / parts)
+        if refinery.alike + refinery.unlike:
+            yield _pair_share(own, refinery, first, second)
+
+
+def _divided(refinery: Refinery, layout: Layout, over: Over, part: float) -> Iterator[None]:
+    """Divide a space; who is too near to a border for bounds is counted."""
+    while not refinery.over:
+        refinery.step()
+        yield None
+        if over(part):
+            break
+    if refinery.undecided and refinery.over and refinery.undecided <= _MOST_COUNTED:
+        for _ in refinery.count(everyone_for(layout)):
+            yield None
+            if over(part):
+                return
+
+
+def _pair_share(layout: Layout, refinery: Refinery, first: int, second: int) -> PairShare:
+    domain = layout.space.domain
+    names = tuple(domain.names[i] for i in domain.protected)
+    figure, _ = proven(refinery, names, seconds=0.0, margin=0.0, course=Course())
+    return PairShare(
+        names,
+        tuple(domain.combinations[first].tolist()),
+        tuple(domain.combinations[second].tolist()),
+        figure.falsified,
+        figure.certified,
+        figure.exact,
+    )
+
+
+def pairs_counted(space: Space, counter: Everyone) -> tuple[PairShare, ...]:
+    """Give the pairs that differ, most often first, where everybody was counted; else none."""
+    domain, differ = space.domain, counter.pairs
+    if domain.ruled or counter.points < space.total or len(differ) <= 2:
+        return ()
+    names = tuple(domain.names[i] for i in domain.protected)
+    first, second = np.triu_indices(len(differ), 1)
+    often = np.argsort(-differ[first, second], kind="stable")[:MOST_PAIRS]
+    return tuple(
+        PairShare(
+            names,
+            tuple(domain.combinations[one].tolist()),
+            tuple(domain.combinations[other].tolist()),
+            share_down(int(differ[one, other]), space.total),
+            share_down(space.total - int(differ[one, other]), space.total),
+            exact=True,
+        )
+        for one, other in zip(first[often], second[often], strict=True)
+        if differ[one, other]
+    )
+
+
+def _only(domain: Domain, position: int) -> Domain:
+    """Protect one attribute only; the others are part of who somebody is."""
+    attributes = tuple(
+        msgspec.structs.replace(each, role=Role.VARIES, compared=())
+        if each.role is Role.PROTECTED and i != position
+        else each
+        for i, each in enumerate(domain.attributes)
+    )
+    return msgspec.structs.replace(domain, attributes=attributes)
+
+
+def _pairs(layout: Layout, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Choose pairs of combinations: those decided differently most often among random people."""
+    space, fed = layout.space, layout.fed
+    differ = np.zeros((space.may_be.shape[1],) * 2, dtype=np.int64)
+    count = max(64, min(_SAMPLE, 500_000 // len(differ)))
+    root = rng.integers(len(space.low), size=count)
+    places = rng.integers(space.low[root], space.high[root], endpoint=True)
+    members = space.domain.similar(space.rows(places))
+    allowed = space.may_be[space.groups[root]]
+    decided = np.full(allowed.shape, -1)
+    decided[allowed] = labels(fed.predict(members[allowed]))
+    for other in range(1, len(differ)):
+        both = allowed & allowed[:, [other]]
+        differ[:, other] = ((decided != decided[:, [other]]) & both).sum(axis=0)
+    first, second = np.triu_indices(len(differ), 1)
+    often = np.argsort(-differ[first, second], kind="stable")[:MOST_PAIRS]
+    return [(int(first[i]), int(second[i])) for i in often if differ[first[i], second[i]]]
+
+
+__all__ = ["MOST_PAIRS", "Over", "look_aside", "pairs_counted"]

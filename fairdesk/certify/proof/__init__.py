@@ -1,0 +1,1 @@
+"""The certificate file, and its check by other means than it was made with."""

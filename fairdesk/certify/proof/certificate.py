@@ -1,0 +1,640 @@
+"""The certificate file: what was proven of whom, box by box, for anybody to check again.
+
+A certificate is one ZIP archive. ``certificate.json`` is its `Header`: the model's fingerprint, how
+it is fed, who may be asked about, and the totals. Beside it lie NumPy arrays (``NAME.npy``, format
+1.0, little-endian, no pickles), a tree of boxes:
+
+========================  =====================================================================
+``root_low, root_high``   ``(R, a)`` whole numbers; the boxes of the first ``R`` nodes: places
+                          along the header's axes, both ends included. Every point of the domain
+                          is in exactly one of them.
+``first``                 ``(n,)`` whole numbers; the first of a node's two children, the second
+                          is the next one; -1 in a leaf. Children come after their parents.
+``axis, cut``             ``(n,)`` whole numbers; the first child has the places up to ``cut``
+                          along ``axis``, the second those beyond. Of an undecided leaf: how it
+                          would be divided next, if ``axis`` is not -1.
+``verdict``               ``(n,)`` whole numbers; -1 for nodes with children; of leaves: 0
+                          undecided, 1 everybody is alike, 2 everybody is unlike, 3 counted, 4
+                          nobody may be there.
+``alike, unlike``         ``(n,)`` numbers from 0 to 1; of an undecided leaf the shares of its
+                          points that are proven alike and unlike; of a counted one ``unlike``
+                          times its points, rounded to a whole number, are unlike, and all others
+                          alike; else without meaning.
+``population_alike``,     ``(n,)`` numbers; the same as shares of the leaf's mass in the
+``population_unlike``     population, the product of the shares that each value has in the data.
+========================  =====================================================================
+
+A point is a person whatever their protected values. They are *alike* when all combinations of
+protected values that may be in that box get the same decision of the model, *unlike* when two do
+not. The totals are sums over the leaves of whole numbers, each rounded down.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.domain.space import Places, Space
+from fairdesk.data.domain.domain import Domain
+from fairdesk.errors import FairDeskError
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.model import Mapping as FedBy
+from fairdesk.models.model import ModelCard
+from fairdesk.results.events import Certificate
+
+Arrays = Mapping[str, NDArray[Any]]
+#: The version of the format that this FairDesk writes, and the only one that it reads.
+FORMAT = 1
+#: What a certificate's name ends in.
+SUFFIX = ".fairdesk-proof"
+HEADER = "certificate.json"
+#: The arrays: whole numbers or not, and how many dimensions.
+ARRAYS = {
+    "root_low": ("i", 2),
+    "root_high": ("i", 2),
+    "first": ("i", 1),
+    "axis": ("i", 1),
+    "cut": ("i", 1),
+    "verdict": ("i", 1),
+    "alike": ("f", 1),
+    "unlike": ("f", 1),
+    "population_alike": ("f", 1),
+    "population_unlike": ("f", 1),
+}
+#: The verdicts of leaves.
+UNDECIDED, ALIKE, UNLIKE, COUNTED, NOBODY = range(5)
+#: Larger ones are not read.
+MOST_HEADER_BYTES = 64 << 20
+MOST_ARRAY_BYTES = 4 << 30
+#: Places along an axis are below this.
+_MOST_PLACES = 1 << 62
+#: Nodes that are walked through at once.
+_AT_ONCE = 1 << 14
+#: A moment that every archive can name: equal certificates are equal files.
+_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+class CertificateError(FairDeskError):
+    """A certificate cannot be read, or is none."""
+
+
+class ModelFile(msgspec.Struct, frozen=True):
+    """The model file that a certificate speaks of.
+
+    Attributes
+    ----------
+    name, sha256 : str
+        The file's name and fingerprint.
+    format : str
+        What kind of file it is, for people.
+    output : str
+        Which output decides, of a model with several.
+    companions : tuple[tuple[str, str], ...]
+        Name and fingerprint of the files beside it that it was opened with.
+    """
+
+    name: str
+    sha256: str
+    format: str = ""
+    output: str = ""
+    companions: tuple[tuple[str, str], ...] = ()
+
+
+class AxisOf(msgspec.Struct, frozen=True):
+    """The values of one attribute, numbered from 0 on.
+
+    Attributes
+    ----------
+    attribute : str
+        Its name.
+    count : int
+        How many values there are.
+    codes : tuple[float, ...]
+        The domain's codes of the values, in the order of their places; empty where there are too
+        many, and they follow from the next three.
+    low, spacing, grid : float
+        The code at a place is ``low + place * spacing``, rounded to a multiple of ``1 / grid``.
+    """
+
+    attribute: str
+    count: int
+    codes: tuple[float, ...] = ()
+    low: float = 0.0
+    spacing: float = 1.0
+    grid: float = 1.0
+
+    def code(self, places: Places) -> NDArray[np.float64]:
+        """Give the codes at places."""
+        if self.codes:
+            return np.array(self.codes)[places]
+        codes = self.low + places * self.spacing
+        return np.asarray(np.round(codes * self.grid) / self.grid)
+
+
+class Header(msgspec.Struct, frozen=True):
+    """What a certificate says in words and totals.
+
+    Attributes
+    ----------
+    format : int
+        `FORMAT`.
+    model : ModelFile
+        The model.
+    mapping : Mapping
+        How attributes become its inputs, and its answers decisions.
+    domain : Domain
+        Who may be asked about.
+    axes : tuple[AxisOf, ...]
+        One for each attribute that is not protected and follows no other.
+    groups : tuple[int, ...]
+        ``R``; of each root its row of ``may_be``.
+    may_be : tuple[tuple[bool, ...], ...]
+        Which combinations of protected values may be, each row for every combination of the
+        domain (`Domain.combinations`).
+    unclear : tuple[int, ...]
+        Roots in which the constraints hold for some and not for others: nothing but what was
+        counted is told of them.
+    total, certified, falsified, undecided : str
+        How many points there are, are alike, unlike, and undecided: whole numbers in decimal
+        digits.
+    certified_share, falsified_share, undecided_share : float
+        The same as shares of the total: the first two rounded down, the third up.
+    margin : float
+        By how much, at most, rounding was found to move the model's answer.
+    about_margin : str
+        What that means.
+    method : str
+        The key of the method that made it.
+    options : dict[str, int | float]
+        Its parameters.
+    seconds : float
+        What it took.
+    boxes : int
+        How many boxes were looked at.
+    notes : tuple[str, ...]
+        What else must be known, a sentence each.
+    versions : dict[str, str]
+        Of the programs that made it.
+    """
+
+    format: int
+    model: ModelFile
+    mapping: FedBy
+    domain: Domain
+    axes: tuple[AxisOf, ...]
+    groups: tuple[int, ...]
+    may_be: tuple[tuple[bool, ...], ...]
+    unclear: tuple[int, ...]
+    total: str
+    certified: str
+    falsified: str
+    undecided: str
+    certified_share: float
+    falsified_share: float
+    undecided_share: float
+    margin: float
+    about_margin: str
+    method: str
+    options: dict[str, int | float]
+    seconds: float
+    boxes: int
+    notes: tuple[str, ...] = ()
+    versions: dict[str, str] = {}
+
+
+def pack(
+    space: Space,
+    tree: Arrays,
+    fed: FedModel,
+    *,
+    phase: str,
+    method: str,
+    options: msgspec.Struct,
+    alike: int,
+    unlike: int,
+    margin: float,
+    seconds: float,
+    boxes: int,
+    notes: Sequence[str] = (),
+) -> Certificate:
+    """Make a certificate of what was proven.
+
+    Parameters
+    ----------
+    space : Space
+        That the tree divides.
+    tree : mapping
+        The arrays of its nodes; those of its roots are taken from the space.
+    fed : FedModel
+        The model.
+    phase, method, options
+        Of the run; ``method`` is the key.
+    alike, unlike : int
+        Points that are proven so.
+    margin, boxes, notes
+        As in `fairdesk.results.events.Proven`.
+    seconds : float
+        What it took.
+    """
+    total = space.total
+    header = Header(
+        format=FORMAT,
+        model=_model_file(fed.opened.card),
+        mapping=fed.mapping,
+        domain=space.domain,
+        axes=tuple(
+            AxisOf(
+                space.domain.names[axis.position],
+                axis.count,
+                tuple(axis.codes.tolist()),
+                axis.low,
+                axis.spacing,
+                axis.grid,
+            )
+            for axis in space.axes
+        ),
+        groups=tuple(space.groups.tolist()),
+        may_be=tuple(tuple(row) for row in space.may_be.tolist()),
+        unclear=tuple(np.flatnonzero(space.unclear).tolist()),
+        total=str(total),
+        certified=str(alike),
+        falsified=str(unlike),
+        undecided=str(total - alike - unlike),
+        certified_share=share_down(alike, total),
+        falsified_share=share_down(unlike, total),
+        undecided_share=share_up(total - alike - unlike, total),
+        margin=margin,
+        about_margin=margin_sentence(margin),
+        method=method,
+        options=msgspec.structs.asdict(options),
+        seconds=seconds,
+        boxes=boxes,
+        notes=tuple(notes),
+    )
+    arrays = {name: tree[name] for name in ARRAYS if name in tree}
+    arrays["root_low"], arrays["root_high"] = space.low, space.high
+    return Certificate(phase, encoded(header), arrays)
+
+
+def about(
+    header: Header,
+    card: ModelCard,
+    mapping: FedBy,
+    domain: Domain,
+    versions: dict[str, str],
+) -> Header:
+    """Let a header speak of a model, how that is fed, and a domain as the auditor knows them."""
+    return msgspec.structs.replace(
+        header, model=_model_file(card), mapping=mapping, domain=domain, versions=versions
+    )
+
+
+def _model_file(card: ModelCard) -> ModelFile:
+    return ModelFile(
+        Path(card.path).name,
+        card.sha256,
+        card.format,
+        card.output,
+        tuple((Path(each.path).name, each.sha256) for each in card.companions),
+    )
+
+
+def share_down(part: int, whole: int) -> float:
+    """Divide and round down to a float: never above the share, and 1 for all only."""
+    share = part / whole if whole else 0.0
+    numerator, denominator = share.as_integer_ratio()
+    above = numerator * whole > part * denominator
+    return float(np.nextafter(share, 0.0)) if above else share
+
+
+def share_up(part: int, whole: int) -> float:
+    """Divide and round up to a float: never below the share, and 0 for nobody only."""
+    down = share_down(part, whole)
+    numerator, denominator = down.as_integer_ratio()
+    return float(np.nextafter(down, 1.0)) if numerator * whole < part * denominator else down
+
+
+def margin_sentence(margin: float) -> str:
+    """Say what was allowed for the rounding of the model's own arithmetic."""
+    if not margin:
+        return (
+            "No answer is taken from a bound that rounding could move: every one was asked of the "
+            "model itself, or nothing in it is rounded."
+        )
+    told = np.format_float_positional(margin, 2, fractional=False)
+    return (
+        "The proof holds for the numbers as the model itself adds and rounds them, in whatever "
+        "order: rounding moves its answer, before it is turned into a probability, by at most "
+        f"{told}, and every bound leaves room for that."
+    )
+
+
+def encoded(header: Header) -> bytes:
+    """Write a header as JSON."""
+    return msgspec.json.encode(header, order="deterministic")
+
+
+def decoded(header: bytes) -> Header:
+    """Read a header.
+
+    Raises
+    ------
+    CertificateError
+        When it is none, or of another version.
+    """
+    try:
+        told = msgspec.json.decode(header, type=_Format).format
+        if told == FORMAT:
+            return msgspec.json.decode(header, type=Header)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise malformed(f"its header is none: {error}") from error
+    except FairDeskError as error:
+        raise malformed(f"it speaks of an impossible domain: {error.what}") from error
+    raise CertificateError(
+        "The certificate has a format that this FairDesk does not know.",
+        why=f"It has version {told}; this FairDesk reads version {FORMAT}.",
+        remedy="Install the newest FairDesk to check it.",
+    )
+
+
+class _Format(msgspec.Struct):
+    format: int
+
+
+def write(target: Path | BinaryIO, header: bytes, arrays: Arrays) -> None:
+    """Write a certificate; equal ones make equal files.
+
+    Parameters
+    ----------
+    target : Path or BinaryIO
+        What is written to.
+    header : bytes
+        A `Header` as JSON.
+    arrays : mapping
+        All of `ARRAYS`.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written.
+    """
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
+        archive.writestr(zipfile.ZipInfo(HEADER, _TIME), header, zipfile.ZIP_DEFLATED)
+        for name in ARRAYS:
+            info = zipfile.ZipInfo(f"{name}.npy", _TIME)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(info, "w", force_zip64=True) as stream:
+                array = np.ascontiguousarray(_compact(arrays[name]))
+                np.lib.format.write_array(stream, array, version=(1, 0), allow_pickle=False)
+
+
+def _compact(array: NDArray[Any]) -> NDArray[Any]:
+    """Give an array in the smallest type that holds it, little-endian."""
+    if array.dtype.kind == "f":
+        return array.astype("<f8", copy=False)
+    low, high = int(array.min(initial=0)), int(array.max(initial=0))
+    for kind in ("<i1", "<i2", "<i4"):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return array.astype(kind)
+    return array.astype("<i8")
+
+
+def read(source: Path | BinaryIO) -> tuple[Header, dict[str, NDArray[Any]]]:
+    """Read a certificate that may come from anybody.
+
+    Returns
+    -------
+    Header
+        What it says.
+    dict[str, NDArray]
+        The arrays, each well-formed: see `check`.
+
+    Raises
+    ------
+    CertificateError
+        When it cannot be read, is none, or contradicts itself.
+    """
+    header, arrays = unpack(source)
+    told = decoded(header)
+    check(told, arrays)
+    return told, arrays
+
+
+def unpack(source: Path | BinaryIO) -> tuple[bytes, dict[str, NDArray[Any]]]:
+    """Take an archive apart, whatever it says.
+
+    Raises
+    ------
+    CertificateError
+        When it cannot be read, or is no archive of a header and arrays.
+    """
+    try:
+        with zipfile.ZipFile(source) as archive:
+            names = {HEADER, *(f"{name}.npy" for name in ARRAYS)}
+            infos = {info.filename: info for info in archive.infolist()}
+            if set(infos) != names or len(archive.infolist()) != len(names):
+                raise malformed("it holds other files than a certificate does")
+            if infos[HEADER].file_size > MOST_HEADER_BYTES:
+                raise malformed("its header is too long")
+            if sum(info.file_size for info in infos.values()) > MOST_ARRAY_BYTES:
+                raise malformed("its arrays are too large")
+            header = archive.read(infos[HEADER])
+            arrays = {name: _array(name, archive.read(f"{name}.npy")) for name in ARRAYS}
+    except OSError as error:
+        raise CertificateError(
+            "The certificate cannot be read.",
+            why=f"The system says: {error.strerror or error}.",
+            remedy="Check the name of the file, and that you may read it.",
+        ) from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise malformed(f"it is no archive, or a damaged one: {error}") from error
+    return header, arrays
+
+
+def _array(name: str, data: bytes) -> NDArray[Any]:
+    """Read an array from the bytes of a ``.npy`` file."""
+    kind, dimensions = ARRAYS[name]
+    stream = io.BytesIO(data)
+    try:
+        if np.lib.format.read_magic(stream) != (1, 0):
+            raise malformed(f"its array “{name}” has another format")
+        shape, by_column, dtype = np.lib.format.read_array_header_1_0(stream)
+    except (ValueError, SyntaxError, EOFError, TypeError, MemoryError, RecursionError) as error:
+        raise malformed(f"its array “{name}” is none") from error
+    start = stream.tell()
+    room = len(data) - start
+    fits = dtype.kind == kind and dtype.itemsize <= 8 and len(shape) == dimensions
+    fits = fits and not (by_column and dimensions > 1)
+    if not fits or int(np.prod([dtype.itemsize, *shape], dtype=object)) != room:
+        raise malformed(f"its array “{name}” is not what it should be")
+    return np.frombuffer(data, dtype, offset=start).reshape(shape)
+
+
+def check(header: Header, arrays: Arrays) -> None:
+    """Refuse a header and arrays that do not fit each other, or are no tree of boxes.
+
+    That cuts lie inside their boxes is checked by `leaves`.
+
+    Raises
+    ------
+    CertificateError
+        With what is wrong.
+    """
+    for name, (kind, dimensions) in ARRAYS.items():
+        array = arrays.get(name)
+        if array is None or array.dtype.kind != kind or array.ndim != dimensions:
+            raise malformed(f"its array “{name}” is not what it should be")
+    _check_header(header)
+    _check_roots(header, arrays)
+    _check_tree(header, arrays)
+
+
+def _check_header(header: Header) -> None:
+    """Refuse axes, masks and totals that cannot be."""
+    domain = header.domain
+    bound = np.union1d(domain.differing, domain.following)
+    free = [domain.names[i] for i in np.setdiff1d(np.arange(len(domain.names)), bound)]
+    if [axis.attribute for axis in header.axes] != free:
+        raise malformed("its axes are not the attributes of its domain")
+    for axis in header.axes:
+        codes = np.array(axis.codes)
+        if (
+            not 1 <= axis.count < _MOST_PLACES
+            or (codes.size and codes.size != axis.count)
+            or len(set(axis.codes)) != len(axis.codes)
+            or not np.isfinite([*axis.codes, axis.low, axis.spacing, axis.grid]).all()
+            or not axis.spacing > 0
+            or not axis.grid > 0
+        ):
+            raise malformed(f"its axis “{axis.attribute}” cannot be")
+    combinations = len(domain.combinations)
+    if any(len(row) != combinations for row in header.may_be):
+        raise malformed("it speaks of other combinations of protected values than there are")
+    totals = (header.total, header.certified, header.falsified, header.undecided)
+    if not all(each.isdecimal() and each.isascii() and len(each) < 4_000 for each in totals):
+        raise malformed("its totals are no whole numbers")
+    shares = (header.certified_share, header.falsified_share, header.undecided_share)
+    if not all(0.0 <= share <= 1.0 for share in shares):
+        raise malformed("its shares are no shares")
+
+
+def _check_roots(header: Header, arrays: Arrays) -> None:
+    """Refuse roots that leave the axes."""
+    low, high = arrays["root_low"], arrays["root_high"]
+    roots, axes = low.shape
+    counts = np.array([axis.count for axis in header.axes], dtype=np.int64)
+    if high.shape != low.shape or axes != len(counts) or roots != len(header.groups) or not roots:
+        raise malformed("its roots do not fit its axes")
+    if not ((low >= 0) & (low <= high) & (high < counts)).all():
+        raise malformed("its roots leave its axes")
+    if not all(0 <= group < len(header.may_be) for group in header.groups):
+        raise malformed("its roots speak of combinations that are not told")
+    if not all(0 <= root < roots for root in header.unclear):
+        raise malformed("it speaks of roots that are not there")
+
+
+def _check_tree(header: Header, arrays: Arrays) -> None:
+    """Refuse nodes that make no tree, and leaves that say what cannot be."""
+    first, verdict, axis = (arrays[name] for name in ("first", "verdict", "axis"))
+    alike, unlike = arrays["alike"], arrays["unlike"]
+    n, roots = len(first), len(header.groups)
+    if n < roots or any(len(arrays[name]) != n for name in ARRAYS if not name.startswith("root")):
+        raise malformed("its arrays have different lengths")
+    inner = np.flatnonzero(first != -1)
+    children = first[inner].astype(np.int64)
+    if not ((children > inner) & (children >= roots) & (children < n - 1)).all():
+        raise malformed("some of its boxes have children that cannot be theirs")
+    parents = np.bincount(children, minlength=n) + np.bincount(children + 1, minlength=n)
+    if not ((parents[:roots] == 0).all() and (parents[roots:] == 1).all()):
+        raise malformed("its boxes are no tree")
+    is_inner = first != -1
+    if not ((verdict == -1) == is_inner).all() or not ((verdict >= -1) & (verdict <= NOBODY)).all():
+        raise malformed("some of its boxes have no verdict that there is")
+    if not ((axis >= np.where(is_inner, 0, -1)) & (axis < len(header.axes))).all():
+        raise malformed("some of its boxes are divided along an axis that is not there")
+    told = (verdict == UNDECIDED) | (verdict == COUNTED)
+    alike, unlike = alike[told], unlike[told]
+    # NaN is in no range
+    if not ((alike >= 0) & (unlike >= 0) & (alike + unlike <= 1 + 2.0**-40)).all():
+        raise malformed("some of its boxes have shares that are none")
+
+
+class Leaves(NamedTuple):
+    """Some leaves: their numbers, their roots, ``(m,)``, and their boxes, ``(m, a)``."""
+
+    nodes: NDArray[np.int64]
+    root: NDArray[np.int64]
+    low: Places
+    high: Places
+
+
+def leaves(arrays: Arrays) -> Iterator[Leaves]:
+    """Walk through the leaves, each with its box, in memory that does not grow with their number.
+
+    Parameters
+    ----------
+    arrays : mapping
+        As `check` leaves them.
+
+    Raises
+    ------
+    CertificateError
+        When a box is divided outside of itself.
+    """
+    low, high = (arrays[name].astype(np.int64) for name in ("root_low", "root_high"))
+    roots = np.arange(len(low))
+    waiting = _parts(Leaves(roots, roots, low, high))
+    first, axis, cut = arrays["first"], arrays["axis"], arrays["cut"]
+    while waiting:
+        part = _next(waiting)
+        children = first[part.nodes].astype(np.int64)
+        inner = children >= 0
+        if not inner.all():
+            yield Leaves(*(each[~inner] for each in part))
+        if not inner.any():
+            continue
+        part = Leaves(*(each[inner] for each in part))
+        children, along = children[inner], axis[part.nodes].astype(np.int64)
+        at = cut[part.nodes].astype(np.int64)
+        each = np.arange(len(children))
+        if not ((at >= part.low[each, along]) & (at < part.high[each, along])).all():
+            raise malformed("some of its boxes are divided outside of themselves")
+        upper, lower = part.high.copy(), part.low.copy()
+        upper[each, along], lower[each, along] = at, at + 1
+        waiting += _parts(Leaves(children + 1, part.root, lower, part.high))
+        waiting += _parts(Leaves(children, part.root, part.low, upper))
+
+
+def _parts(whole: Leaves) -> list[Leaves]:
+    """Cut boxes into parts that are walked through at once."""
+    return [
+        Leaves(*(each[start : start + _AT_ONCE] for each in whole))
+        for start in range(0, len(whole.nodes), _AT_ONCE)
+    ]
+
+
+def _next(waiting: list[Leaves]) -> Leaves:
+    """Take the last parts, as many small ones together as are walked through at once."""
+    taken = [waiting.pop()]
+    size = len(taken[0].nodes)
+    while waiting and size + len(waiting[-1].nodes) <= _AT_ONCE:
+        taken.append(waiting.pop())
+        size += len(taken[-1].nodes)
+    return Leaves(*(np.concatenate(each) for each in zip(*taken, strict=True)))
+
+
+def malformed(why: str) -> CertificateError:
+    """Give the error for a file that is no certificate, or a damaged or forged one."""
+    return CertificateError(
+        "The file is no certificate of FairDesk, or it is damaged.",
+        why=f"Detail: {why[:300]}.",
+        remedy="Ask for the file again, or make the certificate anew.",
+    )

@@ -1,0 +1,70 @@
+"""The points of a certificate: whom they stand for, and what the model itself says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.domain.space import Places
+from fairdesk.certify.proof.certificate import Header
+from fairdesk.models.model import labels
+from fairdesk.results.events import Rows, Scores
+
+Predict = Callable[[Rows], Scores]
+#: Rows sent to the model at once.
+_AT_ONCE = 50_000
+
+
+class Points:
+    """The points of a certificate, and its model.
+
+    Parameters
+    ----------
+    header : Header
+        Of the certificate.
+    predict : callable
+        Asks the model about ``(n, d)`` rows of the header's domain.
+    """
+
+    def __init__(self, header: Header, predict: Predict) -> None:
+        self._header, self._domain, self._predict = header, header.domain, predict
+
+    def rows(self, places: Places) -> Rows:
+        """Return one member of each point, ``(n, d)``."""
+        domain = self._domain
+        rows = np.repeat(domain.low[None], len(places), axis=0)
+        for i, axis in enumerate(self._header.axes):
+            rows[:, domain.names.index(axis.attribute)] = axis.code(places[:, i])
+        rows[:, domain.protected] = domain.combinations[0]
+        return domain.settle(rows)
+
+    def differ(self, places: Places) -> NDArray[np.bool_]:
+        """Ask the model of each point whether two members who may be are decided differently."""
+        domain, members = self._domain, len(self._domain.combinations)
+        at_once = max(1, _AT_ONCE // members)
+        parts = [np.empty(0, dtype=np.bool_)]
+        for start in range(0, len(places), at_once):
+            similar = domain.similar(self.rows(places[start : start + at_once]))
+            everyone = similar.reshape(-1, similar.shape[2])
+            allowed = domain.allowed(everyone) if domain.ruled else np.ones(len(everyone), bool)
+            decided = np.full(len(everyone), -1, dtype=np.int64)
+            if allowed.any():
+                decided[allowed] = labels(self._predict(everyone[allowed]))
+            told_apart = decided.reshape(-1, members)
+            allowed = allowed.reshape(told_apart.shape)
+            most = told_apart.max(axis=1)
+            least = np.where(allowed, told_apart, most[:, None]).min(axis=1)
+            parts.append(most != least)
+        return np.concatenate(parts)
+
+    def person(self, places: Places) -> str:
+        """Write a point, ``(a,)``: its values, but for the protected ones."""
+        domain, row = self._domain, self.rows(places[None])[0]
+        others = [domain.names.index(axis.attribute) for axis in self._header.axes]
+        told = [f"{domain.names[i]} = {domain.attributes[i].text(row[i])}" for i in others]
+        return "somebody with " + ", ".join(told)
+
+
+__all__ = ["Points", "Predict"]

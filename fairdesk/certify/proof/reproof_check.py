@@ -1,0 +1,240 @@
+"""How much of a certificate is proven once more: which boxes are tried, and what came of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.domain.space import Places
+from fairdesk.certify.proof.certificate import ALIKE, COUNTED, UNDECIDED, UNLIKE
+from fairdesk.certify.proof.points import Points
+
+Arrays = Mapping[str, NDArray[Any]]
+Float64 = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+#: Boxes that are given at once: half of them the largest, half of them drawn at random.
+_AT_ONCE = 512
+#: A call takes at most so many seconds; with all the time that it needs, and once more for those
+#: boxes that were then not proven, so many at once.
+_CALL, _LONG_CALL, _AGAIN_AT_ONCE = 10.0, 60.0, 16
+#: Contradictions that are told one by one.
+_TOLD = 5
+
+
+#: Shares are sums of floats: by so much they may differ.
+ROUNDING = 1e-9
+#: What contradicts a box: nothing, a point, or a count.
+KINDS = NOTHING, BY_POINT, BY_COUNT = range(3)
+
+
+class Reproof(NamedTuple):
+    """What was proven of ``B`` boxes.
+
+    Attributes
+    ----------
+    alike, unlike : NDArray[np.float64]
+        ``(B,)``; shares of each box's points that are proven to get the same decision whatever
+        their protected values, and not to.
+    contradicted : NDArray[np.int8]
+        ``(B,)``; 0: nothing contradicts what is stated; `BY_POINT`; `BY_COUNT`.
+    places : Places
+        ``(B, a)``; that point.
+    """
+
+    alike: Float64
+    unlike: Float64
+    contradicted: NDArray[np.int8]
+    places: Places
+
+
+#: ``reprove(low, high, group, stated, seconds)``: prove of boxes, ``(B, a)``, of these rows of
+#: `Header.may_be` (-1: it is not known who may be there), that the stated shares, ``(B, 2)``, of
+#: their points are alike and unlike.
+Reprove = Callable[[Places, Places, Numbers, Float64, float], Reproof]
+
+
+class Claims(NamedTuple):
+    """Boxes and what they state.
+
+    Attributes
+    ----------
+    nodes : NDArray[np.int64]
+        ``(B,)``; their numbers.
+    low, high : Places
+        ``(B, a)``; their ends.
+    group : NDArray[np.int64]
+        ``(B,)``; the rows of `Header.may_be` that hold in them.
+    stated : NDArray[np.float64]
+        ``(B, 2)``; which shares of their points are certified, and falsified.
+    size : NDArray[np.float64]
+        ``(B,)``; their points, as shares of all that are listed.
+    """
+
+    nodes: Numbers
+    low: Places
+    high: Places
+    group: Numbers
+    stated: Float64
+    size: Float64
+
+
+class Outcome(NamedTuple):
+    """What came of it: as `fairdesk.certify.proof.verify.Check`."""
+
+    tried: int
+    failed: int
+    unknown: int
+    told: tuple[str, ...]
+
+
+def stated_shares(arrays: Arrays, nodes: Numbers, sizes: Float64) -> Float64:
+    """Return which shares of leaves are stated to be certified and falsified, ``(B, 2)``."""
+    verdict = arrays["verdict"][nodes]
+    alike, unlike = (arrays[name][nodes].astype(np.float64) for name in ("alike", "unlike"))
+    hits = np.where(sizes < 2.0**53, np.rint(unlike * sizes) / sizes, unlike)
+    certified = np.select(
+        [verdict == ALIKE, verdict == COUNTED, verdict == UNDECIDED], [1.0, 1.0 - hits, alike], 0.0
+    )
+    falsified = np.select(
+        [verdict == UNLIKE, verdict == COUNTED, verdict == UNDECIDED], [1.0, hits, unlike], 0.0
+    )
+    return np.column_stack((certified, falsified))
+
+
+def check_again(
+    claims: Claims,
+    points: Points,
+    prove: Reprove,
+    rng: np.random.Generator,
+    *,
+    seconds: float,
+    everything: bool,
+) -> Outcome:
+    """Prove boxes once more: the largest first, and beside each of these one drawn at random.
+
+    Those of which everything is stated to be of one kind come before those of which shares are.
+
+    Parameters
+    ----------
+    claims : Claims
+        All boxes of which anything is stated.
+    points : Points
+        Asks the model about a point that contradicts: it has the last word.
+    prove : callable
+        Proves them.
+    rng : np.random.Generator
+        Draws boxes.
+    seconds : float
+        For so long; without meaning where ``everything``.
+    everything : bool
+        Whether every box is tried, however long that takes.
+    """
+    count = len(claims.nodes)
+    proven, contradicted = np.zeros((count, 2)), np.zeros(count, dtype=np.bool_)
+    told: list[str] = []
+    until = math.inf if everything else perf_counter() + seconds
+    whole = np.asarray((claims.stated >= 1.0).any(axis=1))
+    drawn = 0
+
+    def left_open() -> Numbers:
+        short = (proven < claims.stated - ROUNDING).any(axis=1)
+        return np.flatnonzero(short & ~contradicted)
+
+    for some, random in _in_order(claims.size, whole, rng, left_open, again=everything):
+        left = until - perf_counter()
+        if left <= 0:
+            break
+        found = prove(
+            *(claims.low[some], claims.high[some], claims.group[some], claims.stated[some]),
+            _LONG_CALL if everything else min(left, _CALL),
+        )
+        drawn = max(drawn, random)
+        proven[some] = np.maximum(proven[some], np.column_stack((found.alike, found.unlike)))
+        for i in np.flatnonzero(found.contradicted).tolist():
+            box = int(some[i])
+            said = "counted again, its points are not as it says"
+            if found.contradicted[i] == BY_POINT:
+                place = found.places[i]
+                unlike = bool(points.differ(place[None])[0])
+                if claims.stated[box, int(unlike)] >= 1.0:
+                    # the model has the last word
+                    proven[box] = 0.0
+                    continue
+                said = f"{points.person(place)} is treated {'unlike' if unlike else 'alike'}"
+            contradicted[box], proven[box] = True, 0.0
+            if len(told) < _TOLD:
+                told.append(f"In box {claims.nodes[box]}: {said}.")
+    chance = drawn / max(int(whole.sum()), 1)
+    failed = int(contradicted.sum())
+    told += _said(claims, np.minimum(proven, claims.stated), len(left_open()), failed, chance)
+    return Outcome(count, failed, len(left_open()), tuple(told))
+
+
+def _in_order(
+    sizes: Float64,
+    whole: NDArray[np.bool_],
+    rng: np.random.Generator,
+    left_open: Callable[[], Numbers],
+    *,
+    again: bool,
+) -> Iterator[tuple[Numbers, int]]:
+    """Give boxes to try; and of a random order of those of one kind how many were tried so far."""
+    for kind in (True, False):
+        own = np.flatnonzero(whole == kind)
+        orders = own[np.argsort(-sizes[own], kind="stable")], rng.permutation(own)
+        waiting = np.zeros(len(sizes), dtype=np.bool_)
+        waiting[own] = True
+        at = [0, 0]
+        while waiting.any():
+            chosen = []
+            for which, order in enumerate(orders):
+                left = order[at[which] :]
+                ends = np.flatnonzero(waiting[left])[: _AT_ONCE // 2]
+                chosen.append(left[ends])
+                waiting[left[ends]] = False
+                at[which] += int(ends[-1]) + 1 if len(ends) else len(left)
+            yield np.concatenate(chosen), at[1] if kind else len(orders[1])
+    left = left_open() if again else np.empty(0, dtype=np.int64)
+    for start in range(0, len(left), _AGAIN_AT_ONCE):
+        yield left[start : start + _AGAIN_AT_ONCE], 0
+
+
+def _said(claims: Claims, proven: Float64, left_open: int, failed: int, chance: float) -> list[str]:
+    """Say what share of what is stated was proven once more: nothing of what is contradicted."""
+    count = len(claims.nodes)
+    again = count - left_open - failed
+    shares = []
+    for i, what in enumerate(("certified", "falsified")):
+        stated = float(claims.size @ claims.stated[:, i])
+        if stated > 0:
+            share = float(claims.size @ proven[:, i]) / stated
+            shares.append(f"{_percent(share, whole=again == count)} of the {what} share")
+    boxes = f"{again:,} of {count:,} boxes"
+    said = [f"Re-proved: {' and '.join(shares)} ({boxes})."]
+    if left_open:
+        tried = (
+            "Every box of one kind was tried."
+            if chance >= 1.0
+            else "Any box of one kind, however small, was among those that were tried with a "
+            f"probability of at least {_percent(chance, whole=False)}."
+        )
+        said.append(
+            "The rest was checked by sums and samples only; with “fairdesk verify --all” every box "
+            "is tried, however long that takes."
+        )
+        said.append(tried)
+    return said
+
+
+def _percent(share: float, *, whole: bool) -> str:
+    """Write a share, rounded down; all of it only where it is the whole."""
+    return "100 %" if whole else f"{min(math.floor(share * 10_000) / 100, 99.99):g} %"
+
+
+__all__ = ["Claims", "Outcome", "Reproof", "Reprove", "check_again", "stated_shares"]

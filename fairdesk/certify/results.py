@@ -1,0 +1,212 @@
+"""What a divided space says: shares, the largest regions, and the refinement for the eye."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.domain.boxes import Tree, Verdict
+from fairdesk.certify.domain.space import sizes
+from fairdesk.certify.proof.certificate import share_down, share_up
+from fairdesk.certify.refine import Refinery
+from fairdesk.results.events import Estimated, Part, Proven, Refinement, Region
+
+Float64 = NDArray[np.float64]
+
+#: So many of the largest regions of each kind are told.
+MOST_REGIONS = 20
+#: None with a smaller share of the domain is told.
+_SMALLEST_REGION = 1e-9
+#: So many parts of the refinement are told, and none smaller than this share of the domain.
+MOST_PARTS = 700
+SMALLEST_PART = 1 / 4_000
+#: Nodes whose boxes are made at once.
+_AT_ONCE = 1 << 16
+#: So many points of the course are kept.
+MOST_COURSE = 200
+
+
+class Course:
+    """How shares grew, thinned as it becomes long."""
+
+    def __init__(self) -> None:
+        self._points: list[tuple[float, float, float]] = []
+
+    def add(self, seconds: float, certified: float, falsified: float) -> None:
+        """Take a point down; shares that were proven stay so."""
+        if self._points:
+            certified = max(certified, self._points[-1][1])
+            falsified = max(falsified, self._points[-1][2])
+        self._points.append((seconds, certified, falsified))
+        if len(self._points) > MOST_COURSE:
+            self._points = [*self._points[:-1:2], self._points[-1]]
+
+    @property
+    def points(self) -> tuple[tuple[float, float, float], ...]:
+        """Seconds, certified and falsified."""
+        return tuple(self._points)
+
+
+def proven(
+    refinery: Refinery,
+    attributes: tuple[str, ...],
+    *,
+    seconds: float,
+    margin: float,
+    course: Course,
+    estimated: Estimated | None = None,
+    notes: Sequence[str] = (),
+) -> tuple[Proven, Proven]:
+    """Say what is proven of the domain, and of the population.
+
+    Parameters
+    ----------
+    refinery : Refinery
+        What was divided.
+    attributes : tuple[str, ...]
+        The protected attributes.
+    seconds, margin, estimated, notes
+        As of `fairdesk.results.events.Proven`.
+    course : Course
+        Of the domain; its last point is now.
+    """
+    total, alike, unlike = refinery.space.total, refinery.alike, refinery.unlike
+    of_domain = Proven(
+        of="domain",
+        attributes=attributes,
+        certified=share_down(alike, total),
+        falsified=share_down(unlike, total),
+        undecided=share_up(total - alike - unlike, total),
+        total=str(total),
+        certified_people=str(alike),
+        falsified_people=str(unlike),
+        exact=alike + unlike == total,
+        boxes=refinery.boxes,
+        seconds=seconds,
+        margin=margin,
+        estimated=estimated,
+        course=course.points,
+        notes=tuple(notes),
+    )
+    slack = refinery.slack
+    certified = float(np.clip(refinery.population_alike - slack, 0.0, 1.0))
+    falsified = float(np.clip(refinery.population_unlike - slack, 0.0, 1.0 - certified))
+    undecided = max(0.0, 1.0 - certified - falsified)
+    of_population = Proven(
+        of="population",
+        attributes=attributes,
+        certified=certified,
+        falsified=falsified,
+        undecided=undecided,
+        exact=of_domain.exact,
+        boxes=refinery.boxes,
+        seconds=seconds,
+        margin=margin,
+    )
+    return of_domain, of_population
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What is known below every node of a tree, ``(n,)`` each; as `box_kernels.gather`."""
+
+    points: Float64
+    alike: Float64
+    unlike: Float64
+    leaves: NDArray[np.int32]
+    uniform: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, tree: Tree) -> Sums:
+        """Sum up a tree."""
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.certify.domain.box_kernels import gather  # noqa: PLC0415
+
+        n = tree.count
+        points = np.empty(n)
+        for start in range(0, n, _AT_ONCE):
+            nodes = np.arange(start, min(start + _AT_ONCE, n))
+            low, high = tree.boxes(nodes)
+            points[nodes] = (high - low + 1).astype(np.float64).prod(axis=1)
+        verdict = tree.verdict[:n]
+        alike, unlike = tree.alike[:n] * points, tree.unlike[:n] * points
+        whole = (verdict != Verdict.UNDECIDED) & (verdict != Verdict.COUNTED)
+        alike[whole] = np.where(verdict == Verdict.ALIKE, points, 0.0)[whole]
+        unlike[whole] = np.where(verdict == Verdict.UNLIKE, points, 0.0)[whole]
+        leaves, uniform = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int8)
+        gather(tree.first[:n], verdict, alike, unlike, leaves, uniform)
+        return cls(points, alike, unlike, leaves, uniform)
+
+
+def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
+    """Give the largest boxes that are unlike as a whole, and then those that are alike."""
+    space = tree.space
+    n = tree.count
+    parent = tree.parent[:n]
+    above = np.where(parent >= 0, sums.uniform[parent], 0)
+    told = []
+    for kind, verdict in ((2, "unlike"), (1, "alike")):
+        whole = np.flatnonzero((sums.uniform == kind) & (above != kind))
+        whole = whole[sums.points[whole] >= _SMALLEST_REGION * space.total]
+        if len(whole) > MOST_REGIONS:
+            largest = np.argpartition(-sums.points[whole], MOST_REGIONS)[:MOST_REGIONS]
+            whole = whole[largest]
+        whole = whole[np.argsort(-sums.points[whole], kind="stable")]
+        low, high = tree.boxes(whole)
+        masses = space.masses(low, high, tree.root[whole])
+        for i, count in enumerate(sizes(low, high)):
+            told.append(
+                Region(
+                    verdict="unlike" if verdict == "unlike" else "alike",
+                    conditions=space.conditions(low[i], high[i]),
+                    share=share_down(count, space.total),
+                    people=str(count),
+                    population=float(np.clip(masses[i], 0.0, 1.0)),
+                )
+            )
+    return tuple(told)
+
+
+def refinement(tree: Tree, sums: Sums) -> Refinement:
+    """Give the larger boxes of a tree, each after its parent; the first is the whole domain."""
+    space, roots = tree.space, np.arange(len(tree.space.low))
+    total = float(space.total)
+    if len(roots) > 1:
+        whole = Part(
+            -1,
+            (),
+            1.0,
+            min(1.0, math.fsum(sums.alike[roots].tolist()) / total),
+            min(1.0, math.fsum(sums.unlike[roots].tolist()) / total),
+            int(sums.leaves[roots].sum()),
+        )
+        parts, level = [whole], [(int(root), 0) for root in roots]
+    else:
+        parts, level = [], [(0, -1)]
+    while level and len(parts) < MOST_PARTS:
+        # of one depth the largest first, should there be too many
+        level = [each for each in level if sums.points[each[0]] >= SMALLEST_PART * total]
+        level.sort(key=lambda each: -sums.points[each[0]])
+        level = level[: MOST_PARTS - len(parts)]
+        nodes = np.array([node for node, _ in level], dtype=np.int64)
+        low, high = tree.boxes(nodes)
+        below = []
+        for i, (node, parent) in enumerate(level):
+            parts.append(
+                Part(
+                    parent,
+                    space.conditions(low[i], high[i]),
+                    min(1.0, float(sums.points[node]) / total),
+                    min(1.0, float(sums.alike[node]) / total),
+                    min(1.0, float(sums.unlike[node]) / total),
+                    int(sums.leaves[node]),
+                )
+            )
+            if (child := int(tree.first[node])) >= 0:
+                below += [(child, len(parts) - 1), (child + 1, len(parts) - 1)]
+        level = below
+    return Refinement(tuple(parts))

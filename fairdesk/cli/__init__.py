@@ -1,0 +1,1 @@
+"""The ``fairdesk`` command: its arguments, and what each of its commands does."""

@@ -1,0 +1,1 @@
+"""Columns from cells: which are numbers, how these are written, and odd cells."""

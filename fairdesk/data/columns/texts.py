@@ -1,0 +1,177 @@
+"""The columns of a file before they have a kind: texts, or numbers that were stored as such.
+
+Arrow's buffers take little memory, and answer questions to all texts at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import compute
+
+from fairdesk.data.columns.kinds import EXACT, as_numbers
+
+Mask = NDArray[np.bool_]
+
+_BEGINS = np.isin(np.arange(256), np.frombuffer(b"0123456789+-.", np.uint8))
+_ENDS = np.isin(np.arange(256), np.frombuffer(b"0123456789", np.uint8))
+
+
+@dataclass(frozen=True)
+class Texts:
+    """One column of texts: those that occur, and which of them every row has.
+
+    Those that do not look like numbers are judged in Python.
+
+    Attributes
+    ----------
+    distinct : pyarrow.StringArray
+        The cells exactly as they are written, in the order they first appear; a text may come
+        more than once.
+    codes : NDArray[np.int32]
+        ``(n,)``; an index in ``distinct`` for every row.
+    """
+
+    distinct: pa.StringArray
+    codes: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.distinct)
+
+    @cached_property
+    def _plain(self) -> Mask:
+        """Which texts begin and end like numbers: no space stands around them."""
+        return looks_like_numbers(self.distinct)
+
+    @cached_property
+    def _others(self) -> list[str]:
+        return self.pick(~self._plain)
+
+    def counts(self) -> NDArray[np.intp]:
+        """Tell how often each of its texts occurs."""
+        return np.bincount(self.codes, minlength=len(self))
+
+    def words(self) -> set[str]:
+        """Give its texts without the spaces around them.
+
+        Of those that begin and end like numbers there are two at most.
+        """
+        found = {text.strip() for text in self._others}
+        plain = self.distinct.filter(pa.array(self._plain))
+        if len(plain):
+            found.add(plain[0].as_py())
+            differs = compute.index(compute.not_equal(plain, plain[0]), value=True).as_py()
+            if differs >= 0:
+                found.add(plain[differs].as_py())
+        return found
+
+    def among(self, tokens: Collection[str]) -> Mask:
+        """Tell which of its texts are one of these, spaces around it left aside."""
+        found = np.zeros(len(self), bool)
+        found[~self._plain] = [text.strip() in tokens for text in self._others]
+        values = pa.array(list(tokens), pa.string())
+        values = values.filter(pa.array(looks_like_numbers(values)))
+        if len(values):
+            found |= _mask(compute.is_in(self.distinct, value_set=values))
+        return found
+
+    def pick(self, wanted: Mask) -> list[str]:
+        """Give some of its texts, in their order."""
+        texts: list[str] = self.distinct.filter(pa.array(wanted)).to_pylist()
+        return texts
+
+    def holding(self, mark: str) -> Mask:
+        """Tell which of its texts hold a character."""
+        return _mask(compute.match_substring(self.distinct, mark))
+
+    def commonest(self, wanted: Mask) -> str:
+        """Give the most frequent of some texts, the first one where several are."""
+        tally: Counter[str] = Counter()
+        for text, count in zip(self.pick(wanted), self.counts()[wanted].tolist(), strict=True):
+            tally[text] += count
+        return max(tally, key=tally.__getitem__, default="")
+
+    def numbers(self, wanted: Mask, decimal: str) -> NDArray[np.float64] | None:
+        """Read some of its texts as numbers, all or none, like `as_numbers`."""
+        found = np.empty(len(self))
+        plain = wanted & self._plain
+        others = wanted & ~self._plain
+        for some, read in ((others, self._read_others), (plain, self._read_plain)):
+            if some.any():
+                numbers = read(some, decimal)
+                if numbers is None:
+                    return None
+                found[some] = numbers
+        return found[wanted]
+
+    def _read_others(self, wanted: Mask, decimal: str) -> NDArray[np.float64] | None:
+        return as_numbers(self.pick(wanted), decimal)
+
+    def _read_plain(self, wanted: Mask, decimal: str) -> NDArray[np.float64] | None:
+        """Read texts that begin and end like numbers.
+
+        What Arrow's cast makes a finite number of is, between such a beginning and such an end,
+        what `as_numbers` reads, and to the same number: both round to the nearest float.
+        """
+        texts = self.distinct.filter(pa.array(wanted))
+        pointed = texts
+        if decimal != ".":
+            if compute.any(compute.match_substring(texts, ".")).as_py():
+                return None
+            pointed = compute.replace_substring(texts, decimal, ".")
+        try:
+            numbers = np.asarray(compute.cast(pointed, pa.float64()))
+        except pa.ArrowInvalid:
+            return as_numbers(texts.to_pylist(), decimal)
+        huge = np.flatnonzero(~(np.abs(numbers) < EXACT))
+        if huge.size and as_numbers(texts.take(pa.array(huge)).to_pylist(), decimal) is None:
+            return None
+        return numbers
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """One column of numbers, of a file that stores them as such.
+
+    Attributes
+    ----------
+    codes : NDArray[np.float64]
+        ``(n,)`` finite numbers, none of them a whole one that a float cannot keep exactly; NaN
+        where there is none.
+    note : str
+        As that of `fairdesk.data.table.Column`.
+    """
+
+    codes: NDArray[np.float64]
+    note: str = ""
+
+
+def text_ends(texts: pa.StringArray) -> NDArray[np.int32]:
+    """Give where texts end in their array's letters, ``(n + 1,)``: first where the first begins."""
+    return np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
+
+
+def looks_like_numbers(texts: pa.StringArray) -> Mask:
+    """Tell which texts begin with a digit, a sign or a point, and end with a digit."""
+    if not len(texts):
+        return np.zeros(0, bool)
+    ends = text_ends(texts)
+    if ends[0] == ends[-1]:
+        return np.zeros(len(texts), bool)
+    letters = np.frombuffer(texts.buffers()[2], np.uint8)
+    filled = ends[1:] > ends[:-1]
+    first = letters[np.minimum(ends[:-1], ends[-1] - 1)]
+    last = letters[np.maximum(ends[1:], 1) - 1]
+    found: Mask = filled & _BEGINS[first] & _ENDS[last]
+    return found
+
+
+def _mask(answers: pa.BooleanArray) -> Mask:
+    mask: Mask = np.array(answers.to_numpy(zero_copy_only=False))
+    return mask

@@ -1,0 +1,1 @@
+"""The input domain: attributes, their roles and ranges, constraints, and whether it is feasible."""

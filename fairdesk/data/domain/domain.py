@@ -1,0 +1,598 @@
+"""The space of people that a search walks: attributes, their values, and the protected ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import product
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.attributes import (
+    BINS,
+    EVERY_VALUE_UP_TO,
+    MOST_COMBINATIONS,
+    Attribute,
+    Limit,
+    Role,
+    attribute_of,
+    encode,
+)
+from fairdesk.data.domain.constraints import Constraint, Dependence, parse
+from fairdesk.data.domain.determined import Determined, check_order, in_order
+from fairdesk.data.table import Kind, Table
+from fairdesk.errors import SpecError
+from fairdesk.results.events import Rows
+
+#: People are drawn by rejection in batches of at most so many.
+_MOST_AT_ONCE = 50_000
+#: Once so many were drawn ...
+_MOST_DRAWN = 1_000_000
+#: ... fewer than one in so many must not be all that fulfil the constraints.
+_RAREST = 100_000
+
+
+class Aside(msgspec.Struct, frozen=True):
+    """Rows of the data that no search can start from, for one reason.
+
+    Attributes
+    ----------
+    reason : str
+        ``"missing"``: a cell is missing and that is no category; ``"outside"``: a value is not
+        allowed; ``"constraint"``: the row breaks a constraint.
+    what : str
+        The attribute's name, or the constraint's text.
+    rows : int
+        How many; a row counts under its first reason only.
+    """
+
+    reason: Literal["missing", "outside", "constraint"]
+    what: str
+    rows: int
+
+
+class Domain(msgspec.Struct, frozen=True, dict=True):
+    """The people that may be asked about.
+
+    Rows are ``(n, d)`` float64 arrays with one column of codes per attribute.
+
+    Attributes
+    ----------
+    attributes : tuple[Attribute, ...]
+        In the order of the rows' columns.
+    constraints : tuple[str, ...]
+        What every person fulfils, as `fairdesk.data.domain.constraints` writes it. One that says
+        that an attribute is determined by another has its entry in ``determined``.
+    determined : tuple[Determined, ...]
+        The attributes that follow others, with what was learned from the data.
+        `fairdesk.data.domain.constraint_check.ruled` makes both from texts.
+    unseen : tuple[Attribute, ...]
+        Protected columns that the model is not given. No decision hangs on them, so no search
+        changes them, and they are no columns of the rows; but they tell groups apart.
+    """
+
+    attributes: tuple[Attribute, ...]
+    constraints: tuple[str, ...] = ()
+    determined: tuple[Determined, ...] = ()
+    unseen: tuple[Attribute, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a domain that nothing can be asked about.
+
+        Raises
+        ------
+        SpecError
+            When nothing is protected and there is no text either, a protected attribute has fewer
+            than two values to compare, or attributes that follow others are not there or follow
+            in a circle. What the constraints say is not looked at here: `rules` reads them. Nor is
+            whether similar sets can be made: see `obstacle`.
+        """
+        strangers = {name for each in self.determined for name in (each.attribute, each.by)}
+        if strangers := strangers.difference(self.names):
+            raise SpecError(f"There is no attribute “{min(strangers)}” that could be determined.")
+        check_order(self.determined)
+        if not self.grouping and not self.texts.size:
+            raise SpecError(
+                "No attribute is protected.",
+                remedy="Mark at least one attribute as protected, for example sex, race or age.",
+            )
+        for attribute in self.grouping:
+            if len(attribute.compared) < 2:
+                raise SpecError(
+                    f"The protected attribute “{attribute.name}” has only one value.",
+                    why="Discrimination shows when its value changes and the decision with it.",
+                    remedy="Choose another attribute, or allow more values of this one.",
+                )
+
+    @cached_property
+    def obstacle(self) -> str:
+        """Why no person can be compared with the others they could be, a clause; mostly empty."""
+        if not self.protected.size:
+            return (
+                "the model is not given any protected attribute, so its decision cannot hang on one"
+                if self.unseen
+                else "no attribute is protected; mark one, for example sex, race or age"
+            )
+        if not self.varying.size:
+            return (
+                "every attribute is protected, fixed, determined by another, or has one value "
+                "only, so nobody can be invented; let at least one with two values or more vary"
+            )
+        if self.combination_count > MOST_COMBINATIONS:
+            return (
+                f"the protected values make {self.combination_count:,} combinations, and at most "
+                f"{MOST_COMBINATIONS:,} can be compared; protect fewer attributes at once, or "
+                "group the values of a number into bins"
+            )
+        return ""
+
+    @cached_property
+    def grouping(self) -> tuple[Attribute, ...]:
+        """The attributes that tell groups apart: the protected ones, then the unseen."""
+        return (*(self.attributes[i] for i in self.protected.tolist()), *self.unseen)
+
+    @cached_property
+    def texts(self) -> NDArray[np.intp]:
+        """Positions of the attributes that are texts which people wrote."""
+        return np.array(
+            [i for i, each in enumerate(self.attributes) if each.kind is Kind.TEXT], dtype=np.intp
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes' names."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @cached_property
+    def protected(self) -> NDArray[np.intp]:
+        """Positions of the protected attributes."""
+        return self._with_role(Role.PROTECTED)
+
+    @cached_property
+    def varying(self) -> NDArray[np.intp]:
+        """Positions of the attributes that a search can change by themselves.
+
+        Those with one value cannot be, and those that are determined by others follow them.
+        """
+        free = np.setdiff1d(self._with_role(Role.VARIES), self.following)
+        return np.asarray(free[self.low[free] < self.high[free]])
+
+    @cached_property
+    def fixed(self) -> NDArray[np.intp]:
+        """Positions of the attributes that are kept as they are in the data's rows."""
+        return self._with_role(Role.FIXED)
+
+    @cached_property
+    def following(self) -> NDArray[np.intp]:
+        """Positions of the attributes that are determined by others."""
+        return np.array(
+            [self.names.index(each.attribute) for each in self.determined], dtype=np.intp
+        )
+
+    @cached_property
+    def differing(self) -> NDArray[np.intp]:
+        """Positions in which members of a similar set may differ.
+
+        Those of the protected attributes, and of all that are determined by these.
+        """
+        names = {self.names[i] for i in self.protected}
+        for each in in_order(self.determined):
+            if each.by in names:
+                names.add(each.attribute)
+        return np.array([i for i, name in enumerate(self.names) if name in names], dtype=np.intp)
+
+    @cached_property
+    def others(self) -> NDArray[np.intp]:
+        """Positions of all attributes in which members of a similar set are equal."""
+        return np.setdiff1d(np.arange(len(self.attributes)), self.differing)
+
+    @cached_property
+    def low(self) -> Rows:
+        """``(d,)``; the least code of each attribute."""
+        return np.array([attribute.low for attribute in self.attributes])
+
+    @cached_property
+    def high(self) -> Rows:
+        """``(d,)``; the greatest code of each attribute."""
+        return np.array([attribute.high for attribute in self.attributes])
+
+    @cached_property
+    def unit(self) -> Rows:
+        """``(d,)``; the size of one step along each attribute."""
+        return np.array([attribute.unit for attribute in self.attributes])
+
+    @cached_property
+    def grid(self) -> Rows:
+        """``(d,)``; how many codes there are in 1: reals too are kept on a (very fine) grid.
+
+        A millionth of a step or finer, in decimals. Without it a person who takes a step and
+        steps back would be another one, by the last bits of a float.
+        """
+        return np.array([attribute.grid for attribute in self.attributes])
+
+    @cached_property
+    def spacing(self) -> Rows:
+        """``(d,)``; how far neighbouring codes are apart, 0 where any fraction is allowed."""
+        return np.array([attribute.spacing for attribute in self.attributes])
+
+    def whole_steps(self, size: float) -> Rows:
+        """Give a step of so many units along each attribute, ``(d,)``.
+
+        It leads from one allowed code to another: where only some are allowed it is rounded, to
+        one of them at least.
+        """
+        steps, spacing = size * self.unit, self.spacing
+        apart = np.where(spacing > 0, spacing, 1.0)
+        return np.where(spacing > 0, np.maximum(1.0, np.round(steps / apart)) * apart, steps)
+
+    @cached_property
+    def stepped(self) -> NDArray[np.intp]:
+        """Positions of the attributes with a step of their own."""
+        return np.array([i for i, each in enumerate(self.attributes) if each.step], dtype=np.intp)
+
+    @cached_property
+    def integral(self) -> NDArray[np.bool_]:
+        """``(d,)``; whether codes are whole numbers."""
+        return np.array([attribute.integral for attribute in self.attributes])
+
+    @property
+    def combination_count(self) -> int:
+        """The number of combinations of protected values, without making them."""
+        count = 1
+        for position in self.protected:
+            count *= len(self.attributes[position].compared)
+        return count
+
+    @cached_property
+    def combinations(self) -> Rows:
+        """``(C, p)``; every combination of the compared values of the protected attributes.
+
+        Raises
+        ------
+        SpecError
+            When there are more than `MOST_COMBINATIONS`.
+        """
+        if self.combination_count > MOST_COMBINATIONS:
+            raise SpecError(
+                f"The protected values make {self.combination_count:,} combinations; "
+                f"at most {MOST_COMBINATIONS:,} can be compared.",
+                remedy="Protect fewer attributes at once, or group the values of a number "
+                "into bins.",
+            )
+        return np.array(
+            list(product(*(self.attributes[i].compared for i in self.protected))), dtype=float
+        )
+
+    @cached_property
+    def rules(self) -> tuple[Constraint, ...]:
+        """The constraints, read; without those that say what determines what.
+
+        Raises
+        ------
+        SpecError
+            When one cannot be read, or speaks of what determines what without what was learned.
+        """
+        said = [parse(text, self.attributes) for text in self.constraints]
+        learned = {(each.attribute, each.by) for each in self.determined}
+        for each in said:
+            if isinstance(each, Dependence) and (each.attribute, each.by) not in learned:
+                raise SpecError(
+                    f"What follows by “{each.text}” was not learned from the data.",
+                    remedy="Set up the audit again from its data.",
+                )
+        return tuple(each for each in said if isinstance(each, Constraint))
+
+    @property
+    def ruled(self) -> bool:
+        """Whether there is anything beyond ranges that a person must fulfil."""
+        return bool(self.constraints or self.determined)
+
+    def similar(self, rows: Rows) -> Rows:
+        """Give the similar sets of rows: each with every combination of protected values.
+
+        What is determined by a protected value follows it. `allowed` tells which of the members
+        there can be.
+
+        Returns
+        -------
+        Rows
+            ``(n, C, d)``; ``[:, c]`` has the protected values ``combinations[c]``.
+        """
+        everyone = np.repeat(rows[:, None, :], len(self.combinations), axis=1)
+        everyone[:, :, self.protected] = self.combinations
+        return self.settle(everyone)
+
+    def counterparts(self, rows: Rows, combination: NDArray[np.intp]) -> Rows:
+        """Give of each row's similar set one member: ``(n, d)``.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``.
+        combination : NDArray[np.intp]
+            ``(n,)``; which, by its place in ``combinations``.
+        """
+        others = rows.copy()
+        others[:, self.protected] = self.combinations[combination]
+        return self.settle(others)
+
+    def settle(self, rows: Rows) -> Rows:
+        """Let the attributes that are determined by others follow them.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(..., d)``; changed in place, and given back. NaN where what follows is not known.
+        """
+        for target, source, each in self._followers:
+            rows[..., target] = each.follow(rows[..., source])
+        return rows
+
+    @cached_property
+    def _followers(self) -> tuple[tuple[int, int, Determined], ...]:
+        return tuple(
+            (self.names.index(each.attribute), self.names.index(each.by), each)
+            for each in in_order(self.determined)
+        )
+
+    def allowed(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell for each of ``(n, d)`` rows within the ranges whether it fulfils the constraints.
+
+        One is broken where it is false, not where missing cells keep it from being decided.
+        """
+        fine = np.ones(len(rows), dtype=np.bool_)
+        for target, source, each in self._followers:
+            fine &= rows[:, target] == each.follow(rows[:, source])
+        for constraint in self.rules:
+            fine &= constraint.holds(rows)
+        return fine
+
+    def snap(self, rows: Rows) -> tuple[Rows, NDArray[np.intp]]:
+        """Put rows into the ranges: clipped, and protected values at the nearest compared ones.
+
+        What is determined follows; constraints may be broken by that: see `admit`.
+
+        Returns
+        -------
+        rows : Rows
+            ``(n, d)``; a copy.
+        combination : NDArray[np.intp]
+            ``(n,)``; the index of each row's own combination of protected values.
+        """
+        snapped = self.clip(rows)
+        combination = np.zeros(len(rows), dtype=np.intp)
+        for position in self.protected:
+            attribute = self.attributes[position]
+            nearest = attribute.nearest_compared(snapped[:, position])
+            snapped[:, position] = np.array(attribute.compared)[nearest]
+            combination = combination * len(attribute.compared) + nearest
+        return self.settle(snapped), combination
+
+    def admit(self, rows: Rows) -> tuple[Rows, NDArray[np.intp]]:
+        """Bring rows into the domain, as `snap` does, and leave out whom it cannot hold.
+
+        Where the nearest compared values break a constraint, the member of the similar set is
+        taken that changes the fewest protected attributes; where all do, the row is left out.
+
+        Returns
+        -------
+        rows : Rows
+            ``(m, d)``, ``m <= n``; all of them in the domain.
+        combination : NDArray[np.intp]
+            ``(m,)``; the index of each row's own combination of protected values.
+        """
+        snapped, combination = self.snap(rows)
+        if not self.ruled:
+            return snapped, combination
+        fine = self.allowed(snapped)
+        bad = np.flatnonzero(~fine)
+        for part in np.array_split(bad, max(1, bad.size * len(self.combinations) // 100_000)):
+            members = self.similar(snapped[part])
+            possible = self.allowed(members.reshape(-1, rows.shape[1])).reshape(members.shape[:2])
+            own = self.combinations[combination[part]][:, None, :]
+            changed = (own != self.combinations).sum(axis=2)
+            chosen = np.where(possible, changed, len(self.protected) + 1).argmin(axis=1)
+            each = np.arange(len(part))
+            combination[part], snapped[part] = chosen, members[each, chosen]
+            fine[part] = possible[each, chosen]
+        return snapped[fine], combination[fine]
+
+    def clip(self, codes: Rows, positions: NDArray[np.intp] | slice = slice(None)) -> Rows:
+        """Put codes on the grid of their attributes and into the range.
+
+        Parameters
+        ----------
+        codes : Rows
+            ``(..., m)``; whole rows, or the codes of the attributes at ``positions``.
+        positions : NDArray[np.intp] or slice
+            ``(m,)``; by default all attributes.
+        """
+        grid, low = self.grid[positions], self.low[positions]
+        if self.stepped.size:
+            step = self.spacing[positions]
+            on_step = low + np.round((codes - low) / np.where(step > 0, step, 1.0)) * step
+            codes = np.where(step > 0, on_step, codes)
+        return np.clip(np.round(codes * grid) / grid, low, self.high[positions])
+
+    def contains(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell for each row whether it is in the domain.
+
+        In range, whole where it must be, on the attribute's step, and without a broken
+        constraint.
+        """
+        inside = ((rows >= self.low) & (rows <= self.high)).all(axis=1)
+        inside &= (rows[:, self.integral] == np.round(rows[:, self.integral])).all(axis=1)
+        if self.stepped.size:
+            codes = rows[:, self.stepped]
+            inside &= (codes == self.clip(codes, self.stepped)).all(axis=1)
+        if self.ruled:
+            inside[inside] = self.allowed(rows[inside])
+        return np.asarray(inside)
+
+    def sample(self, rng: np.random.Generator, n: int, people: Rows | None = None) -> Rows:
+        """Draw people uniformly from the domain: ``(n, d)``; for the rest see `draw`."""
+        return np.concatenate([*self.draw(rng, n, n, people), np.empty((0, len(self.attributes)))])
+
+    def draw(
+        self, rng: np.random.Generator, n: int, batch: int, people: Rows | None = None
+    ) -> Iterator[Rows]:
+        """Draw people uniformly, batch by batch; protected values are among the compared ones.
+
+        With constraints by rejection: everybody who fulfils them is equally likely, and batches
+        grow while few do.
+
+        Parameters
+        ----------
+        rng : np.random.Generator
+            All randomness.
+        n : int
+            How many people.
+        batch : int
+            At most so many are given at once.
+        people : Rows, optional
+            ``(m, d)``, ``m >= 1``; of one of them, drawn for each, the attributes are taken that
+            are fixed. By default these are drawn like all others.
+
+        Yields
+        ------
+        Rows
+            ``(0 to batch, d)``; ``n`` in all.
+
+        Raises
+        ------
+        SpecError
+            When nearly nobody fulfils the constraints: fewer than 1 in 100,000 of a million.
+        """
+        given = drawn = 0
+        tries = batch
+        while given < n:
+            rows = self._drawn(rng, min(tries, n - given) if not self.ruled else tries, people)
+            drawn += len(rows)
+            if self.ruled:
+                rows = rows[self.allowed(rows)][: n - given]
+                if drawn >= _MOST_DRAWN and (given + len(rows)) * _RAREST < drawn:
+                    raise SpecError(
+                        "Nearly nobody in the domain fulfils the constraints: fewer than 1 in "
+                        f"{_RAREST:,} of the people that were drawn at random.",
+                        why=f"Of {drawn:,} drawn, {given + len(rows):,} fulfilled them.",
+                        remedy="Loosen the constraints, or narrow the ranges to where they hold; "
+                        "or choose a method that starts from real people.",
+                    )
+                if len(rows) < batch // 2:
+                    tries = min(2 * tries, max(batch, _MOST_AT_ONCE))
+            given += len(rows)
+            for start in range(0, max(len(rows), 1), batch):
+                yield rows[start : start + batch]
+
+    def _drawn(self, rng: np.random.Generator, n: int, people: Rows | None) -> Rows:
+        """Draw ``(n, d)`` people, whether or not they fulfil the constraints."""
+        rows = np.empty((n, len(self.attributes)))
+        # one attribute at a time: all at once would take NumPy twice as long
+        for i, (low, high, spacing) in enumerate(
+            zip(self.low, self.high, self.spacing, strict=True)
+        ):
+            if spacing > 0:
+                steps = int(np.round((high - low) / spacing))
+                rows[:, i] = low + rng.integers(0, steps, n, endpoint=True) * spacing
+            else:
+                rows[:, i] = self.clip(rng.uniform(low, high, (n, 1)), np.array([i]))[:, 0]
+        if self.stepped.size:
+            rows[:, self.stepped] = self.clip(rows[:, self.stepped], self.stepped)
+        if self.combination_count <= MOST_COMBINATIONS:
+            chosen = self.combinations[rng.integers(len(self.combinations), size=n)]
+            rows[:, self.protected] = chosen
+        else:  # each as likely as any other, too
+            for i in self.protected:
+                rows[:, i] = rng.choice(self.attributes[i].compared, n)
+        if people is not None and self.fixed.size:
+            real = people[rng.integers(len(people), size=n)]
+            rows[:, self.fixed] = real[:, self.fixed]
+        return self.settle(rows)
+
+    def encode(self, table: Table) -> Rows:
+        """Bring a table's rows into this domain's codes: as `attributes.encode`."""
+        return encode(self.attributes, table)
+
+    def people(self, table: Table) -> Rows:
+        """Give the table's rows from which a search can start: those that are not set aside.
+
+        Numbers outside a narrowed range are left out too, so that nobody is bent into it; those
+        between two steps are not: a search begins at the nearest.
+        """
+        rows = self.encode(table)
+        return np.asarray(rows[self._reasons(table, rows) < 0])
+
+    def places(self, table: Table) -> NDArray[np.intp]:
+        """Give where in the table `people` stand: the positions of their rows, from 0."""
+        return np.flatnonzero(self._reasons(table, self.encode(table)) < 0)
+
+    def set_aside(self, table: Table) -> tuple[Aside, ...]:
+        """Count the table's rows that no search can start from, by their first reason.
+
+        The order: a missing cell, by the order of the attributes; a value that is not allowed,
+        likewise; a broken constraint, by their order. Reasons without rows are left out; the
+        rest of the table's rows are `people`.
+        """
+        counts = np.bincount(self._reasons(table, self.encode(table)) + 1, minlength=1)[1:]
+        reasons: list[tuple[Literal["missing", "outside", "constraint"], str]] = [
+            *(("missing", name) for name in self.names),
+            *(("outside", name) for name in self.names),
+            *(("constraint", text) for text in self._rule_texts),
+        ]
+        return tuple(
+            Aside(reason, what, count)
+            for (reason, what), count in zip(reasons, counts.tolist(), strict=False)
+            if count
+        )
+
+    @property
+    def _rule_texts(self) -> tuple[str, ...]:
+        """The texts of what `_reasons` looks at, in its order."""
+        dependences = [Dependence(each.attribute, each.by).text for _, _, each in self._followers]
+        return (*dependences, *(constraint.text for constraint in self.rules))
+
+    def _reasons(self, table: Table, rows: Rows) -> NDArray[np.intp]:
+        """Give for each row the place of its first reason in `set_aside`; -1 for none."""
+        d = len(self.attributes)
+        reasons = np.full(len(rows), -1, dtype=np.intp)
+
+        def note(number: int, so: NDArray[np.bool_]) -> None:
+            reasons[(reasons < 0) & so] = number
+
+        for i, attribute in enumerate(self.attributes):
+            if not attribute.unknown:
+                note(i, np.isnan(table.codes[:, table.index(attribute.name)]))
+        for i in range(d):
+            note(d + i, ~((rows[:, i] >= self.low[i]) & (rows[:, i] <= self.high[i])))
+        if self.ruled:
+            inside = np.flatnonzero(reasons < 0)
+            broken = np.zeros(len(rows), dtype=np.bool_)
+            for i, (target, source, each) in enumerate(self._followers):
+                broken[inside] = rows[inside, target] != each.follow(rows[inside, source])
+                note(2 * d + i, broken)
+            for i, constraint in enumerate(self.rules):
+                broken[inside] = ~constraint.holds(rows[inside])
+                note(2 * d + len(self._followers) + i, broken)
+        return reasons
+
+    def _with_role(self, role: Role) -> NDArray[np.intp]:
+        return np.array(
+            [i for i, attribute in enumerate(self.attributes) if attribute.role is role],
+            dtype=np.intp,
+        )
+
+
+__all__ = [
+    "BINS",
+    "EVERY_VALUE_UP_TO",
+    "MOST_COMBINATIONS",
+    "Aside",
+    "Attribute",
+    "Domain",
+    "Limit",
+    "Role",
+    "attribute_of",
+]

@@ -1,0 +1,346 @@
+"""Whether a domain admits anybody: asked of real rows first, then of a solver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from importlib import import_module
+from time import monotonic
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.constraints import Dependence
+from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.formulas import figure, named, quoted
+from fairdesk.errors import SpecError
+from fairdesk.results.events import Rows
+
+#: How long the solver may take, in seconds.
+SECONDS = 5.0
+#: Real rows that are looked at before the solver is asked.
+_MOST_ROWS = 2_000
+#: Values of an attribute that a limit lists.
+_MOST_LISTED = 8
+
+
+class Witness(msgspec.Struct, frozen=True):
+    """Whether a domain admits people that can be compared.
+
+    Attributes
+    ----------
+    admits : str
+        ``"yes"``; ``"nobody"``: no person fulfils everything; ``"no pair"``: there are people,
+        but none of whom two members of the similar set may exist; ``"undecided"``: that could
+        not be decided in time.
+    rows : tuple[tuple[float, ...], ...]
+        With ``"yes"`` two members of a similar set that are both allowed, in the domain's codes.
+        What is fixed is in its range there, but maybe nobody's in the data.
+    conflict : tuple[str, ...]
+        With ``"nobody"`` or ``"no pair"``: constraints and limits that cannot all hold at once,
+        while any of them could be dropped to make the others hold, as far as there was time.
+    seconds : float
+        How long the solver was given.
+    """
+
+    admits: Literal["yes", "nobody", "no pair", "undecided"]
+    rows: tuple[tuple[float, ...], ...] = ()
+    conflict: tuple[str, ...] = ()
+    seconds: float = SECONDS
+
+
+def check_admits(
+    domain: Domain, people: Rows | None = None, *, seconds: float = SECONDS
+) -> Witness:
+    """Refuse to search a domain that admits nobody who can be compared.
+
+    Parameters and result are those of `admits`; the result is ``"yes"`` or ``"undecided"``.
+
+    Raises
+    ------
+    SpecError
+        With the constraints and limits that contradict each other.
+    """
+    found = admits(domain, people, seconds=seconds)
+    if found.admits in ("yes", "undecided"):
+        return found
+    what = (
+        "Nobody can fulfil all constraints."
+        if found.admits == "nobody"
+        else "The constraints leave nobody who could be compared with somebody else."
+    )
+    raise SpecError(
+        what,
+        why=f"These cannot all hold at once: {'; '.join(found.conflict)}.",
+        remedy="Change or leave out one of these constraints, or widen the ranges of the "
+        "attributes.",
+    )
+
+
+def admits(domain: Domain, people: Rows | None = None, *, seconds: float = SECONDS) -> Witness:
+    """Tell whether there is a person who can be compared with another of the similar set.
+
+    Parameters
+    ----------
+    domain : Domain
+        With constraints or without.
+    people : Rows, optional
+        ``(n, d)``; real people in the domain's codes. Where one of them fulfils everything no
+        solver is asked.
+    seconds : float
+        How long the solver may take in all.
+    """
+    if not domain.ruled:
+        first, second = domain.similar(domain.low[None])[0, :2].tolist()
+        return Witness("yes", (tuple(first), tuple(second)), seconds=seconds)
+    pair = None if people is None else _real_pair(domain, people[:_MOST_ROWS])
+    if pair is not None:
+        return Witness("yes", pair, seconds=seconds)
+    return _Solver(domain, seconds).witness()
+
+
+def _real_pair(domain: Domain, people: Rows) -> tuple[tuple[float, ...], ...] | None:
+    """Find a real person of whom two members of the similar set are allowed."""
+    d, c = people.shape[1], len(domain.combinations)
+    size = max(1, 100_000 // c)
+    for start in range(0, len(people), size):
+        rows, _ = domain.admit(people[start : start + size])
+        members = domain.similar(rows)
+        fine = domain.allowed(members.reshape(-1, d)).reshape(-1, c)
+        enough = np.flatnonzero(fine.sum(axis=1) >= 2)
+        if enough.size:
+            first, second = members[enough[0]][fine[enough[0]]][:2].tolist()
+            return tuple(first), tuple(second)
+    return None
+
+
+class _Solver:
+    """The domain as a question to z3."""
+
+    def __init__(self, domain: Domain, seconds: float) -> None:
+        # slow to load, and needed only where no real row is a witness
+        z3: Any = import_module("z3")
+        self._z3 = z3
+        self._domain = domain
+        self._seconds = seconds
+        self._deadline = monotonic() + seconds
+        self._person = UnknownPerson(z3, domain, "a")
+        self._partner = UnknownPerson(z3, domain, "b")
+
+    def witness(self) -> Witness:
+        alone = list(conditions(self._domain, self._person))
+        both = [*conditions(self._domain, self._person, self._partner), self._comparable()]
+        answer, model = self._ask(both)
+        if answer == "yes":
+            # the solver is exact where floating point is not
+            rows = self._domain.clip(np.array([self._person.row(model), self._partner.row(model)]))
+            if not self._domain.contains(rows).all():
+                return Witness("undecided", seconds=self._seconds)
+            first, second = rows.tolist()
+            return Witness("yes", (tuple(first), tuple(second)), (), self._seconds)
+        if answer == "undecided":
+            return Witness("undecided", seconds=self._seconds)
+        answer, _ = self._ask(alone)
+        if answer == "no":
+            return Witness("nobody", (), self._core(alone), self._seconds)
+        return Witness("no pair", (), self._core(both), self._seconds)
+
+    def _comparable(self) -> tuple[str, Any]:
+        """Say that two people are members of one similar set."""
+        names, first, second = self._domain.names, self._person.codes, self._partner.codes
+        protected = [names[i] for i in self._domain.protected]
+        equal = [first[names[i]] == second[names[i]] for i in self._domain.others]
+        differ = [first[name] != second[name] for name in protected]
+        return (
+            f"two people differ in {', '.join(named(name) for name in protected)} only",
+            self._z3.And(*equal, self._z3.Or(*differ)),
+        )
+
+    def _ask(self, conditions: Sequence[tuple[str, Any]]) -> tuple[str, Any]:
+        left = self._deadline - monotonic()
+        if left <= 0:
+            return "undecided", None
+        solver = self._z3.Solver()
+        solver.set("timeout", max(1, int(1000 * left)))
+        solver.add(*(condition for _, condition in conditions))
+        found = solver.check()
+        if found == self._z3.sat:
+            return "yes", solver.model()
+        return ("no", None) if found == self._z3.unsat else ("undecided", None)
+
+    def _core(self, conditions: list[tuple[str, Any]]) -> tuple[str, ...]:
+        """Drop what is not needed for the contradiction: limits first, then constraints."""
+        needed = list(conditions)
+        for condition in conditions:
+            rest = [each for each in needed if each is not condition]
+            if self._ask(rest)[0] == "no":
+                needed = rest
+        return tuple(text for text, _ in needed)
+
+
+def conditions(domain: Domain, *people: UnknownPerson) -> Iterator[tuple[str, Any]]:
+    """Give everything that must hold of people, with its words.
+
+    Parameters
+    ----------
+    domain : Domain
+        Who may be.
+    people : UnknownPerson
+        One or more, of that domain.
+    """
+    following = {each.attribute for each in domain.determined}
+    for attribute in domain.attributes:
+        if attribute.name in following:
+            text = next(
+                Dependence(each.attribute, each.by).text
+                for each in domain.determined
+                if each.attribute == attribute.name
+            )
+            parts = [person.follows(attribute.name) for person in people]
+        else:
+            text, parts = _limit(attribute), [person.limit(attribute) for person in people]
+        yield text, people[0].every(parts)
+    for constraint in domain.rules:
+        holds = [~constraint.formula.truth(person)[1] for person in people]
+        yield constraint.text, people[0].every(holds)
+
+
+class UnknownPerson:
+    """A person as unknowns of the solver; says what is so, as a formula's `Terms`.
+
+    Parameters
+    ----------
+    solver : module
+        z3.
+    domain : Domain
+        Whose person.
+    prefix : str
+        What the unknowns' names begin with: another one for each person.
+
+    Attributes
+    ----------
+    codes : dict[str, Any]
+        The term for the code of each attribute, by its name.
+    """
+
+    def __init__(self, solver: Any, domain: Domain, prefix: str) -> None:  # noqa: ANN401 - z3
+        self._z3 = solver
+        self._attributes = {each.name: each for each in domain.attributes}
+        self._determined = {each.attribute: each for each in domain.determined}
+        self._steps = {
+            each.name: solver.Int(f"{prefix}{i}") if each.spacing else solver.Real(f"{prefix}{i}")
+            for i, each in enumerate(domain.attributes)
+        }
+        self.codes = {name: self._code(name) for name in domain.names}
+
+    def _code(self, name: str) -> Any:  # noqa: ANN401 - a term of the solver
+        attribute, steps = self._attributes[name], self._steps[name]
+        if not attribute.spacing:
+            return steps
+        low, spacing = self.constant(attribute.low), self.constant(attribute.spacing)
+        return low + self._z3.ToReal(steps) * spacing
+
+    def limit(self, attribute: Attribute) -> Any:  # noqa: ANN401 - a term of the solver
+        """Say that an attribute has one of its values."""
+        code = self.codes[attribute.name]
+        if attribute.role is Role.PROTECTED:
+            return self._any(code == self.constant(one) for one in attribute.compared)
+        return self._z3.And(
+            code >= self.constant(attribute.low), code <= self.constant(attribute.high)
+        )
+
+    def follows(self, attribute: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Say that an attribute has what follows from the one that determines it."""
+        each = self._determined[attribute]
+        return self._any(
+            self._z3.And(
+                self.codes[each.by] == self.constant(code),
+                self.codes[attribute] == self.constant(after),
+            )
+            for code, after in each.values
+        )
+
+    def row(self, model: Any) -> tuple[float, ...]:  # noqa: ANN401 - a model of the solver
+        """Read the person's codes from what the solver found."""
+        return tuple(self.value(model, code) for code in self.codes.values())
+
+    def value(self, model: Any, code: Any) -> float:  # noqa: ANN401 - a model and its term
+        """Read one code from what the solver found."""
+        found = model.eval(code, model_completion=True)
+        # a root that is no fraction is near enough: it is looked at again in floating point
+        exact = found.approx(20) if self._z3.is_algebraic_value(found) else found
+        return float(exact.as_fraction())
+
+    def every(self, parts: Iterable[Any]) -> Any:  # noqa: ANN401 - a term of the solver
+        """Say that all of it is so."""
+        return self._z3.And(*parts)
+
+    def known(self, name: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Tell whether the attribute's cell is there."""
+        attribute = self._attributes[name]
+        if not attribute.unknown:
+            return self._z3.BoolVal(val=True)
+        return self.codes[name] != self.constant(attribute.unknown_code)
+
+    def has(self, name: str, value: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Tell whether the attribute has this value."""
+        return self.codes[name] == self.place_of(name, value)
+
+    def alike(self, first: str, second: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Tell whether two attributes have values of the same text."""
+        shared = [
+            value
+            for value in self._attributes[first].named
+            if value in self._attributes[second].named
+        ]
+        return self._any(
+            self._z3.And(self.has(first, value), self.has(second, value)) for value in shared
+        )
+
+    def place(self, name: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Give the place of the attribute's value in its order."""
+        return self.codes[name]
+
+    def place_of(self, name: str, value: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Give the place of one value in the attribute's order."""
+        return self.constant(self._attributes[name].values.index(value))
+
+    def number(self, name: str) -> Any:  # noqa: ANN401 - a term of the solver
+        """Give the number that the attribute has."""
+        code, number = self.codes[name], self.constant(0.0)
+        values = self._attributes[name].values
+        if not values:
+            return code
+        for i, value in enumerate(values):
+            number = self._z3.If(code == self.constant(i), self.constant(float(value)), number)
+        return number
+
+    def constant(self, value: float) -> Any:  # noqa: ANN401 - a term of the solver
+        """Give a number, exactly."""
+        return self._z3.RealVal(str(Fraction(repr(float(value)))))
+
+    def equal(self, left: Any, right: Any) -> Any:  # noqa: ANN401 - terms of the solver
+        """Tell whether two numbers are equal."""
+        return left == right
+
+    def less(self, left: Any, right: Any) -> Any:  # noqa: ANN401 - terms of the solver
+        """Tell whether one number is less than another."""
+        return left < right
+
+    def _any(self, parts: Iterable[Any]) -> Any:  # noqa: ANN401 - a term of the solver
+        return self._z3.Or(*parts)
+
+
+def _limit(attribute: Attribute) -> str:
+    """Write an attribute's limit in words."""
+    name = named(attribute.name)
+    if attribute.values or attribute.role is Role.PROTECTED:
+        texts = attribute.values or tuple(attribute.text(code) for code in attribute.compared)
+        shown = ", ".join(
+            quoted(text) if attribute.values else text for text in texts[:_MOST_LISTED]
+        )
+        more = f" and {len(texts) - _MOST_LISTED:,} more" if len(texts) > _MOST_LISTED else ""
+        return f"{name} is one of {shown}{more}"
+    return f"{name} is from {figure(attribute.low)} to {figure(attribute.high)}"

@@ -1,0 +1,138 @@
+"""Columns that tell the outcome alone: they were filled in after it, or are it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.columns.kinds import counts_rows, identifies
+from fairdesk.data.profiling.profile import Problem
+from fairdesk.data.table import Column, Kind, Table
+
+#: From this area under the ROC curve on, a column tells the outcome alone. Columns that honestly
+#: describe people stay far below.
+TELLS = 0.95
+#: An outcome that fewer rows have, or lack, is too rare to be judged by.
+FEWEST = 20
+
+#: So many rows are looked at, evenly spread.
+_ROWS = 100_000
+#: Numbers are cut into at most so many groups of equal size, of at least so many rows.
+_GROUPS, _ROWS_OF_GROUP = 100, 20
+
+
+def leaks(table: Table, label: str, good: NDArray[np.bool_]) -> tuple[Problem, ...]:
+    """Find the columns that tell the outcome almost alone.
+
+    A column's values (numbers: in groups of equal size; missing cells: a group of their own) are
+    rated on one half of the rows by how many have the favourable outcome, and the other half is
+    ranked by these rates, and the other way round. So a column of names that are all different
+    tells nothing, and one that tells the outcome in no order does tell it. Numbers are also
+    ranked by their size. What names or counts the rows is left out.
+
+    Parameters
+    ----------
+    table : Table
+        The data.
+    label : str
+        The column of the outcome.
+    good : NDArray[np.bool_]
+        ``(n,)``; which rows have the favourable outcome. Rows without a label are left out.
+
+    Returns
+    -------
+    tuple of Problem
+        One per column with an area under the curve of at least `TELLS`. None where fewer than
+        `FEWEST` rows have, or lack, the favourable outcome.
+
+    Raises
+    ------
+    DataError
+        When there is no such column.
+    """
+    place = table.index(label)
+    known = np.flatnonzero(~np.isnan(table.codes[:, place]))
+    rows = known[:: max(1, -(-known.size // _ROWS))]
+    outcome = good[rows]
+    if min(np.count_nonzero(outcome), np.count_nonzero(~outcome)) < FEWEST:
+        return ()
+    # halves at random, or an order of the rows would speak for the column
+    half = np.random.default_rng(0).permutation(rows.size) % 2 == 0
+    found = []
+    for index, column in enumerate(table.columns):
+        if index == place or column.kind in (Kind.IGNORED, Kind.TEXT) or column.low == column.high:
+            continue
+        codes = table.codes[rows, index]
+        told = _told(column, codes, outcome, half)
+        if told >= TELLS and not _of_rows(column, table.codes[:, index]):
+            found.append(
+                Problem(
+                    column.name,
+                    f"“{column.name}” tells “{label}” almost alone (AUC {_cut(told)}).",
+                    "Leave it out if it was filled in after the decision, or was made from it.",
+                    Kind.IGNORED,
+                )
+            )
+    return tuple(found)
+
+
+def _of_rows(column: Column, codes: NDArray[np.float64]) -> bool:
+    """Tell whether a column is about rows: in a sorted file their numbers tell the outcome."""
+    return identifies(column, codes) or (not column.values and counts_rows(codes))
+
+
+def _told(
+    column: Column,
+    codes: NDArray[np.float64],
+    outcome: NDArray[np.bool_],
+    half: NDArray[np.bool_],
+) -> float:
+    """Give the area under the ROC curve that a column reaches alone, 0.5 to 1."""
+    groups, count = _groups(column, codes)
+    rate = np.empty(codes.size)
+    for fit, rank in ((half, ~half), (~half, half)):
+        rows = np.bincount(groups[fit], minlength=count)
+        favourable = np.bincount(groups[fit], weights=outcome[fit], minlength=count)
+        share = outcome[fit].mean()
+        # towards the average where there are few rows: one row is no evidence
+        rate[rank] = ((favourable + share) / (rows + 1))[groups[rank]]
+    told = float(np.mean([_area(rate[side], outcome[side]) for side in (half, ~half)]))
+    if column.kind.is_number:
+        present = ~np.isnan(codes)
+        if present.mean() > 0.5:
+            by_size = _area(codes[present], outcome[present])
+            told = max(told, by_size, 1 - by_size)
+    return told
+
+
+def _groups(column: Column, codes: NDArray[np.float64]) -> tuple[NDArray[np.intp], int]:
+    """Give the values of a column numbers, and how many; the last is for missing cells."""
+    missing = np.isnan(codes)
+    if column.values:
+        count = len(column.values)
+        return np.where(missing, count, codes).astype(np.intp), count + 1
+    ordered = np.sort(codes[~missing])
+    if not ordered.size:
+        return np.zeros(codes.size, np.intp), 1
+    count = min(_GROUPS, max(2, ordered.size // _ROWS_OF_GROUP))
+    cuts = np.unique(ordered[:: max(1, ordered.size // count)])
+    groups = np.searchsorted(cuts, codes, side="right")
+    return np.where(missing, cuts.size + 1, groups).astype(np.intp), cuts.size + 2
+
+
+def _area(score: NDArray[np.float64], outcome: NDArray[np.bool_]) -> float:
+    """Give the area under the ROC curve; rows with equal scores share their places."""
+    good = int(np.count_nonzero(outcome))
+    bad = outcome.size - good
+    if not good or not bad:
+        return 0.5
+    _, level = np.unique(score, return_inverse=True)
+    goods = np.bincount(level, weights=outcome)
+    bads = np.bincount(level, weights=~outcome)
+    below = np.cumsum(bads) - bads
+    return float((goods * (below + bads / 2)).sum() / (good * bad))
+
+
+def _cut(share: float) -> str:
+    """Write a share with three places, never rounded up to 1."""
+    return f"{np.floor(share * 1000) / 1000:.3f}"

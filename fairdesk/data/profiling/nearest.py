@@ -1,0 +1,108 @@
+"""How far two people are apart, and which real person is nearest to an invented one.
+
+Gower's distance: J. C. Gower, *A general coefficient of similarity and some of its properties*,
+Biometrics 27, 1971.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.domain import Attribute, Domain
+from fairdesk.data.table import Kind
+from fairdesk.errors import DataError
+from fairdesk.results.events import Rows
+
+#: Where a missing cell stands on the scale of an order that goes from 0 to 1: far from all of it.
+_NOWHERE = 3.0
+
+
+def measured(domain: Domain) -> NDArray[np.intp]:
+    """Give the positions of the attributes that count for a distance.
+
+    Those in which members of a similar set are equal, without those that have one value only.
+    """
+    others = domain.others
+    return np.asarray(others[domain.low[others] < domain.high[others]])
+
+
+def scaled(domain: Domain, rows: Rows) -> Rows:
+    """Put people on scales on which Gower's distance is the mean of differences, each at most 1.
+
+    Parameters
+    ----------
+    domain : Domain
+        Says what the codes are.
+    rows : Rows
+        ``(n, d)``; NaN where a cell is missing.
+
+    Returns
+    -------
+    Rows
+        ``(n, m)``, a column for each of `measured`: for a name its code, so that two names are 1
+        apart or more; for a number, or a place in an order, its share of the range.
+    """
+    return np.column_stack([_scaled(domain.attributes[i], rows[:, i]) for i in measured(domain)])
+
+
+def _scaled(attribute: Attribute, codes: Rows) -> Rows:
+    span = attribute.high - attribute.low - attribute.unknown
+    if attribute.kind in (Kind.NOMINAL, Kind.TEXT) or span == 0:
+        return codes
+    shares = (codes - attribute.low) / span
+    return np.where(codes == attribute.high, _NOWHERE, shares) if attribute.unknown else shares
+
+
+def gower(domain: Domain, people: Rows, row: Rows) -> NDArray[np.float64]:
+    """Measure how far people are from one person: Gower's distance over what is `measured`.
+
+    The mean over the attributes of 0 or 1 for names, equal or not, and of the difference as a
+    share of the domain's range for numbers and for places in an order. Attributes that are
+    missing in one of the two are left out of the mean.
+
+    Parameters
+    ----------
+    domain : Domain
+        Says what the codes are.
+    people : Rows
+        ``(n, d)``.
+    row : Rows
+        ``(d,)``.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        ``(n,)``; 0 (alike in everything) to 1; 1 where nothing can be compared.
+    """
+    apart = np.minimum(np.abs(scaled(domain, people) - scaled(domain, row[None])), 1.0)
+    known = ~np.isnan(apart)
+    compared = known.sum(axis=1)
+    total = np.where(known, apart, 0.0).sum(axis=1)
+    return np.where(compared > 0, total / np.maximum(compared, 1), 1.0)
+
+
+def nearest(domain: Domain, people: Rows, row: Rows) -> tuple[int, float]:
+    """Find the person nearest to ``row``: their index in ``people``, and the distance.
+
+    The first one where several are equally near.
+
+    Raises
+    ------
+    DataError
+        When there are no people.
+    """
+    refuse_nobody(people)
+    distances = gower(domain, people, row)
+    index = int(distances.argmin())
+    return index, float(distances[index])
+
+
+def refuse_nobody(people: Rows) -> None:
+    """Raise a `DataError` when there is nobody to compare with."""
+    if not len(people):
+        raise DataError(
+            "The data hold nobody to compare with.",
+            why="No row is complete and within the limits of the attributes.",
+            remedy="Widen the limits of the attributes.",
+        )

@@ -1,0 +1,394 @@
+"""What is worth knowing about a table before it is audited: shapes, problems, suggestions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data import vocabulary
+from fairdesk.data.columns.kinds import as_numbers, counts_rows, identifies, is_prose, name_parts
+from fairdesk.data.columns.number_formats import mostly_numbers
+from fairdesk.data.columns.rereading import (
+    Change,
+    ambiguous_changes,
+    counted_cells,
+    encoding_changes,
+    format_changes,
+    format_words,
+    garbled_words,
+    is_undecided,
+    number_text,
+    numeric_changes,
+    odd_changes,
+    odd_words,
+)
+from fairdesk.data.table import Column, Dialect, Kind, Table
+
+#: From this share of missing cells a column is worth a word; from the second it is best left out.
+SOME_MISSING = 0.05
+MOSTLY_MISSING = 0.5
+#: More values than this are too many to be told apart one by one.
+MANY_VALUES = 100
+#: Of so many values at most the spelling is compared.
+_COMPARED = 100_000
+#: So many rows are looked at first, to see whether all of them must be.
+_FIRST = 1_000
+#: An outcome has at most so many values.
+MOST_OUTCOMES = 20
+
+
+_PROSE = "holds free text."
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Something about a column that the auditor should know.
+
+    Attributes
+    ----------
+    column : str
+        Its name.
+    what : str
+        What it is, one sentence.
+    remedy : str
+        What can be done, one sentence.
+    suggested : Kind, optional
+        The kind that mends it, where one does.
+    changes : tuple[Change, ...]
+        Other ways to read the table that mend it, or take a mending back.
+    """
+
+    column: str
+    what: str
+    remedy: str
+    suggested: Kind | None = None
+    changes: tuple[Change, ...] = ()
+
+
+def histogram(table: Table, name: str, bins: int = 12) -> tuple[tuple[str, int], ...]:
+    """Count a column's values for a small chart.
+
+    Parameters
+    ----------
+    table : Table
+        The data.
+    name : str
+        A column of it.
+    bins : int
+        The most bars, at least 2.
+
+    Returns
+    -------
+    tuple of (str, int)
+        Labels and counts. Of names the most frequent first and the rest as ``"other"``; ordinal
+        values in their order; numbers by value, or in bins of equal width. Missing cells are
+        not counted.
+
+    Raises
+    ------
+    DataError
+        When there is no such column.
+    """
+    column = table.column(name)
+    codes = table.codes[:, table.index(name)]
+    present = codes[~np.isnan(codes)]
+    if not present.size:
+        return ()
+    if column.values:
+        return _bars_of_names(column, present, bins)
+    if np.unique(present[:_FIRST]).size > bins:
+        return _bars_of_numbers(column, present, bins)
+    numbers, counts = np.unique(present, return_counts=True)
+    if numbers.size <= bins:
+        return tuple(zip(map(_short, numbers.tolist()), counts.tolist(), strict=True))
+    return _bars_of_numbers(column, present, bins)
+
+
+def _bars_of_names(
+    column: Column, present: NDArray[np.float64], bins: int
+) -> tuple[tuple[str, int], ...]:
+    counts = np.bincount(present.astype(np.intp), minlength=len(column.values))
+    if column.kind is Kind.ORDINAL and len(column.values) <= bins:
+        return tuple(zip(column.values, counts.tolist(), strict=True))
+    order = np.argsort(-counts, kind="stable").tolist()
+    shown = order if len(order) <= bins else order[: bins - 1]
+    bars = [(column.values[i], int(counts[i])) for i in shown]
+    if len(order) > bins:
+        bars.append(("other", int(counts[order[bins - 1 :]].sum())))
+    return tuple(bars)
+
+
+def _bars_of_numbers(
+    column: Column, present: NDArray[np.float64], bins: int
+) -> tuple[tuple[str, int], ...]:
+    low, high = present.min(), present.max()
+    if column.kind is Kind.REAL or (present != np.round(present)).any():
+        counts, edges = np.histogram(present, bins=bins)
+        labels = [f"{_short(a)} – {_short(b)}" for a, b in pairwise(edges.tolist())]
+        return tuple(zip(labels, counts.tolist(), strict=True))
+    width = np.ceil((high - low + 1) / bins)
+    counts = np.bincount(((present - low) // width).astype(np.intp))
+    starts = (low + width * np.arange(counts.size)).tolist()
+    if width == 1:
+        labels = [_short(start) for start in starts]
+    else:
+        labels = [f"{_short(start)} – {_short(start + width - 1)}" for start in starts]
+    return tuple(zip(labels, counts.tolist(), strict=True))
+
+
+def _short(number: float) -> str:
+    """Write a number for a chart's label."""
+    return f"{int(number)}" if number == int(number) else f"{number:.4g}"
+
+
+def problems(table: Table) -> tuple[Problem, ...]:
+    """Find what stands in the way of a sound audit, column by column.
+
+    What tells the outcome alone is found by `fairdesk.data.profiling.leaks`.
+    """
+    dialect = table.source.dialect
+    return tuple(
+        problem
+        for position, column in enumerate(table.columns)
+        for problem in (
+            *_of_reading(column, dialect),
+            *_problems_of(column, np.ascontiguousarray(table.codes[:, position]), dialect),
+        )
+    )
+
+
+def _of_reading(column: Column, dialect: Dialect) -> Iterator[Problem]:
+    """Tell of cells that are not what the rest of their column is."""
+    name = f"“{column.name}”"
+    if column.odd:
+        yield _odd(column, dialect)
+    decided = dialect.reading(column.name).format
+    if (form := decided or column.format) is not None and not column.values:
+        yield Problem(
+            column.name,
+            f"The numbers of {name} are read as written {format_words(form)}.",
+            "You decided so." if decided else "Most numbers of the file are written otherwise.",
+            changes=tuple(format_changes(column, dialect)),
+        )
+    if column.ambiguous:
+        mark = "point" if dialect.decimal == "." else "comma"
+        yield Problem(
+            column.name,
+            f"In {name} a {mark} may begin a fraction or group digits: “{column.ambiguous[:40]}” "
+            f"is read as {number_text(_plain_number(column.ambiguous, dialect.decimal))}.",
+            "It is read as a fraction until you decide.",
+            changes=tuple(ambiguous_changes(column, dialect)),
+        )
+    if column.garbled:
+        yield _garbled(column, dialect)
+
+
+def _plain_number(text: str, decimal: str) -> float:
+    numbers = as_numbers([text], decimal)
+    return np.nan if numbers is None else float(numbers[0])
+
+
+def _odd(column: Column, dialect: Dialect) -> Problem:
+    mendable = [each for each in column.odd if each.proposed is not None]
+    read = sum(each.rows for each in column.odd if each.value is not None)
+    are = "is not" if column.odd_rows == 1 else "are not"
+    what = (
+        f"“{column.name}” holds numbers, and {counted_cells(column.odd_rows)} that {are}: "
+        f"{odd_words(column, dialect)}."
+    )
+    if not is_undecided(column, dialect):
+        mended = f"{counted_cells(read)} mended, " if read else ""
+        decided = f"You decided: {mended}{counted_cells(column.odd_rows - read)} missing."
+        return Problem(column.name, what, decided, changes=tuple(odd_changes(column, dialect)))
+    remedy = "It counts" if column.odd_rows == 1 else "They count"
+    remedy += " as missing until you decide."
+    if mendable:
+        shown = ", ".join(
+            f"“{each.text[:40]}” is {number_text(each.proposed)}"
+            for each in mendable[:3]
+            if each.proposed is not None
+        )
+        more = f" and {len(mendable) - 3:,} more" if len(mendable) > 3 else ""
+        remedy += f" Numbers in another format can be mended: {shown}{more}."
+    return Problem(column.name, what, remedy, changes=tuple(odd_changes(column, dialect)))
+
+
+def _garbled(column: Column, dialect: Dialect) -> Problem:
+    rows = sum(each.rows for each in column.garbled)
+    split = any(each.twin for each in column.garbled)
+    if dialect.encoding_mended:
+        remedy = "You decided to mend the encoding."
+    elif split:
+        remedy = "Until it is mended, each counts as a category of its own and splits its group."
+    else:
+        remedy = "Mend it if that is what was meant."
+    return Problem(
+        column.name,
+        f"“{column.name}” has {counted_cells(rows)} written in another encoding than the rest: "
+        f"{garbled_words(column, dialect)}.",
+        remedy,
+        changes=tuple(encoding_changes(dialect)),
+    )
+
+
+def _problems_of(column: Column, codes: NDArray[np.float64], dialect: Dialect) -> Iterator[Problem]:
+    name, missing = f"“{column.name}”", column.missing / codes.size
+    if column.missing == codes.size:
+        yield Problem(column.name, column.note or f"{name} is empty.", "It is left out.")
+        return
+    if column.note:
+        yield Problem(column.name, column.note, "It is enough to know; or rename it in the file.")
+    nearly_numbers = None if column.kind.is_number else _nearly_numbers(column, dialect)
+    if nearly_numbers:
+        yield nearly_numbers
+    elif useless := _nothing_to_audit(column, codes):
+        yield _problem(column, f"{name} {useless}")
+        return
+    if column.kind is Kind.IGNORED:
+        return
+    if column.low == column.high:
+        where = "wherever it is known" if column.missing else "in every row"
+        yield _problem(column, f"{name} has the same value {where}, so it tells nobody apart.")
+    elif column.kind is Kind.NOMINAL and len(column.values) > MANY_VALUES and not nearly_numbers:
+        yield _problem(column, f"{name} has {len(column.values):,} different values.")
+    if missing >= SOME_MISSING and column.missing > column.odd_rows:
+        mostly = missing >= MOSTLY_MISSING
+        yield Problem(
+            column.name,
+            f"In {name} {column.missing:,} of {codes.size:,} values are missing ({missing:.0%}).",
+            "Leave it out unless the model needs it."
+            if mostly
+            else "Such rows are asked about only where the model takes missing cells.",
+            Kind.IGNORED if mostly else None,
+        )
+    if not column.kind.is_number and column.kind is not Kind.TEXT:
+        yield from _twins(column)
+
+
+def _problem(column: Column, what: str) -> Problem:
+    """Make a problem that is mended by leaving the column out."""
+    if column.kind is Kind.IGNORED:
+        return Problem(column.name, what, "It is left out; give it a kind to take it in.")
+    if column.kind is Kind.TEXT:
+        return Problem(column.name, what, "It is kept for models that read it, and never changed.")
+    if what.endswith(_PROSE):
+        return Problem(column.name, what, "Make it a column of text.", Kind.TEXT)
+    return Problem(column.name, what, "Leave it out unless the model needs it.", Kind.IGNORED)
+
+
+def _nothing_to_audit(column: Column, codes: NDArray[np.float64]) -> str:
+    """Say why a column does not describe people; empty when it may."""
+    if is_prose(column, codes):
+        return _PROSE
+    if identifies(column, codes):
+        return "names the rows: nearly every one has a value of its own."
+    if not column.values and codes.size > 2 and counts_rows(codes):
+        return "only counts the rows."
+    return ""
+
+
+def _twins(column: Column) -> Iterator[Problem]:
+    """Find values that are nearly alike."""
+    same = defaultdict(list)
+    for value in column.values[:_COMPARED]:
+        same[_plain(value)].append(value)
+    twins = next((values for values in same.values() if len(values) > 1), None)
+    if twins:
+        yield Problem(
+            column.name,
+            f"“{column.name}” has values that differ only in capitals or spaces: {_quoted(twins)}.",
+            "Make them one in the file, or each counts as a group of its own.",
+        )
+
+
+def _nearly_numbers(column: Column, dialect: Dialect) -> Problem | None:
+    """Find names that would be numbers but for some."""
+    decimal = dialect.decimal
+    if not mostly_numbers(column.values, decimal):
+        return None
+    every = (value for value in column.values if as_numbers([value], decimal) is None)
+    strangers = list(islice(every, _COMPARED))
+    if not strangers:
+        return None
+    more = f" and {len(strangers) - 3:,} more" if len(strangers) > 3 else ""
+    return Problem(
+        column.name,
+        f"“{column.name}” would hold numbers but for {_quoted(strangers)}{more}.",
+        "Read it as numbers if it holds amounts; what is not a number then counts as missing.",
+        changes=tuple(numeric_changes(column, dialect)),
+    )
+
+
+def _quoted(values: list[str]) -> str:
+    return ", ".join(f"“{value[:40]}”" for value in values[:3])
+
+
+def suggest_protected(table: Table) -> tuple[str, ...]:
+    """Name the columns that look like protected attributes, by their names and values.
+
+    To be shown, never to be applied silently. Ignored columns and texts are left out.
+    """
+    return tuple(
+        column.name
+        for column in table.columns
+        if column.kind not in (Kind.IGNORED, Kind.TEXT)
+        and (_named_protected(column.name) or _valued_protected(column.values))
+    )
+
+
+def _named_protected(name: str) -> bool:
+    parts = set(name_parts(name))
+    if parts & vocabulary.THINGS:
+        return False
+    return bool(
+        parts & vocabulary.PROTECTED
+        or any(part.startswith(vocabulary.PROTECTED_STEMS) for part in parts)
+        or any(parts.issuperset(together) for together in vocabulary.PROTECTED_TOGETHER)
+    )
+
+
+def _valued_protected(values: Iterable[str]) -> bool:
+    plain = {_plain(value) for value in values}
+    return any(
+        len(shared := plain & known) >= 2 and not shared <= vocabulary.COLOURS
+        for known in vocabulary.VALUES_OF_PROTECTED
+    )
+
+
+def suggest_label(table: Table) -> str | None:
+    """Name the column that most looks like the decision or outcome; None when none does.
+
+    A usual name counts most, then two values, then the last place.
+    """
+    best, best_score = None, 0
+    for position, column in enumerate(table.columns):
+        parts = name_parts(column.name)
+        unfit = column.kind in (Kind.IGNORED, Kind.REAL, Kind.TEXT)
+        if unfit or vocabulary.SURVEY.intersection(parts):
+            continue
+        distinct = _different(table.codes[:, position])
+        if not 2 <= distinct <= MOST_OUTCOMES:
+            continue
+        plain, last = "".join(parts), position == len(table.columns) - 1
+        named = 4 * (plain in vocabulary.LABELS) + 2 * (plain in vocabulary.PERHAPS_LABELS)
+        score = named + (distinct == 2) + last
+        if (named or last) and score >= best_score:
+            best, best_score = column.name, score
+    return best
+
+
+def _different(codes: NDArray[np.float64]) -> int:
+    """Count the values of a column, up to more than an outcome has."""
+    first = codes[:_FIRST]
+    if np.unique(first[~np.isnan(first)]).size > MOST_OUTCOMES:
+        return MOST_OUTCOMES + 1
+    return int(np.unique(codes[~np.isnan(codes)]).size)
+
+
+def _plain(value: str) -> str:
+    """Write a value without regard to capitals and spaces."""
+    return " ".join(value.casefold().split())

@@ -1,0 +1,1 @@
+"""The baselines beside TestSGD: THEMIS's group scores and FairFictPlay."""

@@ -1,0 +1,218 @@
+"""THEMIS's group scores: how far the favourable rates of two groups of invented people are apart.
+
+Galhotra, Brun and Meliou, "Fairness Testing: Testing Software for Discrimination", ESEC/FSE 2017.
+Random people are asked about until every score is known as well as was asked for; one sample
+serves all sets of attributes. No similar sets are made, as `fairdesk.individual.shares.themis` does
+for the causal score too: so it also serves where the protected values make too many combinations.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain, combinations, product
+from math import prod
+from time import perf_counter
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.domain import Domain
+from fairdesk.errors import SpecError
+from fairdesk.groups.context import Study
+from fairdesk.individual.engine.sampling import BLOCK, Confidence, Pace, one_per_fixed
+from fairdesk.individual.shares.themis import ErrorBound, MostPeople, greatest_gap
+from fairdesk.models.model import labels
+from fairdesk.results.events import Event, GroupGap, Measured, Progress, Rows, timed
+
+#: Sets of attributes that make more groups are left out: too few people would be in each.
+MOST_GROUPS = 500
+#: Figures are told anew after so many seconds.
+_TELL_SECONDS = 0.5
+#: Whether to go on is asked each time the sample has grown by so much.
+_GROWTH = 1.1
+
+
+class ThemisGroupsOptions(msgspec.Struct, frozen=True):
+    """The parameters of THEMIS."""
+
+    confidence: Confidence = 0.99
+    margin: ErrorBound = 0.01
+    together: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=10,
+            title="Attributes together",
+            description="Groups are made of so many protected attributes at most. Sets of several "
+            f"that make more than {MOST_GROUPS} groups are left out.",
+        ),
+    ] = 3
+    most: MostPeople = 1_000_000
+
+
+def search(
+    study: Study, people: Rows, options: ThemisGroupsOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Measure the group score of all sets of protected attributes.
+
+    People are drawn independently from the domain, everybody as likely as anybody else, their
+    protected values among those compared. A set's score is the greatest difference between the
+    rates of the favourable decision in the groups that its values make. The intervals hold at
+    every moment of the sampling together, since what was counted decides when it ends; and those
+    of all sets together.
+
+    Attributes that the model is not given are left out: invented people have no value of them,
+    and no decision can hang on one.
+
+    Parameters
+    ----------
+    study : Study
+        The model under audit, its favourable decision, and who may be asked about.
+    people : Rows
+        ``(n, d)``; the data's rows in the domain's codes. Only fixed attributes are taken from
+        them.
+    options : ThemisGroupsOptions
+        The paper's parameters.
+    rng : np.random.Generator
+        All randomness; the same generator gives the same figures.
+
+    Yields
+    ------
+    Event
+        `Measured` and `Progress` several times a second.
+
+    Raises
+    ------
+    SpecError
+        When the model is given no protected attribute, or nearly nobody may be asked about.
+    """
+    return timed(_run(study, people, options, rng))
+
+
+@dataclass
+class _Groups:
+    """The count behind the score of one set of attributes.
+
+    Attributes
+    ----------
+    names : tuple[str, ...]
+        The attributes.
+    values : Rows
+        ``(g, len(names))``; the codes of each group.
+    strides : NDArray[np.intp]
+        ``(p,)``; what a step of each protected attribute adds to a group's number; 0 of those
+        that are not in the set.
+    people, good : NDArray[np.int64]
+        ``(g,)``; who was met, and who of them gets the favourable decision.
+    """
+
+    names: tuple[str, ...]
+    values: Rows
+    strides: NDArray[np.intp]
+    people: NDArray[np.int64] = field(init=False)
+    good: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with nobody."""
+        self.people = np.zeros(len(self.values), dtype=np.int64)
+        self.good = np.zeros(len(self.values), dtype=np.int64)
+
+    def add(self, places: NDArray[np.intp], favourable: NDArray[np.bool_]) -> None:
+        """Count people: ``(m, p)`` places of their values among those compared, ``(m,)``."""
+        group = places @ self.strides
+        self.people += np.bincount(group, minlength=len(self.values))
+        self.good += np.bincount(group[favourable], minlength=len(self.values))
+
+
+def _sets(domain: Domain, together: int) -> list[_Groups]:
+    """Make a count for every set of protected attributes, the smaller ones first."""
+    protected = [domain.attributes[i] for i in domain.protected.tolist()]
+    sizes = [len(each.compared) for each in protected]
+    places = range(len(protected))
+    every = chain.from_iterable(
+        combinations(places, many) for many in range(1, min(together, len(protected)) + 1)
+    )
+    made = []
+    for subset in every:
+        if len(subset) > 1 and prod(sizes[i] for i in subset) > MOST_GROUPS:
+            continue
+        strides = np.zeros(len(protected), dtype=np.intp)
+        for position, i in enumerate(subset):
+            strides[i] = prod(sizes[other] for other in subset[position + 1 :])
+        values = np.array(list(product(*(protected[i].compared for i in subset))))
+        made.append(_Groups(tuple(protected[i].name for i in subset), values, strides))
+    return made
+
+
+def _run(
+    study: Study, people: Rows, options: ThemisGroupsOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    domain = study.domain
+    if not domain.protected.size:
+        raise SpecError(
+            "The model is not given any protected attribute, so there are no groups to invent "
+            "people in.",
+            why="THEMIS asks about people drawn at random; what the model is not given they do "
+            "not have.",
+            remedy="Choose “Group figures” or TestSGD: they look at the people in the data.",
+        )
+    counts = _sets(domain, options.together)
+    protected = [domain.attributes[i] for i in domain.protected.tolist()]
+    pace, done, checked, told = Pace(1), 0, 1, 0.0
+    for drawn in domain.draw(rng, sys.maxsize, BLOCK, one_per_fixed(domain, people)):
+        rows = drawn[: options.most - done]
+        for part in pace.parts(len(rows)):
+            asked = rows[part]
+            favourable = labels(study.predict(asked)) == study.favourable
+            places = np.column_stack(
+                [
+                    each.nearest_compared(asked[:, i])
+                    for i, each in zip(domain.protected, protected, strict=True)
+                ]
+            )
+            for each in counts:
+                each.add(places, favourable)
+            done += len(asked)
+            if perf_counter() - told > _TELL_SECONDS:
+                yield _measured(counts, options)
+                told = perf_counter()
+            yield _progress(study, done, options.most)
+        over = done >= options.most
+        if over or done >= checked * _GROWTH:
+            checked = done
+            if over or _settled(counts, options):
+                break
+    yield _measured(counts, options)
+    yield _progress(study, done, done)
+
+
+def _gaps(counts: list[_Groups], options: ThemisGroupsOptions) -> Iterator[GroupGap | None]:
+    for each in counts:
+        yield greatest_gap(
+            each.names,
+            each.values,
+            each.people,
+            each.good,
+            options.confidence,
+            sets=len(counts),
+        )
+
+
+def _settled(counts: list[_Groups], options: ThemisGroupsOptions) -> bool:
+    """Tell whether all scores are known well enough; the one with most groups is asked first."""
+    return all(
+        gap is not None and gap.high - gap.low <= 2 * options.margin
+        for gap in _gaps(counts[::-1], options)
+    )
+
+
+def _measured(counts: list[_Groups], options: ThemisGroupsOptions) -> Measured:
+    return Measured("random", tuple(gap for gap in _gaps(counts, options) if gap is not None))
+
+
+def _progress(study: Study, done: int, total: int) -> Progress:
+    return Progress("random", done, total, tried=done, found=0, queries=study.queries)

@@ -1,0 +1,1 @@
+"""Group metrics: selection rates, error rates, and their significance."""

@@ -1,0 +1,284 @@
+"""Group figures: how each protected group fares, and each intersection of groups.
+
+Observed, in the rows of the data: by their label, by the model's own decisions about them, and by
+its scores. 29 CFR 1607.4(D); 6 RCNY 5-301 (rule of July 2023); ISO/IEC TR 24027:2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from time import perf_counter
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.groups.context import Study
+from fairdesk.groups.metrics.error_rates import calibrated, judged, scored
+from fairdesk.groups.metrics.grouping import Division, Mask, cross, crossings, divide
+from fairdesk.groups.metrics.outcomes import LEAST_SHARE, counted
+from fairdesk.groups.metrics.significance import compared
+from fairdesk.individual.engine.sampling import Pace
+from fairdesk.models.decisions.rule import VALUES, told
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.model import Capability, How, Mapping, favourable_scores, labels
+from fairdesk.results.events import Event, GroupTable, Measured, Progress, Rows, Scores, timed
+
+#: Figures are told anew after so many seconds.
+_TELL_SECONDS = 0.5
+
+
+class MeasureOptions(msgspec.Struct, frozen=True):
+    """The parameters."""
+
+    outcome: Annotated[
+        Literal["favourable", "each"],
+        msgspec.Meta(
+            title="What is counted",
+            description="The favourable decision, or each decision in turn.",
+        ),
+    ] = "favourable"
+    least_share: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=0.5,
+            title="Least share",
+            description="Groups with a smaller share of the people are shown, but left out of "
+            "impact ratios, from 0 to 1.",
+        ),
+    ] = LEAST_SHARE
+
+
+def search(
+    study: Study,
+    people: Rows,  # noqa: ARG001 - who lies in the domain does not matter: nobody is invented
+    options: MeasureOptions,
+    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn
+) -> Iterator[Event]:
+    """Measure how groups fare.
+
+    Labels first: no model has to be asked for these. Then decisions and scores of everybody whom
+    the model can be asked about, whether or not they lie in the domain.
+
+    Parameters
+    ----------
+    study : Study
+        The data, and the model or its decisions.
+    people, rng
+        Not used.
+    options : MeasureOptions
+        The parameters.
+
+    Yields
+    ------
+    Event
+        `Progress`, and `Measured` with the tables so far.
+
+    Raises
+    ------
+    ModelError
+        When the model refuses rows.
+    """
+    return timed(_measure(study, options))
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """People and what became of them.
+
+    Attributes
+    ----------
+    of, outcome
+        As of `GroupTable`.
+    known, good : NDArray[np.bool_]
+        ``(n,)``; who has an outcome, and a favourable one.
+    label : Rows, optional
+        ``(n,)``; what decisions or scores are judged by: as of `Study`.
+    scores : Rows, optional
+        ``(n,)``.
+    probable : bool
+        Whether scores are probabilities.
+    """
+
+    of: Literal["label", "decisions", "scores"]
+    outcome: str
+    known: Mask
+    good: Mask
+    label: Rows | None = None
+    scores: Rows | None = None
+    probable: bool = False
+
+    def table(self, divisions: Sequence[Division], least_share: float) -> GroupTable:
+        """Make the table of one or several attributes."""
+        groups, good = cross(divisions, self.known), self.good[self.known]
+        label = None if self.label is None else self.label[self.known]
+        table = compared(
+            counted(
+                groups,
+                good,
+                of=self.of,
+                outcome=self.outcome,
+                without=int((~self.known).sum()),
+                least_share=least_share,
+            )
+        )
+        if self.scores is None:
+            return table if label is None else judged(table, groups, good, label)
+        scores = self.scores[self.known]
+        # where all are equal, rounding would make a deviation of its own
+        deviation = float(scores.std()) if np.ptp(scores) else 0.0
+        table = scored(table, groups, scores, deviation)
+        if label is not None and self.probable:
+            table = calibrated(table, groups, scores, label)
+        median = float(np.median(scores))
+        ties = float((scores == median).mean())
+        return msgspec.structs.replace(table, median=median, ties=ties)
+
+
+def _measure(study: Study, options: MeasureOptions) -> Iterator[Event]:
+    tables = _Tables(study, options.least_share)
+    label = _truth(study)
+    if label is not None:
+        labelled = _Sample("label", study.favourable_label, ~np.isnan(label), label == 1)
+        yield from tables.of("labels", [labelled])
+    if study.model is None:
+        samples = _recorded(study, options, label)
+    else:
+        can = askable(study.rows, study.domain.attributes, study.model.mapping)
+        answers = yield from _ask(study, can)
+        samples = _answered(study, study.model, options, label, can, answers)
+    yield from tables.of("decisions", list(samples))
+
+
+def _truth(study: Study) -> Rows | None:
+    """Give the labels, if there are any that are not the decisions themselves."""
+    if np.isnan(study.label).all():
+        return None
+    same = study.model is None and np.array_equal(study.label, study.decided, equal_nan=True)
+    return None if same else study.label
+
+
+def askable(rows: Rows, attributes: Sequence[Attribute], mapping: Mapping) -> Mask:
+    """Tell which rows a model can be asked about: ``(n,)``; none of what it is fed is missing."""
+    fed = {item.attribute for item in mapping.inputs if item.how is not How.CONSTANT}
+    places = [i for i, attribute in enumerate(attributes) if attribute.name in fed]
+    return np.asarray(~np.isnan(rows[:, places]).any(axis=1))
+
+
+def _ask(study: Study, can: Mask) -> Generator[Event, None, Scores]:
+    """Ask the model about the rows it can be asked about: ``(m, k)``."""
+    rows, answers = study.rows[can], list[Scores]()
+    done = 0
+    for part in Pace(1).parts(len(rows)):
+        yield _progress(study, "answers", done, len(rows))
+        answers.append(study.predict(rows[part]))
+        done += len(answers[-1])
+    yield _progress(study, "answers", done, len(rows))
+    return np.concatenate([*answers, np.empty((0, answers[0].shape[1] if answers else 1))])
+
+
+def _wanted(study: Study, options: MeasureOptions) -> Iterator[tuple[int, str]]:
+    """Give the decisions that are counted, each with its name."""
+    for place, name in enumerate(study.decisions):
+        if place == study.favourable or options.outcome == "each":
+            yield place, name
+
+
+def _judge(study: Study, wanted: int, label: Rows | None) -> Rows | None:
+    """Give who should get a decision; where labels tell that."""
+    if label is None or wanted == study.favourable:
+        return label
+    return 1 - label if len(study.decisions) == 2 else None
+
+
+def _recorded(study: Study, options: MeasureOptions, label: Rows | None) -> Iterator[_Sample]:
+    """Take decisions from their column."""
+    known = ~np.isnan(study.decided)
+    if not known.any():
+        return
+    for wanted, name in _wanted(study, options):
+        if wanted == study.favourable:
+            good = study.decided == 1
+        elif len(study.decisions) == 2:
+            good = study.decided == 0
+        else:
+            # of an unfavourable decision it is not known which of them it was
+            continue
+        yield _Sample("decisions", name, known, good, _judge(study, wanted, label))
+
+
+def _answered(
+    study: Study,
+    model: FedModel,
+    options: MeasureOptions,
+    label: Rows | None,
+    can: Mask,
+    answers: Scores,
+) -> Iterator[_Sample]:
+    """Take decisions, and scores, from the model's answers: all decisions first."""
+    mapping, card = model.mapping, model.opened.card
+    decided = np.full(len(can), -1)
+    decided[can] = labels(answers)
+    wanted = list(_wanted(study, options))
+    for place, name in wanted:
+        yield _Sample("decisions", name, can, decided == place, _judge(study, place, label))
+    if Capability.SCORES not in card.can or not can.any():
+        return
+    probable = card.scores == "probabilities" and not mapping.together
+    for place, name in wanted:
+        own = own_scores(answers, place, model)
+        middle = np.median(own)
+        # of an estimated number the smaller may be the favourable ones
+        falls = card.scores == VALUES and place == 0
+        scores, good = np.full(len(can), np.nan), np.zeros(len(can), dtype=np.bool_)
+        scores[can] = own
+        good[can] = own < middle if falls else own > middle
+        yield _Sample(
+            "scores", name, can, good, _judge(study, place, label), scores, probable=probable
+        )
+
+
+def own_scores(answers: Scores, decision: int, model: FedModel) -> Rows:
+    """Give a model's own scores of a decision, as `fairdesk.models.decisions.rule.told`: ``(n,)``.
+
+    Of a model that estimates a number these are the numbers.
+    """
+    mapping = msgspec.structs.replace(model.mapping, favourable_class=decision)
+    scores = favourable_scores(answers, decision)
+    if mapping.threshold is None:
+        return scores
+    return np.array([told(score, mapping, model.opened.card) for score in scores.tolist()])
+
+
+class _Tables:
+    """Makes tables, and tells them as they come."""
+
+    def __init__(self, study: Study, least_share: float) -> None:
+        divisions = [
+            divide(attribute, codes, study.edges.get(attribute.name, ()))
+            for attribute, codes in zip(study.domain.grouping, study.groups.T, strict=True)
+        ]
+        self._sets = list(crossings(divisions))
+        self._study, self._least_share = study, least_share
+        self._made: list[GroupTable] = []
+        self._told = perf_counter()
+
+    def of(self, phase: str, samples: Sequence[_Sample]) -> Iterator[Event]:
+        """Make all tables of one sample of people after the other."""
+        total = len(samples) * len(self._sets)
+        for done, (sample, divisions) in enumerate(product(samples, self._sets)):
+            yield _progress(self._study, phase, done, total)
+            self._made.append(sample.table(divisions, self._least_share))
+            if perf_counter() - self._told > _TELL_SECONDS or done == total - 1:
+                self._told = perf_counter()
+                yield Measured(phase, tuple(self._made))
+        yield _progress(self._study, phase, total, total)
+
+
+def _progress(study: Study, phase: str, done: int, total: int) -> Progress:
+    tried = study.queries - study.requeries
+    return Progress(phase, done, total, tried=tried, found=0, queries=study.queries)

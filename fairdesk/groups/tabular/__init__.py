@@ -1,0 +1,1 @@
+"""TestSGD on tables: rules, their support, samples, and results."""

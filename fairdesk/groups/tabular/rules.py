@@ -1,0 +1,316 @@
+"""Rules about one protected attribute: which groups of its values there are (TestSGD, section 3.1).
+
+Zhang et al., "TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
+Discrimination", ACM TOSEM 2023. A rule is a set of *cells* of the attribute: names by themselves,
+numbers in bins. Names make subsets; whatever has an order makes runs of neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import comb
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.table import Kind
+from fairdesk.errors import SpecError
+from fairdesk.results.events import Condition
+
+Subsets = Literal["all", "single", "ordered"]
+
+#: Names beyond this have too many subsets for all of them to be tried: 1,022 with so many.
+MOST_NAMES = 10
+#: An attribute with more names than this is refused: nearly all would be rare.
+MOST_VALUES = 2_000
+#: More bins than this have too many runs; as many as may be asked for in bins of equal width.
+MOST_BINS = 50
+#: Ordered names beyond this are first put together: their runs would be too many.
+MOST_ORDERED = 50
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All rules about one attribute.
+
+    Attributes
+    ----------
+    attribute : Attribute
+        What they speak of.
+    cells : NDArray[np.intp]
+        ``(n,)``; the cell of each row, -1 where its value is missing: it fulfils no rule.
+    sets : NDArray[np.bool_]
+        ``(r, c)``; which cells each rule holds. No two hold the same people, none holds
+        everybody whose value is known.
+    conditions : tuple[Condition, ...]
+        ``r`` of them: each rule in words.
+    notes : tuple[str, ...]
+        What the auditor must know about how they were chosen and who is in none; mostly empty.
+    ways : NDArray[np.float64], optional
+        ``(r,)``; from among how many sets the rows' own rates chose each: 1 where they did not.
+        By default 1 of all.
+    """
+
+    attribute: Attribute
+    cells: NDArray[np.intp]
+    sets: NDArray[np.bool_]
+    conditions: tuple[Condition, ...]
+    notes: tuple[str, ...] = ()
+    ways: NDArray[np.float64] | None = None
+
+
+def rules_about(
+    attribute: Attribute,
+    codes: NDArray[np.float64],
+    *,
+    bins: int,
+    edges: Sequence[float] = (),
+    subsets: Subsets = "all",
+    favourable: NDArray[np.float64] | None = None,
+) -> Rules:
+    """Make the rules about one attribute.
+
+    Values that no row has are in no rule, and a run begins and ends with a value that some row
+    has: else two rules would describe the same people.
+
+    Parameters
+    ----------
+    attribute : Attribute
+        One of `Domain.grouping`. Its category of missing cells is a name like others; it stands
+        outside the order of ordered names.
+    codes : NDArray[np.float64]
+        ``(n,)``; those of the rows.
+    bins : int
+        Into how many of equal width the range of the rows' numbers is divided; numbers with no
+        more different values than that have a cell for each.
+    edges : sequence of float
+        Instead of these, the inner edges of a number's bins, ascending.
+    subsets : str
+        Which subsets of names: ``"all"``; each name and all but it (``"single"``); or
+        (``"ordered"``) those with the highest rates, one after the other, and likewise the
+        lowest. Beyond `MOST_NAMES` names ``"all"`` is the last two together.
+    favourable : NDArray[np.float64], optional
+        ``(n,)``; whether each row gets the favourable decision, NaN where that is not known;
+        needed where names are ordered by it (`needs_rates`).
+
+    Raises
+    ------
+    SpecError
+        When there are more edges, or names, than make rules to try.
+    """
+    _check(attribute, edges)
+    if not attribute.values:
+        rules = _runs_of_numbers(attribute, codes, bins, edges)
+    elif attribute.kind is Kind.ORDINAL:
+        rules = _runs_of_names(attribute, codes, bins)
+    else:
+        rules = _subsets(attribute, codes, subsets, favourable)
+    return replace(rules, notes=(*rules.notes, *_unknown(attribute, codes)))
+
+
+def _check(attribute: Attribute, edges: Sequence[float]) -> None:
+    if len(edges) >= MOST_BINS:
+        raise SpecError(
+            f"“{attribute.name}” cannot be divided into {len(edges) + 1:,} bins.",
+            why=f"Every run of them is a rule, and more than {MOST_BINS} bins have too many.",
+            remedy=f"Give at most {MOST_BINS - 1} edges.",
+        )
+    if attribute.kind is Kind.NOMINAL and len(attribute.values) > MOST_VALUES:
+        raise SpecError(
+            f"“{attribute.name}” has {len(attribute.values):,} names, and at most "
+            f"{MOST_VALUES:,} can make rules.",
+            why="With so many, nearly all are too rare for a group.",
+            remedy="Protect another column, or put its names together into fewer.",
+        )
+
+
+def _unknown(attribute: Attribute, codes: NDArray[np.float64]) -> Iterator[str]:
+    """Say what becomes of people whose value is not known."""
+    if missing := int(np.isnan(codes).sum()):
+        rows = "row" if missing == 1 else "rows"
+        yield (
+            f"“{attribute.name}” is missing in {missing:,} {rows}: nobody there is in a rule "
+            "about it, so they count among the others."
+        )
+    if unknown := int((codes == attribute.unknown_code).sum()):
+        rows = "row" if unknown == 1 else "rows"
+        yield (
+            f"“{attribute.name}” is not known in {unknown:,} {rows}: “{attribute.values[-1]}” is a "
+            "value like others in rules about it."
+        )
+
+
+def needs_rates(attribute: Attribute, subsets: Subsets) -> bool:
+    """Tell whether an attribute's names may be put in the order of their observed rates."""
+    if not attribute.values or attribute.kind is Kind.ORDINAL or subsets == "single":
+        return False
+    return subsets == "ordered" or len(attribute.values) > MOST_NAMES
+
+
+def _subsets(
+    attribute: Attribute,
+    codes: NDArray[np.float64],
+    subsets: Subsets,
+    favourable: NDArray[np.float64] | None,
+) -> Rules:
+    cells = _cells(codes)
+    count = len(attribute.values)
+    there = np.unique(cells[cells >= 0])
+    k = len(there)
+    note, ways = "", None
+    if subsets == "all" and k <= MOST_NAMES:
+        picked = (np.arange(1, 2**k - 1)[:, None] >> np.arange(k)) & 1 > 0
+    else:
+        wanted = {"all": ("single", "ordered")}.get(subsets, (subsets,))
+        parts = [np.empty((0, k), dtype=np.bool_)]
+        if "single" in wanted:
+            parts += [np.eye(k, dtype=np.bool_), ~np.eye(k, dtype=np.bool_)]
+        if "ordered" in wanted:
+            rank = np.argsort(np.argsort(_rates(cells, there, favourable), kind="stable"))
+            parts += [rank < np.arange(1, k)[:, None], rank >= np.arange(1, k)[:, None]]
+        picked = np.unique(np.concatenate(parts), axis=0)
+        size = picked.sum(axis=1)
+        picked, size = (each[(size > 0) & (size < k)] for each in (picked, size))
+        # any other names as many could have had the highest rates
+        chosen = ("ordered" in wanted) & (("single" not in wanted) | ((size > 1) & (size < k - 1)))
+        ways = np.where(chosen, [float(comb(k, each)) for each in size.tolist()], 1.0)
+        if subsets == "all":
+            note = (
+                f"“{attribute.name}” has {k:,} names, and all sets of more than {MOST_NAMES} are "
+                "too many to try. Tried were each name, all but it, and those with the highest and "
+                "the lowest rates in the data, one after the other; intervals and p-values of "
+                "these allow for all sets of as many names from which the rates chose them."
+            )
+    sets = np.zeros((len(picked), count), dtype=np.bool_)
+    sets[:, there] = picked
+    return Rules(attribute, cells, sets, _listed(attribute, sets), _all(note), ways)
+
+
+def _rates(
+    cells: NDArray[np.intp], there: NDArray[np.intp], favourable: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Give the observed favourable rate of each value that is there; without any rows 0."""
+    if favourable is None:
+        raise ValueError("names are ordered by rates, which were not given")
+    known = (cells >= 0) & ~np.isnan(favourable)
+    size = there.max(initial=0) + 1
+    rows = np.bincount(cells[known], minlength=size)
+    good = np.bincount(cells[known], favourable[known], minlength=size)
+    return np.asarray((good / np.maximum(rows, 1))[there])
+
+
+def _runs_of_names(attribute: Attribute, codes: NDArray[np.float64], bins: int) -> Rules:
+    named, note = len(attribute.named), ""
+    cell_of = np.arange(len(attribute.values))
+    if named > MOST_ORDERED:
+        cell_of[:named] = np.arange(named) * bins // named
+        cell_of[named:] = bins
+        note = (
+            f"“{attribute.name}” has {named:,} values, and more than {MOST_ORDERED} have too many "
+            f"runs to try. Neighbouring values were put together into {bins} groups."
+        )
+    cells = _cells(codes)
+    cells = np.where(cells >= 0, cell_of[cells], -1)
+    count = cell_of.max() + 1
+    ordered = count - attribute.unknown
+    there = np.unique(cells[cells >= 0])
+    spans = _spans(there[there < ordered])
+    sets = np.zeros((len(spans) + 1, count), dtype=np.bool_)
+    for rule, (first, last) in enumerate(spans):
+        sets[rule, first : last + 1] = True
+    # who is unknown is no neighbour of the last value: a rule by itself
+    sets[-1, ordered:] = True
+    sets = sets[: len(spans) + int((there >= ordered).any())]
+    return Rules(attribute, cells, sets, _listed(attribute, sets[:, cell_of]), _all(note))
+
+
+def _runs_of_numbers(
+    attribute: Attribute, codes: NDArray[np.float64], bins: int, edges: Sequence[float]
+) -> Rules:
+    known = ~np.isnan(codes)
+    starts, ends = _bins(attribute, codes[known], bins, edges)
+    single = starts == ends
+    cells = np.full(len(codes), -1, dtype=np.intp)
+    # whoever is below the first edge is in the first bin: it is open
+    cells[known] = np.searchsorted(starts[1:], codes[known], side="right")
+    there = np.unique(cells[known])
+    spans = _spans(there)
+    sets = np.zeros((len(spans), len(starts)), dtype=np.bool_)
+    conditions = []
+    for rule, (first, last) in enumerate(spans):
+        sets[rule, first : last + 1] = True
+        if first == last and single[first]:
+            value = float(starts[first])
+            conditions.append(Condition(attribute.name, low=value, high=value))
+            continue
+        high = None if last == there[-1] else float(ends[last])
+        conditions.append(
+            Condition(
+                attribute.name,
+                low=None if first == there[0] else float(starts[first]),
+                high=high,
+                below=high is not None and attribute.kind is Kind.REAL and not single[last],
+            )
+        )
+    return Rules(attribute, cells, sets, tuple(conditions))
+
+
+def _bins(
+    attribute: Attribute, codes: NDArray[np.float64], bins: int, edges: Sequence[float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give where each bin starts and ends, ``(c,)``: whole numbers end inclusively.
+
+    One of a single value starts and ends with it.
+    """
+    whole = attribute.kind is Kind.INTEGER
+    low, high = (codes.min(), codes.max()) if codes.size else (0.0, 0.0)
+    if edges:
+        inner = np.array(edges, dtype=np.float64)
+    elif len(values := np.unique(codes)) <= bins:
+        return values, values
+    else:
+        # whole numbers fill their range to the next one; all of a bin's width must count
+        inner = low + (high + whole - low) * np.arange(1, bins) / bins
+        inner = np.unique(inner if whole else _rounded(inner, high - low))
+    if whole:
+        inner = np.unique(np.ceil(inner))
+    starts = np.concatenate([[low], inner])
+    return starts, np.append(inner - whole, high)
+
+
+def _rounded(edges: NDArray[np.float64], span: float) -> NDArray[np.float64]:
+    """Round edges to a ten-thousandth of the range or finer: they are to be read."""
+    return np.round(edges, int(4 - np.floor(np.log10(span)))) if span > 0 else edges
+
+
+def _spans(there: NDArray[np.intp]) -> list[tuple[int, int]]:
+    """List the runs from one cell that is there to another: first and last, without all of them."""
+    cells = there.tolist()
+    return [
+        (first, last)
+        for i, first in enumerate(cells)
+        for last in cells[i:]
+        if (first, last) != (cells[0], cells[-1])
+    ]
+
+
+def _all(note: str) -> tuple[str, ...]:
+    return (note,) if note else ()
+
+
+def _cells(codes: NDArray[np.float64]) -> NDArray[np.intp]:
+    return np.where(np.isnan(codes), -1, codes).astype(np.intp)
+
+
+def _listed(attribute: Attribute, sets: NDArray[np.bool_]) -> tuple[Condition, ...]:
+    """Write rules about listed values, ``(r, values)``, as conditions."""
+    return tuple(
+        Condition(attribute.name, codes=tuple(np.flatnonzero(each).astype(float).tolist()))
+        for each in sets
+    )
+
+
+__all__ = ["MOST_NAMES", "Rules", "Subsets", "needs_rates", "rules_about"]

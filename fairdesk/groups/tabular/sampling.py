@@ -1,0 +1,140 @@
+"""People who are like those of the data: one attribute moved a little (TestSGD, Algorithm 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.domain import Domain
+from fairdesk.data.table import Kind
+from fairdesk.results.events import Rows
+
+#: Real numbers are moved by this share of their range.
+STEP = 0.01
+#: Whoever breaks a constraint so often is left as they are.
+_TRIES = 20
+
+
+class Neighbours:
+    """Makes people out of real ones.
+
+    Each has one attribute moved, drawn at random from those that a search may change: a whole
+    number by 1, a real one by `STEP` of its range, both clipped to the domain (and by their step,
+    where they have one); a name in an order to a neighbouring one, another name to any other.
+    What is determined by it follows. Protected attributes, fixed ones and texts stay as they are,
+    so whoever is made is in the same groups as the real person. Who breaks a constraint is moved
+    anew, from the same real person: so every real person stays as likely as before.
+
+    Parameters
+    ----------
+    domain : Domain
+        Who there can be.
+    rng : np.random.Generator
+        All randomness.
+
+    Attributes
+    ----------
+    moves : bool
+        Whether anything may be moved at all; else people are left as they are.
+    rejected : int
+        How often somebody broke a constraint.
+    left : int
+        How many were left as they are, since whatever was tried broke one.
+    """
+
+    def __init__(self, domain: Domain, rng: np.random.Generator) -> None:
+        self._domain, self._rng = domain, rng
+        self._still = np.union1d(domain.protected, domain.fixed)
+        self.moves = bool(domain.varying.size)
+        self.rejected = self.left = 0
+
+    def of(self, rows: Rows) -> Rows:
+        """Make one neighbour of each of ``(n, d)`` people of the domain."""
+        if not self.moves:
+            return rows.copy()
+        moved = self._moved(rows)
+        broken = np.flatnonzero(~self._fine(moved, rows))
+        for _ in range(_TRIES):
+            if not broken.size:
+                break
+            self.rejected += len(broken)
+            moved[broken] = self._moved(rows[broken])
+            broken = broken[~self._fine(moved[broken], rows[broken])]
+        self.left += len(broken)
+        moved[broken] = rows[broken]
+        return moved
+
+    def _moved(self, rows: Rows) -> Rows:
+        domain, rng = self._domain, self._rng
+        moved = rows.copy()
+        which = domain.varying[rng.integers(domain.varying.size, size=len(rows))]
+        lots = rng.random(len(rows))
+        for position in domain.varying:
+            there = np.flatnonzero(which == position)
+            codes = _stepped(domain.attributes[position], rows[there, position], lots[there])
+            moved[there, position] = domain.clip(codes[:, None], position[None])[:, 0]
+        return domain.settle(moved)
+
+    def _fine(self, moved: Rows, rows: Rows) -> NDArray[np.bool_]:
+        if not self._domain.ruled:
+            return np.ones(len(rows), dtype=np.bool_)
+        fine: NDArray[np.bool_] = (moved[:, self._still] == rows[:, self._still]).all(axis=1)
+        fine[fine] = self._domain.contains(moved[fine])
+        return fine
+
+
+def _stepped(attribute: Attribute, codes: NDArray[np.float64], lots: Rows) -> NDArray[np.float64]:
+    """Move codes of one attribute, as ``lots`` (uniform on 0..1) have it."""
+    if attribute.kind is Kind.NOMINAL:
+        count = len(attribute.values)
+        return np.asarray((codes + 1 + np.floor(lots * (count - 1))) % count)
+    if attribute.unknown:
+        # what is not known stands beside no value, and has no neighbour
+        last = len(attribute.named) - 1
+        moved = np.clip(codes + np.where(lots < 0.5, -1.0, 1.0), 0, last)
+        return np.where(codes > last, np.minimum(np.floor(lots * (last + 1)), last), moved)
+    by = attribute.spacing
+    if attribute.kind is Kind.REAL:
+        share = STEP * (attribute.high - attribute.low)
+        by = max(by, round(share / by) * by) if by else share
+    return codes + np.where(lots < 0.5, -by, by)
+
+
+def starting(domain: Domain, rows: Rows) -> tuple[Rows, NDArray[np.bool_]]:
+    """Bring ``(n, d)`` rows onto the steps of the domain, and tell from which one can start.
+
+    Returns
+    -------
+    rows : Rows
+        ``(n, d)``; on their steps: people that may be asked about.
+    fine : NDArray[np.bool_]
+        ``(n,)``; whether the row keeps the constraints there.
+    """
+    if not domain.stepped.size:
+        return rows, np.ones(len(rows), dtype=np.bool_)
+    rows = domain.settle(domain.clip(rows))
+    return rows, domain.contains(rows)
+
+
+def drawn(
+    rng: np.random.Generator, where: NDArray[np.bool_], place: NDArray[np.intp], count: int
+) -> NDArray[np.intp]:
+    """Draw real people, uniformly and with replacement, from the combinations where that is true.
+
+    Parameters
+    ----------
+    rng : np.random.Generator
+        All randomness.
+    where : NDArray[np.bool_]
+        ``(m,)``.
+    place : NDArray[np.intp]
+        ``(n,)``; the combination of each of the people.
+    count : int
+        How many to draw.
+    """
+    people = np.flatnonzero(where[place])
+    return people[rng.integers(len(people), size=count)]
+
+
+__all__ = ["STEP", "Neighbours", "drawn", "starting"]

@@ -1,0 +1,324 @@
+"""Rule sets that describe enough people: members as bit sets, grown from frequent ones only.
+
+Agrawal and Srikant, "Fast Algorithms for Mining Association Rules", VLDB 1994: a rule set has at
+most the support of each of its parts, so nothing that is grown from an infrequent one can be
+frequent. Rows with the same cells are members of the same rule sets: they are one *combination*,
+with a weight, and one bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.groups.tabular.rules import Rules
+
+#: Rule sets: ``(R, g)``; the number of the rule about each attribute, -1 for none.
+RuleSets = NDArray[np.int16]
+Words = NDArray[np.uint64]
+Counts = NDArray[np.int64]
+
+#: So many rule sets are kept at most.
+MOST = 2_000_000
+#: So many candidates are counted between two signs of life, about.
+_CANDIDATES = 200_000
+#: Bytes of bit sets that are worked on at once: they fit into the processor's cache.
+_BYTES = 1 << 20
+_WORD = 64
+
+
+class Members:
+    """Who is in which rule set.
+
+    Parameters
+    ----------
+    rules : sequence of Rules
+        One per attribute, about the same rows.
+    cells : NDArray[np.intp]
+        ``(m, g)``; the cells of each combination.
+    weight : Counts
+        ``(m,)``; its rows.
+
+    Attributes
+    ----------
+    rules, cells, weight
+        As given.
+    everybody : Words
+        ``(w,)``; the bits of all combinations.
+    """
+
+    def __init__(self, rules: Sequence[Rules], cells: NDArray[np.intp], weight: Counts) -> None:
+        self.rules, self.cells, self.weight = rules, cells, weight
+        self.everybody = packed(np.ones((1, len(cells)), dtype=np.bool_))[0]
+        # the last bit set of an attribute is everybody: rule -1 asks for nothing
+        self._bits = [
+            np.concatenate([packed(_holds(each, cells)), self.everybody[None]])
+            for each, cells in zip(rules, self.cells.T, strict=True)
+        ]
+
+    def chunks(self, count: int) -> Iterator[slice]:
+        """Cut so many rule sets into parts whose bit sets fit into a cache."""
+        size = max(1, _BYTES // (8 * len(self.everybody)))
+        return (slice(start, start + size) for start in range(0, count, size))
+
+    def bits(self, chosen: RuleSets) -> Words:
+        """Give the members of rule sets: ``(R, w)``."""
+        used = np.flatnonzero((chosen >= 0).any(axis=0))
+        if not used.size:
+            return np.repeat(self.everybody[None], len(chosen), axis=0)
+        members: Words = self._bits[used[0]][chosen[:, used[0]]]
+        for attribute in used[1:]:
+            members &= self._bits[attribute][chosen[:, attribute]]
+        return members
+
+    def ways(self, chosen: RuleSets) -> NDArray[np.float64]:
+        """Give from among how many rule sets the rows' own rates chose each: ``(R,)``."""
+        ways = np.ones(len(chosen))
+        for attribute, rules in enumerate(self.rules):
+            if rules.ways is not None:
+                # the rule -1 asks for nothing
+                ways *= np.append(rules.ways, 1.0)[chosen[:, attribute]]
+        return ways
+
+    def totals(self, chosen: RuleSets, vectors: Counts) -> Counts:
+        """Add up vectors over the members of rule sets: ``(v, R)``.
+
+        Each vector is taken apart into bits, so that to add is to count the bits in common.
+
+        Parameters
+        ----------
+        chosen : RuleSets
+            ``(R, g)``.
+        vectors : Counts
+            ``(v, m)``; a whole number, not negative, for each combination.
+        """
+        planes = [_planes(vector) for vector in vectors]
+        totals = np.zeros((len(vectors), len(chosen)), dtype=np.int64)
+        for part in self.chunks(len(chosen)):
+            members = self.bits(chosen[part])
+            for vector, each in enumerate(planes):
+                for power, plane in enumerate(each):
+                    totals[vector, part] += counted(members & plane) << power
+        return totals
+
+
+def gathered(rules: Sequence[Rules]) -> tuple[Members, NDArray[np.intp]]:
+    """Put rows with the same cells together.
+
+    Returns
+    -------
+    Members
+        Who is in which rule set.
+    place : NDArray[np.intp]
+        ``(n,)``; the combination of each row.
+    """
+    place, first = _combinations([each.cells for each in rules])
+    cells = np.stack([each.cells[first] for each in rules], axis=1)
+    return Members(rules, cells, np.bincount(place)), place
+
+
+def packed(masks: NDArray[np.bool_]) -> Words:
+    """Pack masks ``(r, m)`` into bit sets ``(r, w)``; bits after the last are nought."""
+    words = -(-masks.shape[1] // _WORD)
+    bits = np.zeros((len(masks), words * 8), dtype=np.uint8)
+    some = np.packbits(masks, axis=1)
+    bits[:, : some.shape[1]] = some
+    return bits.view(np.uint64)
+
+
+def unpacked(bits: Words, count: int) -> NDArray[np.bool_]:
+    """Unpack bit sets ``(r, w)`` into masks ``(r, count)``."""
+    return np.unpackbits(bits.view(np.uint8), axis=1, count=count).view(np.bool_)
+
+
+def counted(bits: Words) -> Counts:
+    """Count the bits of each bit set: ``(r,)``."""
+    return np.asarray(np.bitwise_count(bits).sum(axis=1, dtype=np.int64))
+
+
+def _planes(vector: Counts) -> Words:
+    """Give the bit sets of the ones, the twos, the fours, ... of a vector: ``(b, w)``."""
+    powers = np.arange(int(vector.max(initial=0)).bit_length())
+    return packed(vector >> powers[:, None] & 1 > 0)
+
+
+def _holds(rules: Rules, cells: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Tell which cells fulfil each rule: ``(r, m)``; the cell -1 fulfils none."""
+    return np.pad(rules.sets, ((0, 0), (0, 1)))[:, cells]
+
+
+def _combinations(
+    columns: Sequence[NDArray[np.intp]],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Give each distinct row of columns a number: that of every row, and a row of every number."""
+    number = np.zeros(len(columns[0]), dtype=np.int64)
+    size = 1
+    for cells in columns:
+        values = int(cells.max(initial=-1)) + 2
+        if size * values >= 1 << 62:
+            distinct, number = np.unique(number, return_inverse=True)
+            size = len(distinct)
+        number = number * values + cells + 1
+        size *= values
+    _, first, place = np.unique(number, return_index=True, return_inverse=True)
+    return place, first
+
+
+@dataclass(frozen=True)
+class Frequent:
+    """The rule sets with enough support.
+
+    Attributes
+    ----------
+    chosen : RuleSets
+        ``(R, g)``; those with fewer rules first, those about the same attributes together.
+    rows : Counts
+        ``(R,)``; the rows in each.
+    candidates : int
+        How many were counted.
+    most : int
+        The most rows in any rule set, frequent or not.
+    stopped : int
+        The number of attributes at which it stopped, for there were more than `MOST` rule sets; 0
+        where it did not.
+    """
+
+    chosen: RuleSets
+    rows: Counts
+    candidates: int
+    most: int
+    stopped: int = 0
+
+
+@dataclass(frozen=True)
+class Growing:
+    """How far the growth is: so many rule sets were kept, so many counted."""
+
+    kept: int
+    candidates: int
+
+
+def grow(members: Members, least: int, together: int) -> Iterator[Growing | Frequent]:
+    """Grow the frequent rule sets, attribute by attribute; the last one told is the result.
+
+    Parameters
+    ----------
+    members : Members
+        Who is in which rule.
+    least : int
+        The rows that a frequent rule set holds at least.
+    together : int
+        How many attributes it speaks of at most.
+    """
+    rules = members.rules
+    total = int(members.weight.sum())
+    chosen = _singles([len(each.sets) for each in rules])
+    rows = members.totals(chosen, members.weight[None])[0]
+    candidates, most = len(chosen), int(rows.max(initial=0))
+    fine = (rows >= least) & (rows < total)
+    chosen, rows = chosen[fine], rows[fine]
+    join = _Join(chosen)
+    levels, counts, stopped, kept = [chosen], [rows], 0, len(chosen)
+    for attributes in range(2, min(together, len(rules)) + 1):
+        grown = [np.empty((0, len(rules)), dtype=np.int16)]
+        held = [np.empty(0, dtype=np.int64)]
+        for sets in join.candidates(chosen):
+            tally = members.totals(sets, members.weight[None])[0]
+            fine = tally >= least
+            grown.append(sets[fine])
+            held.append(tally[fine])
+            candidates += len(sets)
+            kept += int(fine.sum())
+            yield Growing(kept, candidates)
+            if kept > MOST:
+                stopped = attributes
+                break
+        if stopped:
+            break
+        chosen, rows = np.concatenate(grown), np.concatenate(held)
+        if attributes == 2:
+            join.learn(chosen)
+        levels.append(chosen)
+        counts.append(rows)
+    yield Frequent(*_in_order(levels, counts), candidates, most, stopped)
+
+
+def _in_order(levels: Sequence[RuleSets], counts: Sequence[Counts]) -> tuple[RuleSets, Counts]:
+    """Put rule sets about the same attributes together: so bit sets are made faster."""
+    orders = [np.lexsort((level >= 0).T) for level in levels]
+    chosen = np.concatenate([level[order] for level, order in zip(levels, orders, strict=True)])
+    rows = np.concatenate([count[order] for count, order in zip(counts, orders, strict=True)])
+    return chosen, rows
+
+
+def _singles(counts: Sequence[int]) -> RuleSets:
+    """Give each rule by itself."""
+    chosen = np.full((sum(counts), len(counts)), -1, dtype=np.int16)
+    start = 0
+    for attribute, count in enumerate(counts):
+        chosen[start : start + count, attribute] = np.arange(count)
+        start += count
+    return chosen
+
+
+class _Join:
+    """Puts rules to frequent rule sets: those of later attributes, frequent with each of its rules.
+
+    Parameters
+    ----------
+    singles : RuleSets
+        ``(s, g)``; the frequent rules by themselves.
+    """
+
+    def __init__(self, singles: RuleSets) -> None:
+        self._attribute = (singles >= 0).argmax(axis=1)
+        self._rule = singles[np.arange(len(singles)), self._attribute]
+        # which of the singles a rule is; the last place is that of no rule
+        self._single = np.full((singles.shape[1], self._rule.max(initial=0) + 2), len(singles))
+        self._single[self._attribute, self._rule] = np.arange(len(singles))
+        self._pairs = np.ones((len(singles) + 1, len(singles)), dtype=np.bool_)
+
+    def learn(self, pairs: RuleSets) -> None:
+        """Take in which rules are frequent together: ``(R, g)`` sets of two."""
+        used = [np.flatnonzero(pairs[:, a] >= 0) for a in range(pairs.shape[1])]
+        ends = np.full((len(pairs), 2), -1)
+        for attribute, where in enumerate(used):
+            single = self._single[attribute, pairs[where, attribute]]
+            place = (ends[where, 0] >= 0).astype(np.intp)
+            ends[where, place] = single
+        self._pairs[:-1] = False
+        self._pairs[ends[:, 0], ends[:, 1]] = True
+
+    def candidates(self, chosen: RuleSets) -> Iterator[RuleSets]:
+        """Give the rule sets with one rule more, part by part."""
+        width = chosen.shape[1]
+        last = width - 1 - (chosen[:, ::-1] >= 0).argmax(axis=1)
+        size = max(1, _CANDIDATES // max(1, len(self._attribute)))
+        for start in range(0, len(chosen), size):
+            sets = chosen[start : start + size]
+            fits = last[start : start + size, None] < self._attribute
+            for attribute in range(width):
+                fits &= self._pairs[self._single[attribute, sets[:, attribute]]]
+            which, single = np.nonzero(fits)
+            grown = sets[which]
+            grown[np.arange(len(which)), self._attribute[single]] = self._rule[single]
+            yield grown
+
+
+__all__ = [
+    "MOST",
+    "Counts",
+    "Frequent",
+    "Growing",
+    "Members",
+    "RuleSets",
+    "Words",
+    "counted",
+    "gathered",
+    "grow",
+    "packed",
+    "unpacked",
+]

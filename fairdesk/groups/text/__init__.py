@@ -1,0 +1,1 @@
+"""TestSGD on texts: terms, sentences rewritten, and results."""

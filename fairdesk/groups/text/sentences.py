@@ -1,0 +1,262 @@
+"""Texts that name somebody: found, rewritten so that they name somebody else, asked about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.errors import SpecError
+from fairdesk.groups.context import Study
+from fairdesk.groups.text.terms import words
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.model import How, favourable_scores, labels
+from fairdesk.results.events import Rows, Scores
+
+#: A term is a word of its own: not within a word, nor within one that a hyphen joins
+#: ("old-fashioned"), nor after an apostrophe; but “gay’s” is “gay” and its ending.
+_BEFORE = r"(?<!\w)(?<!\w[-\u2010\u2011'\u2019])"
+_AFTER = r"(?!\w)(?![-\u2010\u2011]\w)"
+#: Between the words of one term.
+_GAP = r"(?:\s+|[-\u2010\u2011])"
+#: Answers to so many sentences are remembered, about 200 bytes each; the rest is asked again.
+MOST_REMEMBERED = 500_000
+
+
+@dataclass(frozen=True)
+class Named:
+    """A text cut where it names somebody.
+
+    Attributes
+    ----------
+    pieces : tuple[str, ...]
+        What stands before, between and after the terms: one more than there are terms.
+    found : tuple[str, ...]
+        The terms as the text writes them.
+    terms : tuple[tuple[int, int], ...]
+        Of each the places of its category and of the term in it.
+    """
+
+    pieces: tuple[str, ...]
+    found: tuple[str, ...]
+    terms: tuple[tuple[int, int], ...]
+
+    @cached_property
+    def categories(self) -> frozenset[int]:
+        """The categories of which the text names somebody."""
+        return frozenset(category for category, _ in self.terms)
+
+    def holds(self, category: int) -> frozenset[int]:
+        """Give the places of a category's terms that the text holds."""
+        return frozenset(term for each, term in self.terms if each == category)
+
+
+class Lexicon:
+    """The terms, and where they stand in texts.
+
+    Parameters
+    ----------
+    lists : mapping of str to sequence of str
+        As `fairdesk.groups.text.terms.lists_of_terms` gives them.
+
+    Attributes
+    ----------
+    categories : tuple[str, ...]
+        Their names.
+    terms : tuple[tuple[str, ...], ...]
+        The terms of each.
+    """
+
+    def __init__(self, lists: Mapping[str, Sequence[str]]) -> None:
+        self.categories = tuple(lists)
+        self.terms = tuple(tuple(each) for each in lists.values())
+        self._places = {
+            words(term): (i, j) for i, own in enumerate(self.terms) for j, term in enumerate(own)
+        }
+        # the longest first: “african american” is no “african”
+        longest = sorted(self._places, key=lambda term: (-len(term), -len("".join(term))))
+        either = "|".join(_GAP.join(re.escape(word) for word in term) for term in longest)
+        self._pattern = re.compile(f"{_BEFORE}(?:{either}){_AFTER}", re.IGNORECASE)
+
+    def find(self, text: str) -> Named | None:
+        """Cut a text where it names somebody; ``None`` where it names nobody."""
+        pieces, found, terms = list[str](), list[str](), list[tuple[int, int]]()
+        end = 0
+        for match in self._pattern.finditer(text):
+            # a few letters of other alphabets pass for Latin ones when case is left aside
+            place = self._places.get(words(match[0]))
+            if place is None:
+                continue
+            pieces.append(text[end : match.start()])
+            found.append(match[0])
+            terms.append(place)
+            end = match.end()
+        if not terms:
+            return None
+        return Named((*pieces, text[end:]), tuple(found), tuple(terms))
+
+    def rewritten(
+        self, named: Named, categories: Sequence[int], choices: Iterable[Sequence[int]]
+    ) -> list[str]:
+        """Put other terms of some categories into a text, the case of the old ones kept.
+
+        Every occurrence of any term of these categories becomes the chosen one; those of other
+        categories stay, and so does everything around: “an old man” becomes “an young man”.
+
+        Parameters
+        ----------
+        named : Named
+            The text.
+        categories : sequence of int
+            Which are rewritten.
+        choices : iterable of sequence of int
+            Of each new sentence the places of its terms, one per category.
+        """
+        slots: list[tuple[int, tuple[str, ...]]] = []
+        parts = [named.pieces[0]]
+        for found, (category, _), piece in zip(
+            named.found, named.terms, named.pieces[1:], strict=True
+        ):
+            if category in categories:
+                slots.append((categories.index(category), self._as(found, category)))
+                parts.append(piece)
+            else:
+                parts[-1] += found + piece
+        made = []
+        for choice in choices:
+            sentence = parts[0]
+            for (which, forms), part in zip(slots, parts[1:], strict=True):
+                sentence += forms[choice[which]] + part
+            made.append(sentence)
+        return made
+
+    def _as(self, found: str, category: int) -> tuple[str, ...]:
+        """Write all terms of a category in the case of what they take the place of."""
+        own = self.terms[category]
+        if len(found) > 1 and found.isupper():
+            return tuple(term.upper() for term in own)
+        if found[:1].isupper():
+            return tuple(
+                " ".join(word[:1].upper() + word[1:] for word in term.split(" ")) for term in own
+            )
+        return own
+
+
+def text_place(study: Study) -> int:
+    """Give the position of the attribute with the texts that the model reads.
+
+    Raises
+    ------
+    SpecError
+        When it is no text, or the model is not given its texts as they are.
+    """
+    domain = study.domain
+    names = [domain.names[i] for i in domain.texts.tolist()]
+    if study.text not in names:
+        raise SpecError(
+            f"“{study.text}” is no column of texts that the model reads.",
+            remedy=f"The columns of texts are: {', '.join(names) or 'none'}.",
+        )
+    if study.model is None:
+        raise SpecError(
+            "There is no model to ask about new sentences.",
+            why="Only its decisions about the data’s own rows are at hand.",
+            remedy="Ask for the model itself.",
+        )
+    inputs = [each for each in study.model.mapping.inputs if each.attribute == study.text]
+    if not inputs or any(each.how is not How.LABEL for each in inputs):
+        raise SpecError(
+            f"The model is given numbers made from “{study.text}”, not its texts.",
+            why="New sentences have no such numbers.",
+            remedy="Give the model the text itself: ask for it together with its vectoriser.",
+        )
+    return domain.names.index(study.text)
+
+
+def ask(study: Study, texts: Sequence[str], rows: Rows) -> Scores:
+    """Ask the model about new sentences, each in the place of a row's own text.
+
+    Parameters
+    ----------
+    study : Study
+        Its ``text`` names the column; its ``queries`` are counted up.
+    texts : sequence of str
+        ``m`` sentences.
+    rows : Rows
+        ``(m, d)``; everything else about each.
+
+    Returns
+    -------
+    Scores
+        ``(m, k)``.
+
+    Raises
+    ------
+    SpecError
+        As `text_place` says.
+    ModelError
+        When the model refuses them.
+    """
+    place = text_place(study)
+    model = cast("FedModel", study.model)  # or text_place would have refused
+    attributes = list(study.domain.attributes)
+    attributes[place] = msgspec.structs.replace(
+        attributes[place], values=tuple(texts), low=0.0, high=max(len(texts) - 1.0, 0.0)
+    )
+    fed = FedModel(model.opened, model.mapping, tuple(attributes))
+    told = rows.copy()
+    told[:, place] = np.arange(len(texts))
+    study.queries += len(texts)
+    return fed.predict(told)
+
+
+class Answers:
+    """The model's answers to sentences; each sentence is asked once.
+
+    Two are one where their texts and all else that the model is given are equal. They are told
+    apart by 64-bit keys.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._others = np.arange(len(study.domain.attributes)) != text_place(study)
+        self._known: dict[int, tuple[int, float]] = {}
+
+    def to(self, texts: Sequence[str], rows: Rows) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
+        """Give the decisions and the favourable one's scores: ``(m,)`` each; for the rest `ask`."""
+        others = rows[:, self._others]
+        keys = [hash((text, each.tobytes())) for text, each in zip(texts, others, strict=True)]
+        new: dict[int, int] = {}
+        for place, key in enumerate(keys):
+            if key not in self._known:
+                new.setdefault(key, place)
+        answers = self._asked(texts, rows, new)
+        told = [answers[key] if key in answers else self._known[key] for key in keys]
+        room = MOST_REMEMBERED - len(self._known)
+        self._known.update(list(answers.items())[:room])
+        decided, scores = zip(*told, strict=True) if told else ((), ())
+        return np.array(decided, dtype=np.int16), np.array(scores, dtype=np.float64)
+
+    def _asked(
+        self, texts: Sequence[str], rows: Rows, new: Mapping[int, int]
+    ) -> dict[int, tuple[int, float]]:
+        """Ask about those sentences, by key, that stand at the given places."""
+        places = list(new.values())
+        if not places:
+            return {}
+        scores = ask(self._study, [texts[i] for i in places], rows[places])
+        told = zip(
+            labels(scores).tolist(),
+            favourable_scores(scores, self._study.favourable).tolist(),
+            strict=True,
+        )
+        return dict(zip(new, told, strict=True))
+
+
+__all__ = ["MOST_REMEMBERED", "Answers", "Lexicon", "Named", "ask", "text_place"]

@@ -1,0 +1,591 @@
+"""A line chart: few marks, direct labels, numbers at hand, everything to take away."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import (
+    QEvent,
+    QPoint,
+    QPointF,
+    QRectF,
+    Qt,
+)
+from PySide6.QtGui import (
+    QColor,
+    QKeyEvent,
+    QPainter,
+    QPalette,
+    QShowEvent,
+)
+
+from fairdesk.gui.charts.chart_frame import ChartFrame
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.background import in_background
+
+#: Points of a line that are drawn at most: more cost time and show nothing more.
+MOST_POINTS = 1_000
+#: How wide a bar is, of the distance between two.
+_BAR = 0.56
+
+#: The drawing library, once it is loaded.
+_loaded: list[ModuleType] = []
+
+
+def load_library() -> ModuleType:
+    """Load the drawing library. Takes a second: call it in the background, before it is needed."""
+    if not _loaded:
+        _loaded.append(importlib.import_module("pyqtgraph"))
+    return _loaded[0]
+
+
+class Mark(Enum):
+    """How the points of a line are drawn."""
+
+    LINE = "line"
+    POINTS = "line with a point at each"
+    DOTS = "dots"
+    BARS = "bars"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a chart.
+
+    Attributes
+    ----------
+    name : str
+        Its direct label.
+    x, y : NDArray[np.float64]
+        ``(m,)``; x ascending.
+    colour : str
+        A name of `fairdesk.gui.kit.theme.Colours`, or ``"series 0"`` and on.
+    dashed : bool
+        Told apart by more than its colour.
+    low, high : NDArray[np.float64], optional
+        ``(m,)``; the ends of its interval, drawn as a band.
+    mark : Mark
+        How its points are drawn.
+    """
+
+    name: str
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    colour: str
+    dashed: bool = False
+    low: NDArray[np.float64] | None = None
+    high: NDArray[np.float64] | None = None
+    mark: Mark = Mark.LINE
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """All that a chart shows.
+
+    Attributes
+    ----------
+    title : str
+        What it tells.
+    x_title, y_title : str
+        What the axes count, with the unit.
+    lines : tuple[Line, ...]
+        May be empty.
+    x_digits, y_digits : int
+        Decimals of numbers.
+    y_unit : str
+        Written behind numbers of y: ``" %"``.
+    y_low, y_high : float, optional
+        The ends of y; by default 0 and what the lines reach.
+    x_names : tuple[str, ...]
+        Names of the places 0, 1, ... along x, where they are no numbers.
+    """
+
+    title: str
+    x_title: str
+    y_title: str
+    lines: tuple[Line, ...]
+    x_digits: int = 0
+    y_digits: int = 0
+    y_unit: str = ""
+    y_low: float = 0.0
+    y_high: float | None = None
+    x_names: tuple[str, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        least = 0 if self.x_names else 1
+        return not any(len(line.x) > least for line in self.lines)
+
+    def x_text(self, value: float) -> str:
+        """Write a place along x."""
+        if self.x_names:
+            return self.x_names[round(value)]
+        return f"{value:,.{self.x_digits}f}"
+
+    def y_text(self, value: float) -> str:
+        """Write a value."""
+        return f"{value:,.{self.y_digits}f}{self.y_unit}"
+
+    def summary(self) -> str:
+        """Tell the chart's numbers in words, for those who do not see it."""
+        if self.empty:
+            return f"{self.title}: nothing yet."
+        ends = "; ".join(
+            f"{line.name} {self.y_text(line.y[-1])} at {self.x_text(line.x[-1])}"
+            for line in self.lines
+            if len(line.x)
+        )
+        return f"{self.title}. {self.y_title} against {self.x_title}: {ends}."
+
+    def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Give the chart as a table: a header and rows; lines that share x share rows.
+
+        Parameters
+        ----------
+        most : int, optional
+            Keep so many rows at most, first and last among them.
+        """
+        if not self.lines:
+            return (self.x_title,), []
+        first = self.lines[0].x
+        if all(line.x is first for line in self.lines):
+            columns = [column for line in self.lines for column in _columns(line)]
+            header = (self.x_title, *(name for name, _values in columns))
+            return header, [
+                (self._x_cell(first[i]), *(self._y_cell(values[i]) for _name, values in columns))
+                for i in _spread(len(first), most)
+            ]
+        share = None if most is None else max(2, most // len(self.lines))
+        banded = any(line.low is not None for line in self.lines)
+        ends = ("from", "to") if banded else ()
+        return ("line", self.x_title, self.y_title, *ends), [
+            (
+                line.name,
+                self._x_cell(line.x[i]),
+                *(self._y_cell(values[i]) for _name, values in _columns(line)),
+                *(("", "") if banded and line.low is None else ()),
+            )
+            for line in self.lines
+            for i in _spread(len(line.x), share)
+        ]
+
+    def _x_cell(self, value: float) -> str:
+        return self.x_text(value) if self.x_names else f"{value:.{self.x_digits}f}"
+
+    def _y_cell(self, value: float) -> str:
+        return f"{value:.{self.y_digits}f}"
+
+
+def _columns(line: Line) -> list[tuple[str, NDArray[np.float64]]]:
+    """Give what a line tells of each x: its values, and the ends of their intervals."""
+    columns = [(line.name, line.y)]
+    if line.low is not None and line.high is not None:
+        columns += [(f"{line.name}, from", line.low), (f"{line.name}, to", line.high)]
+    return columns
+
+
+def _spread(count: int, most: int | None) -> list[int]:
+    """Pick positions evenly, the first and last among them."""
+    if most is None or count <= most:
+        return list(range(count))
+    return sorted({round(place) for place in np.linspace(0, count - 1, most).tolist()})
+
+
+def decimate(
+    x: NDArray[np.float64], y: NDArray[np.float64], most: int = MOST_POINTS
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Thin out a line, keeping the least and greatest of each stretch, and both ends.
+
+    Parameters
+    ----------
+    x, y : NDArray[np.float64]
+        ``(m,)``.
+    most : int
+        Points to keep at most; at least 4.
+    """
+    if len(x) <= most:
+        return x, y
+    edges = np.linspace(1, len(x) - 1, (most - 2) // 2 + 1).astype(int)
+    kept = {0, len(x) - 1}
+    for low, high in pairwise(edges.tolist()):
+        kept.add(low + int(y[low:high].argmin()))
+        kept.add(low + int(y[low:high].argmax()))
+    positions = np.array(sorted(kept))
+    return x[positions], y[positions]
+
+
+def apart(places: Sequence[float], least: float, most: float) -> list[float]:
+    """Move labels apart, each as little as this simple way finds, within an axis.
+
+    Parameters
+    ----------
+    places : sequence of float
+        Where the middles of labels would stand, upwards from the axis' start at 0.
+    least : float
+        The height of a label.
+    most : float
+        The axis' end.
+
+    Returns
+    -------
+    list of float
+        Their places; whichever was higher still is. When there are too many they overlap.
+    """
+    moved = list(places)
+    upwards = sorted(range(len(moved)), key=lambda each: moved[each])
+    floor = least / 2
+    for position in upwards:
+        moved[position] = max(moved[position], floor)
+        floor = moved[position] + least
+    ceiling = most - least / 2
+    for position in reversed(upwards):
+        moved[position] = min(moved[position], ceiling)
+        ceiling = moved[position] - least
+    return moved
+
+
+def ticks(high: float, about: int = 5, low: float = 0.0) -> list[float]:
+    """Give round numbers from ``low``, 0 or less, up to ``high``, about so many."""
+    if high <= low:
+        return [0.0]
+    raw = (high - low) / about
+    power = 10.0 ** np.floor(np.log10(raw))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)
+    first, last = int(low / step * 1.0001), int(high / step * 1.0001)
+    return [float(step * i) for i in range(first, last + 1)]
+
+
+def _tick_text(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:g}"
+
+
+def paint(colour: str, colours: theme.Colours) -> str:
+    """Give a line's colour as ``#RRGGBB``."""
+    name, _, number = colour.partition(" ")
+    if number:
+        return colours.series[int(number) % len(colours.series)]
+    return str(getattr(colours, name))
+
+
+def _reach(drawing: Drawing, lines: Sequence[Line]) -> tuple[float, float]:
+    """Give how far a drawing reaches to the right and up."""
+    right = max(float(line.x[-1]) for line in lines) or 1.0
+    if drawing.x_names:
+        right = len(drawing.x_names) - 0.5
+    if drawing.y_high is not None:
+        return right, drawing.y_high
+    return right, max(float(line.y.max()) for line in lines) or 1.0
+
+
+class LineChart(ChartFrame):
+    """A chart that is also a table (key T), read with the pointer or the arrow keys.
+
+    The drawing library is brought in off the window's thread, when the chart is first shown.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._drawing = Drawing("", "", "", ())
+        self._pg: Any = None
+        self._plot: Any = None
+        self._items: list[Any] = []
+        self._labels: list[tuple[Line, Any]] = []
+        self._cursor: Any = None
+        self._cursor_at: int | None = None
+        self._ground = QColor()
+        if _loaded:
+            self._begin(_loaded[0])
+        else:
+            in_background(self, load_library, self._begin, self.failed.emit)
+
+    @property
+    def drawing(self) -> Drawing:
+        """What is shown."""
+        return self._drawing
+
+    def draw(self, drawing: Drawing) -> None:
+        """Show another drawing."""
+        self._drawing = drawing
+        self._cursor_at = None
+        self._tell()
+        if self.isVisible():
+            self._redraw()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw what was asked for while nobody looked."""
+        super().showEvent(event)
+        self._redraw()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        super().changeEvent(event)
+        if theme.palette_changed(event) and self._plot is not None:
+            self._paint_frame(self.palette(), theme.colours())
+            self._redraw()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Walk along the line with the arrow keys."""
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
+        lines = [line for line in self._drawing.lines if len(line.x)]
+        if step is None or not lines or self._plot is None:
+            super().keyPressEvent(event)
+            return
+        count = len(lines[0].x)
+        stride = max(1, count // 50)
+        at = count - 1 if self._cursor_at is None else self._cursor_at + step * stride
+        self._point_at(min(max(at, 0), count - 1))
+
+    # Drawing
+
+    def _begin(self, library: ModuleType) -> None:
+        self._pg = library
+        plot = library.PlotWidget(self, background=None)
+        plot.setFrameShape(plot.Shape.NoFrame)
+        plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        plot.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        plot.setAntialiasing(True)
+        # its ground is the window's, which another theme changes
+        plot.setCacheMode(plot.CacheModeFlag.CacheNone)
+        item = plot.getPlotItem()
+        item.setMenuEnabled(False)
+        item.hideButtons()
+        item.setMouseEnabled(x=False, y=False)
+        item.getViewBox().setDefaultPadding(0)
+        item.getViewBox().sigResized.connect(lambda _box: self._arrange())
+        for side in ("left", "bottom"):
+            axis = item.getAxis(side)
+            axis.enableAutoSIPrefix(False)  # noqa: FBT003 - the library's own signature
+            axis.setStyle(tickLength=-4)
+        item.showGrid(y=True, alpha=0.12)
+        item.getAxis("bottom").setHeight(round(2.1 * self.fontMetrics().height()))
+        plot.scene().sigMouseMoved.connect(self._hover)
+        plot.leaveEvent = lambda _event: self._point_at(None)
+        self._plot = plot
+        self._stack.addWidget(plot)
+        self._paint_frame(self.palette(), theme.colours())
+        self._redraw()
+
+    def _paint_frame(self, palette: QPalette, colours: theme.Colours) -> None:
+        """Colour the axes; per chart, so that an exported one can differ from the screen."""
+        item = self._plot.getPlotItem()
+        self._ground = QColor(palette.color(QPalette.ColorRole.Window))
+        self._ground.setAlphaF(0.8)
+        for side in ("left", "bottom"):
+            axis = item.getAxis(side)
+            axis.setPen(self._pen(colours.line))
+            axis.setTextPen(palette.color(QPalette.ColorRole.WindowText))
+            axis.setTickFont(theme.scaled(self.font(), 0.9))
+            axis.label.setFont(theme.scaled(self.font(), 0.9))
+
+    def _pen(self, colour: str, *, dashed: bool = False) -> object:
+        # a cosmetic pen counts the screen's own pixels: without this it thins out at 200 %
+        return self._pg.mkPen(
+            colour,
+            width=max(1.0, self.devicePixelRatioF()),
+            style=Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine,
+        )
+
+    def _redraw(self, colours: theme.Colours | None = None) -> None:
+        if self._as_table.isChecked():
+            self._stack.setCurrentWidget(self._table)
+            return
+        if self._plot is None or self._drawing.empty:
+            self._empty.setText(
+                "Nothing to draw yet." if self._drawing.empty else "Preparing the chart…"
+            )
+            self._stack.setCurrentWidget(self._empty)
+            return
+        self._stack.setCurrentWidget(self._plot)
+        item = self._plot.getPlotItem()
+        for old in self._items:
+            item.removeItem(old)
+        self._items, self._labels = [], []
+        self._cursor = None
+        colours = colours or theme.colours()
+        for line in self._drawing.lines:
+            if len(line.x):
+                self._add_line(line, paint(line.colour, colours), colours.quiet)
+        self._arrange()
+        self._reading.setText("")
+
+    def _add_line(self, line: Line, colour: str, ink: str) -> None:
+        """Draw a line, and its label, which has no place yet; ``ink`` is for numbers of bars."""
+        if line.low is not None and line.high is not None:
+            self._add_band(line.x, line.low, line.high, colour)
+        match line.mark:
+            case Mark.BARS:
+                self._add_bars(line, colour, ink)
+            case Mark.DOTS:
+                self._add(self._dots(line, colour, size=4.0))
+            case Mark.POINTS:
+                self._add(self._curve(line, colour))
+                self._add(self._dots(line, colour, size=7.0))
+            case Mark.LINE:
+                self._add(self._curve(line, colour))
+        if line.mark is Mark.BARS:
+            return
+        value = "" if line.mark is Mark.DOTS else f" {self._drawing.y_text(line.y[-1])}"
+        # a point must not touch it
+        gap = "" if line.mark is Mark.LINE else " "
+        label = self._text(f"{gap}{line.name}{value}", colour, anchor=(0, 0.5))
+        label.setZValue(1)
+        self._labels.append((line, label))
+
+    def _add(self, new: Any) -> None:  # noqa: ANN401 - the library has no types
+        self._plot.getPlotItem().addItem(new, ignoreBounds=True)
+        self._items.append(new)
+
+    def _curve(self, line: Line, colour: str) -> object:
+        return self._pg.PlotCurveItem(
+            *decimate(line.x, line.y), pen=self._pen(colour, dashed=line.dashed)
+        )
+
+    def _dots(self, line: Line, colour: str, size: float) -> object:
+        return self._pg.ScatterPlotItem(
+            *decimate(line.x, line.y), size=size, pen=None, brush=self._pg.mkBrush(colour)
+        )
+
+    def _add_band(
+        self,
+        x: NDArray[np.float64],
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        colour: str,
+    ) -> None:
+        ends = [self._pg.PlotCurveItem(*decimate(x, end), pen=None) for end in (low, high)]
+        shade = QColor(colour)
+        shade.setAlphaF(0.16)
+        for new in (*ends, self._pg.FillBetweenItem(*ends, brush=shade)):
+            self._add(new)
+
+    def _add_bars(self, line: Line, colour: str, ink: str) -> None:
+        """Draw bars, each with its number above it."""
+        self._add(
+            self._pg.BarGraphItem(
+                x=line.x, height=line.y, width=_BAR, pen=None, brush=self._pg.mkBrush(colour)
+            )
+        )
+        for x, y in zip(line.x.tolist(), line.y.tolist(), strict=True):
+            self._text(self._drawing.y_text(y), ink, anchor=(0.5, 1.0)).setPos(x, y)
+
+    def _text(self, text: str, colour: str, anchor: tuple[float, float]) -> Any:  # noqa: ANN401 - the library has no types
+        # a line may run below it
+        fill = self._pg.mkBrush(self._ground)
+        label = self._pg.TextItem(text, color=colour, anchor=anchor, fill=fill)
+        label.setFont(theme.scaled(self.font(), 0.95, strong=True))
+        self._add(label)
+        return label
+
+    def _arrange(self) -> None:
+        """Put each label beside its line's end, apart from the others, and make room for them."""
+        lines = [line for line in self._drawing.lines if len(line.x)]
+        if not lines or not self._items:
+            return
+        item = self._plot.getPlotItem()
+        view = item.getViewBox()
+        width, height = max(view.width(), 1.0), max(view.height(), 1.0)
+        sizes = [label.boundingRect() for _line, label in self._labels]
+        line_height = theme.scaled(self.font(), 0.95, strong=True)
+        tall = max((size.height() for size in sizes), default=1.7 * line_height.pointSizeF())
+        right, top = _reach(self._drawing, lines)
+        left, bottom = (-0.5 if self._drawing.x_names else 0.0), self._drawing.y_low
+        self._set_ticks(right, top, height)
+        room = max((size.width() for size in sizes), default=0.0)
+        x_high = left + (right - left) / (1 - min(room / width, 0.5))
+        bars = any(line.mark is Mark.BARS for line in lines)
+        y_high = bottom + (top - bottom) / (1 - min((1.2 if bars else 0.5) * tall / height, 0.4))
+        item.setXRange(left, x_high)
+        item.setYRange(bottom, y_high)
+        scale = (y_high - bottom) / height
+        ends = [(float(line.y[-1]) - bottom) / scale for line, _label in self._labels]
+        places = apart(ends, 0.7 * tall, height)
+        for (line, label), up in zip(self._labels, places, strict=True):
+            label.setPos(float(line.x[-1]), bottom + up * scale)
+
+    def _set_ticks(self, right: float, top: float, height: float) -> None:
+        item = self._plot.getPlotItem()
+        # no more of them than there is room for
+        upwards = min(max(int(height / (1.6 * self.fontMetrics().height())), 1), 4)
+        drawing = self._drawing
+        along = (
+            [(float(i), name) for i, name in enumerate(drawing.x_names)]
+            if drawing.x_names
+            else [(value, _tick_text(value)) for value in ticks(right, 6)]
+        )
+        up = [
+            (value, f"{_tick_text(value)}{drawing.y_unit}")
+            for value in ticks(top, upwards, drawing.y_low)
+        ]
+        for side, texts, title in (
+            ("bottom", along, drawing.x_title),
+            ("left", up, drawing.y_title),
+        ):
+            axis = item.getAxis(side)
+            axis.setTicks([texts])
+            axis.setLabel(title)
+            if side == "left":
+                metrics = self.fontMetrics()
+                widest = max(metrics.horizontalAdvance(text) for _value, text in texts)
+                axis.setWidth(widest + metrics.height() + theme.GAP)
+
+    # Reading
+
+    def _hover(self, where: QPointF) -> None:
+        lines = [line for line in self._drawing.lines if len(line.x)]
+        if not lines or self._drawing.empty:
+            return
+        x = self._plot.getPlotItem().getViewBox().mapSceneToView(where).x()
+        self._point_at(min(int(np.searchsorted(lines[0].x, x)), len(lines[0].x) - 1))
+
+    def _point_at(self, position: int | None) -> None:
+        """Show the numbers at a position of the first line, or none."""
+        self._cursor_at = position
+        lines = [line for line in self._drawing.lines if len(line.x)]
+        if position is None or not lines or self._plot is None:
+            if self._cursor is not None:
+                self._cursor.hide()
+            self._reading.setText("")
+            return
+        x = float(lines[0].x[position])
+        if self._cursor is None:
+            self._cursor = self._pg.InfiniteLine(angle=90, pen=self._pen(theme.colours().undecided))
+            self._plot.getPlotItem().addItem(self._cursor, ignoreBounds=True)
+            self._items.append(self._cursor)
+        self._cursor.setPos(x)
+        self._cursor.show()
+        values = [
+            self._read_line(line, min(int(np.searchsorted(line.x, x)), len(line.x) - 1))
+            for line in lines
+            if x <= line.x[-1]
+        ]
+        self._read(f"{self._drawing.x_text(x)} {self._drawing.x_title}: {', '.join(values)}")
+
+    def _read_line(self, line: Line, at: int) -> str:
+        drawing = self._drawing
+        text = f"{line.name} {drawing.y_text(line.y[at])}"
+        if line.low is None or line.high is None:
+            return text
+        return f"{text} ({drawing.y_text(line.low[at])} to {drawing.y_text(line.high[at])})"
+
+    def _render(self, painter: QPainter) -> None:
+        if self._plot is None or self._drawing.empty or self._as_table.isChecked():
+            self._stack.render(painter, QPoint())
+            return
+        light = QPalette()
+        light.setColor(QPalette.ColorRole.WindowText, Qt.GlobalColor.black)
+        light.setColor(QPalette.ColorRole.Window, Qt.GlobalColor.white)
+        self._paint_frame(light, theme.LIGHT)
+        self._redraw(theme.LIGHT)
+        shown = self._plot.viewport().rect()
+        self._plot.render(painter, QRectF(shown), shown)
+        self._paint_frame(self.palette(), theme.colours())
+        self._redraw()

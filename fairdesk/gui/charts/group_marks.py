@@ -1,0 +1,129 @@
+"""How groups are named and marked in tables and pictures of them; what is undefined says so."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtGui import QColor
+
+from fairdesk.gui.kit import theme
+from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.wording import words
+from fairdesk.wording.groups import UNDEFINED
+
+#: Beside a rate below four fifths of the highest.
+BELOW: Final = "▽"
+#: No groups at all.
+NOTHING: Final = GroupTable("label", "", (), 0, 0, 0, 0, -1, ())
+
+
+def name(line: GroupLine) -> str:
+    """Name a group: ``Male, Black``."""
+    return ", ".join(line.values)
+
+
+def rate(line: GroupLine, digits: int = 1) -> str:
+    """Write a group's rate."""
+    if line.rate is None:
+        return UNDEFINED
+    return words.percent(line.favourable, line.people, digits)
+
+
+def interval(line: GroupLine) -> str:
+    """Write the ends of a rate's interval, without its unit."""
+    return f"{100 * line.low:.1f} to {100 * line.high:.1f}" if line.people else UNDEFINED
+
+
+def told(line: GroupLine, person: str) -> str:
+    """Say how a group fares."""
+    if not line.people:
+        return f"{name(line)}: nobody, so the rate is {UNDEFINED}"
+    # of a thousand people one is a tenth of a percent
+    digits = 2 if line.people >= 1_000 else 1
+    said = (
+        f"{name(line)}: {rate(line, digits)} ({words.number(line.favourable)} of "
+        f"{words.counted(line.people, person)}), 95{words.NBSP}% interval {interval(line)}"
+    )
+    if line.impact_ratio is not None:
+        said += f"; impact ratio {line.impact_ratio:.2f}"
+    return "; ".join([said, *remarks(line)])
+
+
+def remarks(line: GroupLine) -> list[str]:
+    """Say what sets a group apart from others; mostly nothing."""
+    found = []
+    if line.below:
+        found.append("below four fifths of the highest rate")
+    if line.excluded:
+        found.append("too few to be compared")
+    if not line.known:
+        found.append("group unknown, not compared")
+    return found
+
+
+def highest(table: GroupTable) -> GroupLine | None:
+    """Give the group with the highest rate, with which others are compared."""
+    return table.lines[table.reference] if table.reference >= 0 else None
+
+
+def twin(
+    table: GroupTable, most: int | None = None
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Give the numbers of a picture as a table: a header and rows; of these at most so many."""
+    header = (
+        *table.attributes,
+        *("People", "Favourable", "Rate, %", "from", "to", "Impact ratio", "Remark"),
+    )
+    return header, [
+        (
+            *line.values,
+            str(line.people),
+            str(line.favourable),
+            *(
+                (UNDEFINED,) * 3
+                if line.rate is None
+                else (f"{100 * part:.2f}" for part in (line.rate, line.low, line.high))
+            ),
+            UNDEFINED if line.impact_ratio is None else f"{line.impact_ratio:.3f}",
+            "; ".join(remarks(line)),
+        )
+        for line in table.lines[:most]
+    ]
+
+
+def summary(table: GroupTable, title: str, person: str) -> str:
+    """Tell a picture in words, for those who do not see it."""
+    if not table.lines:
+        return f"{title}: nothing yet."
+    first = "; ".join(told(line, person) for line in table.lines[:4])
+    more = f" {words.number(len(table.lines) - 4)} more groups" if len(table.lines) > 4 else ""
+    return f"{title}, observed. {first}.{more} in the table (T). Arrow keys walk the groups."
+
+
+def mixed(ground: QColor, colour: QColor, share: float) -> QColor:
+    """Mix two colours: ``share`` of the second."""
+    pairs = zip(_parts(ground), _parts(colour), strict=True)
+    return QColor.fromRgbF(*(low + share * (high - low) for low, high in pairs))
+
+
+def ink_on(ground: QColor) -> QColor:
+    """Give what can be read on a ground: black or white, whichever stands out more."""
+    red, green, blue = map(_linear, _parts(ground))
+    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return QColor("#000000" if light > 0.179 else "#FFFFFF")
+
+
+def _parts(colour: QColor) -> tuple[float, float, float]:
+    return colour.redF(), colour.greenF(), colour.blueF()
+
+
+def _linear(part: float) -> float:
+    """Undo the curve of sRGB (IEC 61966-2-1)."""
+    return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
+
+
+def colour_of(line: GroupLine, colours: theme.Colours) -> QColor:
+    """Give the colour of a group's mark; a mark of its own stands beside each."""
+    if line.excluded or not line.known:
+        return QColor(colours.undecided)
+    return QColor(colours.unlike if line.below else colours.alike)

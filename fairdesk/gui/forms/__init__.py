@@ -1,0 +1,1 @@
+"""Forms for a run: which method, its options, its time limit."""

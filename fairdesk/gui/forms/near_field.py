@@ -1,0 +1,72 @@
+"""Whether a search may ask about anybody, or only about people near real ones."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import calm, in_order, quiet
+from fairdesk.wording.words import plural
+
+#: What is offered first: of ten attributes one may be quite another.
+USUAL = 0.1
+
+
+class NearField(QWidget):
+    """Asks how far from a real person anybody may be who is asked about.
+
+    Signals
+    -------
+    chosen : float or None
+        The greatest distance (Gower, 0 to 1); ``None``: anybody.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.only = QCheckBox()
+        self.most = QDoubleSpinBox()
+        self.most.setRange(0.0, 1.0)
+        self.most.setSingleStep(0.05)
+        self.most.setDecimals(2)
+        self.most.setValue(USUAL)
+        self.most.setAccessibleName("Greatest distance to a real person, 0 to 1")
+        calm(self.most)
+        self._hint = quiet()
+        row = QHBoxLayout()
+        row.setSpacing(theme.GAP)
+        row.addWidget(self.only)
+        row.addWidget(self.most)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.TIGHT)
+        column.addLayout(row)
+        column.addWidget(self._hint)
+        in_order(self.only, self.most)
+        self.only.toggled.connect(self._tell)
+        self.most.valueChanged.connect(self._tell)
+        self.show_value(None, "person")
+
+    @property
+    def value(self) -> float | None:
+        """The greatest distance; ``None``: anybody."""
+        return round(self.most.value(), 2) if self.only.isChecked() else None
+
+    def show_value(self, near: float | None, person: str) -> None:
+        """Show an answer, in the auditor's word for a person."""
+        with QSignalBlocker(self.only), QSignalBlocker(self.most):
+            self.only.setText(f"&Only near real {plural(person)}, at most so far from one:")
+            self.only.setChecked(near is not None)
+            self.most.setValue(USUAL if near is None else near)
+            self.most.setEnabled(near is not None)
+        self._hint.setText(
+            f"0 is alike in everything that is compared with real {plural(person)}, 1 unlike in "
+            "everything. Fewer examples are found, and more believable ones."
+        )
+
+    def _tell(self) -> None:
+        self.most.setEnabled(self.only.isChecked())
+        self.chosen.emit(self.value)

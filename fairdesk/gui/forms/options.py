@@ -1,0 +1,192 @@
+"""A method's parameters as fields: generated from the limits and words of its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, log10
+
+import msgspec
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QGridLayout,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.plan.spec import OptionValue
+from fairdesk.gui.forms.numbers import NumberField
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import calm, in_order, labelled
+
+_MOST = 2**31 - 1
+#: How near a field comes to a limit that is itself not allowed.
+_NEAREST = 0.001
+#: What the words that a parameter can be mean.
+_MEANINGS = {
+    "all": "all sets of names",
+    "single": "single names, and all but one",
+    "ordered": "names in the order of their rates",
+    "favourable": "the rate of the favourable decision",
+    "each": "the rate of each decision, in turn",
+    "score": "the mean score of the favourable decision",
+    "scratch": "from new random weights",
+    "tune": "from the imported weights",
+    "own": "its own",
+    "adam": "Adam",
+    "sgd": "SGD",
+    "rmsprop": "RMSprop",
+}
+#: The same of words that mean something else for one option.
+_MEANINGS_OF = {("compare", "all"): "reweighing, and those of fairlearn"}
+
+Field = QSpinBox | QDoubleSpinBox | QComboBox
+
+
+@dataclass(frozen=True)
+class Option:
+    """One parameter of a method.
+
+    Attributes
+    ----------
+    name : str
+        As in the paper.
+    title, sentence : str
+        For people.
+    default : float or str
+        As in the paper.
+    whole : bool
+        Whether it is a whole number.
+    low, high : float
+        The least and the greatest that a field takes.
+    words : tuple[str, ...]
+        Of a parameter that is a word: those that it can be, the default first.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    default: float | str
+    whole: bool = False
+    low: float = -_MOST
+    high: float = _MOST
+    words: tuple[str, ...] = ()
+
+    @property
+    def default_text(self) -> str:
+        """The default, as the field shows it."""
+        if isinstance(self.default, str):
+            return meaning(self.default, self.name)
+        return f"{self.default:,}"
+
+
+def meaning(word: str, option: str = "") -> str:
+    """Say what a word means that a parameter can be."""
+    return _MEANINGS_OF.get((option, word)) or _MEANINGS.get(word, word.replace("_", " "))
+
+
+def options_of(kind: type[msgspec.Struct]) -> tuple[Option, ...]:
+    """Read the parameters off a method's options."""
+    found = []
+    for name, schema in msgspec.json.schema(kind)["$defs"][kind.__name__]["properties"].items():
+        said = {
+            "name": name,
+            "title": schema.get("title", name),
+            "sentence": schema.get("description", ""),
+            "default": schema["default"],
+        }
+        if words := schema.get("enum"):
+            first = sorted(words, key=lambda word: word != schema["default"])
+            found.append(Option(**said, words=tuple(first)))
+            continue
+        whole = schema["type"] == "integer"
+        step = 1.0 if whole else _NEAREST
+        low = schema.get("minimum", schema.get("exclusiveMinimum", -_MOST - step) + step)
+        high = schema.get("maximum", schema.get("exclusiveMaximum", _MOST + step) - step)
+        found.append(Option(**said, whole=whole, low=low, high=high))
+    return tuple(found)
+
+
+class OptionsForm(QWidget):
+    """Fields for a method's parameters.
+
+    Signals
+    -------
+    set_to : str, object
+        The auditor gave a parameter (its name) a value.
+    """
+
+    set_to = Signal(str, object)
+
+    def __init__(self, options: tuple[Option, ...], values: dict[str, OptionValue]) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.GAP)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(theme.PAGE)
+        grid.setVerticalSpacing(theme.WIDE)
+        self.fields: dict[str, Field] = {}
+        for position, option in enumerate(options):
+            value = values.get(option.name, option.default)
+            field = (
+                self._choice(option, str(value)) if option.words else self._number(option, value)
+            )
+            calm(field)
+            self.fields[option.name] = field
+            hint = f"{option.sentence} Default: {option.default_text}."
+            place = labelled(f"{option.title}  ({option.name})", field, hint)
+            place.addStretch(1)
+            grid.addLayout(place, position // 2, position % 2)
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(1, 1)
+        column.addLayout(grid)
+        self._defaults = {option.name: option.default for option in options}
+        self.reset = QPushButton("Back to the &defaults")
+        self.reset.setAutoDefault(False)
+        self.reset.clicked.connect(self._reset)
+        column.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def follow(self, widget: QWidget) -> None:
+        """Let Tab come here from a widget."""
+        in_order(widget, *self.fields.values(), self.reset)
+
+    def _choice(self, option: Option, value: str) -> QComboBox:
+        field = QComboBox()
+        for word in option.words:
+            field.addItem(meaning(word, option.name), word)
+        field.setCurrentIndex(max(field.findData(value), 0))
+        field.currentIndexChanged.connect(
+            lambda _index: self.set_to.emit(option.name, field.currentData())
+        )
+        return field
+
+    def _number(self, option: Option, value: OptionValue) -> QSpinBox | QDoubleSpinBox:
+        default = float(option.default)
+        field: QSpinBox | QDoubleSpinBox
+        if option.whole:
+            field = QSpinBox()
+            field.setRange(int(option.low), int(option.high))
+            field.setValue(int(value))
+        else:
+            field = NumberField()
+            # there is a button that takes the value at once, without the field being left
+            field.setKeyboardTracking(True)
+            field.setSingleStep(10 ** floor(log10(default)) if 0 < default < 0.1 else 0.1)
+            field.setRange(option.low, option.high)
+            field.setValue(float(value))
+        field.setGroupSeparatorShown(True)
+        field.setMaximumWidth(180)
+        field.valueChanged.connect(lambda new: self.set_to.emit(option.name, new))
+        return field
+
+    def _reset(self) -> None:
+        for name, default in self._defaults.items():
+            field = self.fields[name]
+            if isinstance(field, QComboBox):
+                field.setCurrentIndex(field.findData(default))
+            else:
+                field.setValue(default)  # type: ignore[arg-type]  # whole where it must be

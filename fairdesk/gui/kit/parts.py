@@ -1,0 +1,565 @@
+"""Small building blocks that every page shares: words, cards, messages, a fold, a busy line."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QGuiApplication,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QMessageBox,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QSpacerItem,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.kit import theme
+
+
+class Words(QLabel):
+    """Text on the page: plain (never markup, for it may come from a file), wrapped, themed.
+
+    Parameters
+    ----------
+    text : str
+        What it says.
+    tone : str
+        ``""``, ``"quiet"`` or ``"wrong"``: a name of `fairdesk.gui.kit.theme.Colours`.
+    size : float
+        Relative to the application's font.
+    strong : bool
+        Whether it is set in the heavier weight.
+    """
+
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        tone: str = "",
+        size: float = 1.0,
+        strong: bool = False,
+        wrap: bool = True,
+    ) -> None:
+        super().__init__(text)
+        self._tone = tone
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wrap)
+        self.setFont(theme.scaled(self.font(), size, strong=strong))
+        if wrap:
+            policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+            policy.setHeightForWidth(True)
+            self.setSizePolicy(policy)
+        self._tint()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Ask for one line: how many it takes depends on the width, which the layout asks for."""
+        hint = super().minimumSizeHint()
+        if not self.wordWrap():
+            return hint
+        return QSize(min(hint.width(), 80), self.fontMetrics().height())
+
+    def set_tone(self, tone: str) -> None:
+        """Change the tone."""
+        self._tone = tone
+        self._tint()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        super().changeEvent(event)
+        if theme.palette_changed(event):
+            self._tint()
+
+    def _tint(self) -> None:
+        if not self._tone:
+            if self.testAttribute(Qt.WidgetAttribute.WA_SetPalette):
+                self.setPalette(QPalette())
+            return
+        wanted = QColor(getattr(theme.colours(), self._tone))
+        palette = self.palette()
+        if palette.color(QPalette.ColorRole.WindowText) != wanted:
+            palette.setColor(QPalette.ColorRole.WindowText, wanted)
+            self.setPalette(palette)
+
+
+class Elided(QLabel):
+    """One line that is cut in its middle when the room is short; the tooltip has it whole."""
+
+    def __init__(self, text: str = "", *, strong: bool = False) -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setFont(theme.scaled(self.font(), 1.0, strong=strong))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._whole = ""
+        self.say(text)
+
+    def say(self, text: str) -> None:
+        """Show a text."""
+        self._whole = text
+        self.setToolTip(html.escape(text))
+        self.setAccessibleName(text)
+        self._cut()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Cut anew."""
+        super().resizeEvent(event)
+        self._cut()
+
+    def _cut(self) -> None:
+        cut = self.fontMetrics().elidedText(
+            self._whole, Qt.TextElideMode.ElideMiddle, max(self.width(), 40)
+        )
+        self.setText(cut)
+
+
+def title(text: str) -> Words:
+    """Make a page's title."""
+    return Words(text, size=1.6, strong=True)
+
+
+def heading(text: str) -> Words:
+    """Make the heading of a section."""
+    return Words(text, size=1.12, strong=True)
+
+
+def quiet(text: str = "") -> Words:
+    """Make a text that explains."""
+    return Words(text, tone="quiet")
+
+
+class Card(QFrame):
+    """A rounded ground for what belongs together; ``body`` is its layout."""
+
+    def __init__(self, *, tone: str = "card", margin: int = theme.WIDE) -> None:
+        super().__init__()
+        self._tone = tone
+        self.body = QVBoxLayout(self)
+        self.body.setContentsMargins(margin, margin, margin, margin)
+        self.body.setSpacing(theme.NEAR)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw the ground and its hairline."""
+        colours = theme.colours()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self.pen())
+        painter.setBrush(QColor(getattr(colours, self._tone)))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+
+    def pen(self) -> QPen:
+        """Give the pen of the edge."""
+        return QPen(QColor(theme.colours().line), 1)
+
+
+class DropZone(Card):
+    """The place of a file that is not chosen yet: drop one here, or press the button.
+
+    Signals
+    -------
+    asked
+        The auditor wants to choose a file.
+    """
+
+    asked = Signal()
+
+    def __init__(self, what: str, hint: str) -> None:
+        super().__init__(margin=theme.PAGE)
+        choose = QPushButton("&Choose a file…")
+        choose.clicked.connect(self.asked)
+        self.button = choose
+        lead = Words(what, size=1.2, strong=True)
+        explained = quiet(hint)
+        for each in (lead, explained):
+            each.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.body.addStretch(1)
+        self.body.addWidget(lead)
+        self.body.addWidget(explained)
+        self.body.addSpacing(theme.GAP)
+        self.body.addWidget(choose, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.body.addStretch(1)
+
+    def pen(self) -> QPen:
+        """Give the pen of the edge."""
+        return QPen(QColor(theme.colours().quiet), 1.5, Qt.PenStyle.DashLine)
+
+
+class Banner(Card):
+    """A message on the page, where what it tells of arose; hidden until it has one."""
+
+    def __init__(self) -> None:
+        super().__init__(tone="notice", margin=theme.GAP)
+        self._what = Words(strong=True)
+        self._more = Words()
+        self._what.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._more.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(theme.NEAR)
+        text = QVBoxLayout()
+        text.setSpacing(theme.TIGHT)
+        text.addWidget(self._what)
+        text.addWidget(self._more)
+        row = QHBoxLayout()
+        row.setSpacing(theme.WIDE)
+        row.addLayout(text, 1)
+        row.addLayout(self._buttons)
+        self.body.addLayout(row)
+        self.hide()
+
+    def pen(self) -> QPen:
+        """Give the pen of the edge."""
+        return QPen(QColor(theme.colours().unlike), 1)
+
+    def say(
+        self, what: str, more: str = "", actions: Iterable[tuple[str, Callable[[], object]]] = ()
+    ) -> None:
+        """Show a message.
+
+        Parameters
+        ----------
+        what : str
+            What happened, a sentence; an empty one hides the banner.
+        more : str
+            Why, and what to do about it.
+        actions : iterable of (str, callable)
+            Buttons beside it.
+        """
+        clear(self._buttons)
+        self._what.setText(what)
+        self._more.setText(more)
+        self._more.setVisible(bool(more))
+        buttons = []
+        for text, action in actions:
+            button = QPushButton(text)
+            button.clicked.connect(lambda _checked=False, run=action: run())
+            self._buttons.addWidget(button)
+            buttons.append(button)
+        in_order(self._more, *buttons)
+        self.setAccessibleName(f"{what} {more}".strip())
+        self.setVisible(bool(what))
+
+    def tell(
+        self, error: FairDeskError, actions: Iterable[tuple[str, Callable[[], object]]] = ()
+    ) -> None:
+        """Show an error with its cause and remedy."""
+        self.say(error.what, " ".join(part for part in (error.why, error.remedy) if part), actions)
+
+    def clear(self) -> None:
+        """Take the message away."""
+        self.say("")
+
+
+class Busy(QWidget):
+    """A line that says what is being worked on, with a moving bar and perhaps a way out.
+
+    Parameters
+    ----------
+    cancel : bool
+        Whether it has a Cancel button.
+    steady : bool
+        Whether its room is kept while it is hidden, so that nothing moves when it comes and goes.
+
+    Signals
+    -------
+    cancelled
+        The auditor pressed Cancel.
+    """
+
+    cancelled = Signal()
+
+    def __init__(self, *, cancel: bool = False, steady: bool = False) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.GAP)
+        self._words = Words(wrap=False)
+        bar = QProgressBar()
+        bar.setRange(0, 0)
+        bar.setTextVisible(False)
+        bar.setFixedSize(QSize(140, 10))
+        bar.setAccessibleName("Working")
+        row.addWidget(bar)
+        row.addWidget(self._words)
+        if cancel:
+            button = QPushButton("Cancel")
+            button.setAutoDefault(False)
+            button.clicked.connect(self.cancelled)
+            row.addWidget(button)
+        row.addStretch(1)
+        policy = self.sizePolicy()
+        policy.setRetainSizeWhenHidden(steady)
+        self.setSizePolicy(policy)
+        self.hide()
+
+    def say(self, text: str) -> None:
+        """Show what is being worked on; an empty text hides the line."""
+        self._words.setText(text)
+        self.setVisible(bool(text))
+
+
+class Fold(QWidget):
+    """A heading that opens and closes what is below it; ``body`` is the layout of that.
+
+    Signals
+    -------
+    opened
+        What is below it came in sight.
+    """
+
+    opened = Signal()
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.button = QToolButton()
+        self.button.setText(text)
+        self.button.setAutoRaise(True)
+        self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.button.setArrowType(Qt.ArrowType.RightArrow)
+        self.button.clicked.connect(self._turn)
+        self._inside = QWidget()
+        self._inside.hide()
+        self.body = QVBoxLayout(self._inside)
+        self.body.setContentsMargins(theme.WIDE, 0, 0, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        column.addWidget(self.button)
+        column.addWidget(self._inside)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what is below it is shown."""
+        return not self._inside.isHidden()
+
+    def set_open(self, *, opened: bool) -> None:
+        """Open or close it."""
+        if opened != self.is_open:
+            self._turn()
+
+    def _turn(self) -> None:
+        opened = not self.is_open
+        self.button.setArrowType(Qt.ArrowType.DownArrow if opened else Qt.ArrowType.RightArrow)
+        self.button.setAccessibleDescription("opened" if opened else "closed")
+        self._inside.setVisible(opened)
+        if opened:
+            self.opened.emit()
+
+
+class Hairline(QWidget):
+    """A thin line between two sides."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedWidth(1)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw it."""
+        QPainter(self).fillRect(self.rect(), QColor(theme.colours().line))
+
+
+class Padded(QStyledItemDelegate):
+    """Cells with room at both sides, so that a number does not touch the next column's text."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """Draw the cell."""
+        option.rect = option.rect.adjusted(theme.TIGHT, 0, -theme.TIGHT, 0)
+        super().paint(painter, option, index)
+
+    def sizeHint(  # noqa: N802 - Qt's name
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        """Give the room."""
+        return super().sizeHint(option, index) + QSize(4 * theme.TIGHT, 0)
+
+
+def why_not(button: QPushButton, reasons: Iterable[str]) -> Words:
+    """Switch a button off for reasons, and make the words that tell them; hidden without any."""
+    told = "\n".join(filter(None, reasons))
+    button.setEnabled(not told)
+    button.setAccessibleDescription(told)
+    why = Words(told, tone="wrong")
+    why.setVisible(bool(told))
+    return why
+
+
+def empty_page(name: str, what: str, *below: QWidget) -> QWidget:
+    """Make what stands where there is nothing yet: what will be here, and what fills it."""
+    empty = QWidget()
+    column = QVBoxLayout(empty)
+    column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+    column.setSpacing(theme.GAP)
+    column.addStretch(2)
+    for words in (title(name), quiet(what)):
+        words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(words)
+    for widget in below:
+        if isinstance(widget, Words):
+            # a label in the middle of a line would be cut to one line
+            widget.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            column.addWidget(widget)
+        else:
+            column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
+    column.addStretch(3)
+    return empty
+
+
+class _Column(QScrollArea):
+    """Scrolls up and down only: what is inside takes the width there is."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Keep the inside as wide as the view."""
+        super().resizeEvent(event)
+        if (inside := self.widget()) is not None:
+            inside.setMaximumWidth(self.viewport().width())
+
+
+def scrolled(inside: QWidget) -> QScrollArea:
+    """Put a page into an area that scrolls up and down."""
+    area = _Column()
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(inside)
+    return area
+
+
+class _NoWheel(QObject):
+    """Lets the wheel scroll the page, not change a value that the pointer happens to be over."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        if (
+            event.type() == QEvent.Type.Wheel
+            and isinstance(watched, QWidget)
+            and not watched.hasFocus()
+        ):
+            event.ignore()
+            return True
+        return False
+
+
+def calm(*inputs: QComboBox | QAbstractSpinBox) -> None:
+    """Keep the wheel from changing inputs that are not in use."""
+    for each in inputs:
+        each.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        each.installEventFilter(_NoWheel(each))
+
+
+def labelled(text: str, field: QWidget, hint: str = "") -> QVBoxLayout:
+    """Put a label (with its mnemonic) above a field, a hint below, and name it for all readers."""
+    column = QVBoxLayout()
+    column.setSpacing(theme.TIGHT)
+    label = QLabel(text)
+    label.setBuddy(field)
+    column.addWidget(label)
+    column.addWidget(field)
+    field.setAccessibleName(text.replace("&", ""))
+    if hint:
+        column.addWidget(quiet(hint))
+        field.setAccessibleDescription(hint)
+    return column
+
+
+def asked(parent: QWidget, what: str, more: str, *, yes: str, no: str) -> bool:
+    """Ask whether to do what cannot be undone; doing nothing is the default."""
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.Question)
+    box.setWindowTitle(parent.windowTitle())
+    box.setText(what)
+    box.setInformativeText(more)
+    doing = box.addButton(yes, QMessageBox.ButtonRole.DestructiveRole)
+    keeping = box.addButton(no, QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(keeping)
+    box.setEscapeButton(keeping)
+    if isinstance(grid := box.layout(), QGridLayout):
+        # short sentences would be broken to the width of the buttons
+        grid.addItem(QSpacerItem(420, 0), grid.rowCount(), 0, 1, grid.columnCount())
+    box.exec()
+    box.deleteLater()
+    return box.clickedButton() is doing
+
+
+def resize_on_screen(window: QWidget, width: int, height: int) -> None:
+    """Give a window a size, or less where the screen with its bars and frames has less room."""
+    frame = QSize(2 * theme.NEAR, 2 * theme.WIDE)
+    room = QGuiApplication.primaryScreen().availableSize() - frame
+    window.resize(QSize(width, height).boundedTo(room))
+
+
+def short(text: str, most: int = 22) -> str:
+    """Cut a text of a file that would make its window too wide; the whole is in a tooltip."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def bounded(combo: QComboBox, letters: int = 12) -> QComboBox:
+    """Keep long texts of a file from making a choice, and with it the window, too wide."""
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumContentsLength(letters)
+    return combo
+
+
+def in_order(*widgets: QWidget) -> None:
+    """Let Tab go from each widget to the next: one made late would come last of its window."""
+    # Qt passes over a request that names a widget without focus
+    taking = [each for each in widgets if each.focusPolicy() != Qt.FocusPolicy.NoFocus]
+    for before, after in pairwise(taking):
+        QWidget.setTabOrder(before, after)
+
+
+def clear(layout: QLayout) -> None:
+    """Take everything out of a layout and delete it."""
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.hide()
+            widget.deleteLater()
+        elif (inner := item.layout()) is not None:
+            clear(inner)
+
+
+def action(
+    parent: QWidget, text: str, run: Callable[[], object], shortcut: object = None
+) -> QAction:
+    """Make a menu entry."""
+    made = QAction(text, parent)
+    if shortcut is not None:
+        made.setShortcut(shortcut)  # type: ignore[call-overload]  # a key sequence or its name
+    made.triggered.connect(lambda _checked=False: run())
+    return made

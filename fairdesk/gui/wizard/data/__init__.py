@@ -1,0 +1,1 @@
+"""Step 1 of the wizard: the table and its outcome."""

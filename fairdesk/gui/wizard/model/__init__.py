@@ -1,0 +1,1 @@
+"""Step 2 of the wizard: the model, its inputs, and the input check."""

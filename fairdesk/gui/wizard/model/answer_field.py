@@ -1,0 +1,130 @@
+"""The field for what the model's answers mean: its good ones, and where its decision changes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QWidget
+
+from fairdesk.data.profiling.outcomes import OR
+from fairdesk.gui.forms.numbers import NumberField
+from fairdesk.gui.forms.values_dialog import ValuesDialog
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import bounded, calm, labelled
+from fairdesk.gui.wizard.data.favourable import COMPARISONS
+from fairdesk.models.decisions.favourable import Answer, sign_of
+from fairdesk.models.decisions.rule import VALUES
+from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.wording.decisions import good_answers
+
+_SEVERAL = "Several answers…"
+
+
+class AnswerField(QWidget):
+    """What the model's answers mean, as the one text that `models.favourable` reads.
+
+    Signals
+    -------
+    chosen : str, object
+        The answers that are good, and the threshold, if it is another than one half.
+    """
+
+    chosen = Signal(str, object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._card: ModelCard | None = None
+        self._good = ""
+        self.combo = bounded(QComboBox())
+        self.combo.setPlaceholderText("Choose an answer…")
+        self.combo.activated.connect(self._choose)
+        self.threshold = QDoubleSpinBox()
+        self.threshold.setDecimals(3)
+        self.threshold.setRange(0.001, 0.999)
+        self.threshold.setSingleStep(0.01)
+        self.threshold.setKeyboardTracking(False)
+        self.threshold.valueChanged.connect(self._move)
+        self.estimate = NumberField()
+        self.estimate.valueChanged.connect(self._move)
+        calm(self.combo, self.threshold, self.estimate)
+        self._by_score, self._by_estimate = QWidget(), QWidget()
+        for box, words, field in (
+            (self._by_score, "Decides abo&ve", self.threshold),
+            (self._by_estimate, "This n&umber", self.estimate),
+        ):
+            inside = labelled(words, field)
+            inside.setContentsMargins(0, 0, 0, 0)
+            box.setLayout(inside)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.GAP)
+        row.addLayout(labelled("Which of the model’s answers is the &good one?", self.combo), 1)
+        for box in (self._by_score, self._by_estimate):
+            row.addWidget(box, 0, Qt.AlignmentFlag.AlignBottom)
+
+    def show_answers(self, card: ModelCard, mapping: Mapping | Answer | None) -> None:
+        """Show the answers that a model can give, and what they are taken to mean, if that is."""
+        self._card = card
+        blocked = [QSignalBlocker(each) for each in (self.combo, self.threshold, self.estimate)]
+        self.combo.clear()
+        values = card.scores == VALUES
+        self._by_estimate.setVisible(values)
+        self.threshold.setValue(0.5)
+        self._by_score.setVisible(len(card.classes) == 2 and card.scores != "labels")
+        if values:
+            for sign, words in COMPARISONS.items():
+                self.combo.addItem(words.rstrip("…"), sign)
+        else:
+            for name in card.classes:
+                self.combo.addItem(name, name)
+        self.combo.setCurrentIndex(-1)
+        if mapping is not None:
+            self._show_meaning(card, mapping)
+        if len(card.classes) > 2:
+            self.combo.addItem(_SEVERAL, _SEVERAL)
+        del blocked
+
+    def _show_meaning(self, card: ModelCard, mapping: Mapping | Answer) -> None:
+        if card.scores == VALUES:
+            self.combo.setCurrentIndex(self.combo.findData(sign_of(mapping)))
+            self.estimate.setValue(mapping.threshold or 0.0)
+            return
+        self._good = OR.join(good_answers(card, mapping))
+        if self.combo.findData(self._good) < 0:
+            self.combo.addItem(self._good, self._good)
+        self.combo.setCurrentIndex(self.combo.findData(self._good))
+        self.threshold.setValue(0.5 if mapping.threshold is None else mapping.threshold)
+
+    def _choose(self) -> None:
+        if self._card is None:
+            return
+        if self.combo.currentData() == _SEVERAL:
+            classes = self._card.classes
+            dialog = ValuesDialog(
+                "Good answers",
+                "Which of the model’s answers are good to get?",
+                "the model’s answers",
+                classes,
+                self._good.split(OR),
+                self,
+                most=len(classes) - 1,
+            )
+            accepted = dialog.exec()
+            dialog.deleteLater()
+            if not accepted:
+                self.combo.setCurrentIndex(self.combo.findData(self._good))
+                return
+            self._good = OR.join(dialog.values())
+        else:
+            self._good = self.combo.currentData()
+        self._move()
+
+    def _move(self) -> None:
+        if self._card is None or self.combo.currentIndex() < 0:
+            return
+        if self._card.scores == VALUES:
+            text = f"{self.combo.currentData()} {self.estimate.value():.15g}"
+            self.chosen.emit(text, None)
+            return
+        limit = self.threshold.value()
+        plain = limit == 0.5 or self._by_score.isHidden()
+        self.chosen.emit(self._good, None if plain else limit)

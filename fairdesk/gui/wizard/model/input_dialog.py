@@ -1,0 +1,330 @@
+"""A dialog for one model input: all ways in which it can be made from the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFormLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.data.table import Table
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.forms.form_dialog import FormDialog
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import Words, bounded, clear, quiet
+from fairdesk.models.inputs import editing
+from fairdesk.models.inputs.mapping import Proposal
+from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
+from fairdesk.wording.words import OPERATIONS, WAYS, how_made
+
+Fed = Mapping | Proposal
+
+_ONE = "1 for one value, 0 for all others"
+_CONSTANT = "the same for everybody"
+#: Of so many values each has a line of its own; a column with more is no column of codes.
+_MOST_CODES = 2_000
+#: The dialog's height without and with such lines.
+_LOW, _HIGH = 300, 560
+
+
+class InputDialog(FormDialog):
+    """Asks how one input is made. Every change is shown at once in the sentence below.
+
+    Parameters
+    ----------
+    fed : Mapping or Proposal
+        How all inputs are made now.
+    position : int
+        Which one is asked about.
+    card : ModelCard
+        The model.
+    table : Table
+        The data.
+    columns : tuple of str
+        The columns that can be chosen.
+
+    Attributes
+    ----------
+    fed : Mapping or Proposal
+        With the auditor's answer.
+    """
+
+    def __init__(
+        self,
+        fed: Fed,
+        position: int,
+        card: ModelCard,
+        table: Table,
+        columns: tuple[str, ...],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(f"Model input {position + 1}: {card.inputs[position]}", parent)
+        self.fed = fed
+        self._position, self._card, self._table = position, card, table
+        self.column = bounded(QComboBox(), 24)
+        self.column.addItems(columns)
+        self.column.setPlaceholderText("Choose a column…")
+        self.column.activated.connect(self._choose_column)
+        self.way = QComboBox()
+        self.way.setPlaceholderText("Choose…")
+        for way, words in WAYS.items():
+            self.way.addItem(words, way)
+        self.way.addItem(_ONE, _ONE)
+        self.way.addItem(_CONSTANT, How.CONSTANT)
+        self.way.activated.connect(self._choose_way)
+        self.value = bounded(QComboBox(), 24)
+        self.value.activated.connect(self._choose_value)
+        self.constant = QLineEdit()
+        self.constant.editingFinished.connect(self._choose_constant)
+        self.codes = QTableWidget(0, 2)
+        self.codes.setHorizontalHeaderLabels(["Value in the data", "Number"])
+        self.codes.setAccessibleName("The number for each value")
+        self.codes.verticalHeader().hide()
+        self.codes.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self.codes.itemChanged.connect(self._choose_code)
+        self._more_codes = quiet()
+        self._steps = QVBoxLayout()
+        self._steps.setSpacing(theme.TIGHT)
+        self.add_step = QPushButton("Add a step of &arithmetic")
+        self.add_step.setAutoDefault(False)
+        self.add_step.clicked.connect(lambda: self._set_steps((*self._then(), Step("subtract", 0))))
+        self._told = Words(strong=True)
+        self._form = QFormLayout()
+        self._steps_title = quiet("Then, in this order, as the model’s scaler did:")
+        self._lay_out()
+        self._filling = False
+        self._show()
+
+    def _lay_out(self) -> None:
+        self._form.setHorizontalSpacing(theme.WIDE)
+        self._form.setVerticalSpacing(theme.NEAR)
+        for words, field in (
+            ("Made &from", self.column),
+            ("&How", self.way),
+            ("The &value that counts", self.value),
+            ("&What is given", self.constant),
+        ):
+            self._form.addRow(words, field)
+            field.setAccessibleName(words.replace("&", ""))
+        self.body.addLayout(self._form)
+        self.body.addWidget(self.codes, 1)
+        self.body.addWidget(self._more_codes)
+        self.body.addWidget(self._steps_title)
+        self.body.addLayout(self._steps)
+        row = QHBoxLayout()
+        row.addWidget(self.add_step)
+        row.addStretch(1)
+        self.body.addLayout(row)
+        self.body.addWidget(self._told)
+        self.body.addStretch(0)
+        self._add_buttons()
+        self.resize(560, _LOW)
+
+    # -- answering ----------------------------------------------------------------------------
+
+    def _item(self) -> Input | None:
+        return self.fed.inputs[self._position]
+
+    def _then(self) -> tuple[Step, ...]:
+        item = self._item()
+        return () if item is None else item.then
+
+    def _try(self, change: Callable[[], Fed]) -> None:
+        """Take a change, or say what is wrong with it."""
+        try:
+            self.fed = change()
+        except FairDeskError as error:
+            self._wrong.setText(str(error))
+        else:
+            self._wrong.setText("")
+        self._show()
+
+    def _choose_column(self) -> None:
+        name = self.column.currentText()
+        self._try(lambda: editing.remap(self.fed, self._position, name, self._table, self._card))
+
+    def _choose_way(self) -> None:
+        way, item = self.way.currentData(), self._item()
+        if way == How.CONSTANT:
+            self._try(lambda: editing.constant(self.fed, self._position, 0.0, self._card))
+        elif item is None or not item.attribute:
+            self._wrong.setText("Choose a column first.")
+            self._show()
+        elif way == _ONE:
+            values = tuple(self._table.counts(item.attribute))
+            self._try(lambda: self._for_value(item.attribute, values[0] if values else ""))
+        else:
+            self._try(
+                lambda: editing.as_way(self.fed, self._position, How(way), self._table, self._card)
+            )
+
+    def _choose_value(self) -> None:
+        item = self._item()
+        if item is not None:
+            attribute = item.attribute
+            self._try(lambda: self._for_value(attribute, self.value.currentText()))
+
+    def _for_value(self, attribute: str, value: str) -> Fed:
+        return editing.for_value(
+            self.fed, self._position, attribute, value, self._table, self._card
+        )
+
+    def _choose_constant(self) -> None:
+        if self._filling or self.constant.isHidden():
+            return
+        text = self.constant.text()
+        try:
+            given: float | str = float(text)
+        except ValueError:
+            given = text
+        self._try(lambda: editing.constant(self.fed, self._position, given, self._card))
+
+    def _choose_code(self, item: QTableWidgetItem) -> None:
+        if self._filling or item.column() != 1:
+            return
+        value = self.codes.model().index(item.row(), 0).data(Qt.ItemDataRole.UserRole)
+        try:
+            number = float(item.text())
+        except ValueError:
+            self._wrong.setText(f"“{item.text()}” is no number.")
+            self._show()
+            return
+        self._try(lambda: editing.numbered(self.fed, self._position, value, number))
+
+    def _set_steps(self, steps: tuple[Step, ...]) -> None:
+        self._try(lambda: editing.computed(self.fed, self._position, steps))
+
+    # -- showing ------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        self._filling = True
+        item = self._item()
+        one = item is not None and item.how is How.CODE and item.others is not None
+        constant = item is not None and item.how is How.CONSTANT
+        self.column.setCurrentText(item.attribute) if item is not None and not constant else (
+            self.column.setCurrentIndex(-1)
+        )
+        if item is None:
+            self.way.setCurrentIndex(-1)
+        else:
+            self.way.setCurrentIndex(self.way.findData(_ONE if one else item.how))
+        self._form.setRowVisible(self.value, one)
+        self._form.setRowVisible(self.constant, constant)
+        if item is not None and one:
+            self._show_values(item)
+        if item is not None and constant:
+            self.constant.setText(
+                item.constant if isinstance(item.constant, str) else f"{item.constant:g}"
+            )
+        coded = item is not None and item.how is How.CODE and not one
+        self.codes.setVisible(coded)
+        codes = item.codes if item is not None else {}
+        if coded:
+            self._show_codes(codes)
+            self.resize(self.width(), max(self.height(), _HIGH))
+        self._more_codes.setVisible(coded and len(codes) > _MOST_CODES)
+        numeric = item is not None and not (
+            item.how is How.LABEL or (constant and isinstance(item.constant, str))
+        )
+        self._show_steps()
+        self.add_step.setVisible(numeric)
+        self._steps_title.setVisible(bool(self._then()))
+        self._told.setText(
+            "It is made from nothing yet." if item is None else f"It is given {how_made(item, 6)}."
+        )
+        self.ok_button.setEnabled(item is not None)
+        self._wrong.setVisible(bool(self._wrong.text()))
+        self._filling = False
+
+    def _show_values(self, item: Input) -> None:
+        self.value.clear()
+        self.value.addItems(list(self._table.counts(item.attribute)))
+        counted = [text for text, number in item.codes.items() if number != item.others]
+        self.value.setCurrentText(counted[0] if counted else "")
+
+    def _show_codes(self, codes: dict[str, float]) -> None:
+        shown_codes = list(codes.items())[:_MOST_CODES]
+        self.codes.setRowCount(len(shown_codes))
+        for row, (text, number) in enumerate(shown_codes):
+            shown = QTableWidgetItem(text or "(missing)")
+            shown.setData(Qt.ItemDataRole.UserRole, text)
+            shown.setFlags(shown.flags() & ~Qt.ItemFlag.ItemIsEditable)
+            self.codes.setItem(row, 0, shown)
+            written = QTableWidgetItem(f"{number:g}")
+            written.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            self.codes.setItem(row, 1, written)
+        self._more_codes.setText(
+            f"The first {_MOST_CODES:,} of {len(codes):,}; the others stay as they are."
+        )
+
+    def _show_steps(self) -> None:
+        clear(self._steps)
+        for place, step in enumerate(self._then()):
+            self._steps.addLayout(self._step(place, step))
+
+    def _step(self, place: int, step: Step) -> QHBoxLayout:
+        operation = QComboBox()
+        for key, words in OPERATIONS.items():
+            operation.addItem(words, key)
+        operation.setCurrentIndex(operation.findData(step.op))
+        operation.setAccessibleName(f"Step {place + 1}")
+        number = QLineEdit(repr(step.by))
+        number.setAccessibleName(f"Number of step {place + 1}")
+        take = QPushButton("Remove")
+        take.setAutoDefault(False)
+        take.setAccessibleName(f"Remove step {place + 1}")
+
+        def changed() -> None:
+            if self._filling:
+                return
+            try:
+                by = float(number.text())
+            except ValueError:
+                self._wrong.setText(f"“{number.text()}” is no number.")
+                self._wrong.show()
+                return
+            steps = list(self._then())
+            if steps[place] != (new := Step(operation.currentData(), by)):
+                steps[place] = new
+                self._set_steps(tuple(steps))
+
+        operation.activated.connect(changed)
+        number.editingFinished.connect(changed)
+        take.clicked.connect(
+            lambda: self._set_steps(
+                tuple(each for i, each in enumerate(self._then()) if i != place)
+            )
+        )
+        row = QHBoxLayout()
+        row.addWidget(QLabel(f"{place + 1}."))
+        row.addWidget(operation)
+        row.addWidget(number, 1)
+        row.addWidget(take)
+        return row
+
+
+def asked_for_input(
+    fed: Fed,
+    position: int,
+    card: ModelCard,
+    table: Table,
+    columns: tuple[str, ...],
+    parent: QWidget,
+) -> Fed | None:
+    """Ask how an input is made; gives nothing when the auditor does not want to change it."""
+    dialog = InputDialog(fed, position, card, table, columns, parent)
+    accepted = dialog.exec()
+    dialog.deleteLater()
+    return dialog.fed if accepted else None

@@ -1,0 +1,980 @@
+"""Step 2: the model. What its files are, whether they may run, how it is fed, and the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QSpinBox,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.data.profiling.outcomes import favourable_rows
+from fairdesk.data.table import Table
+from fairdesk.errors import DataError, FairDeskError, ModelError
+from fairdesk.gui.kit import theme, tips
+from fairdesk.gui.kit.background import Latest
+from fairdesk.gui.kit.dropping import Sort, filter_of
+from fairdesk.gui.kit.parts import (
+    Busy,
+    Card,
+    DropZone,
+    Elided,
+    Fold,
+    Words,
+    bounded,
+    calm,
+    clear,
+    heading,
+    labelled,
+    quiet,
+    scrolled,
+    short,
+)
+from fairdesk.gui.wizard.model.answer_field import AnswerField
+from fairdesk.gui.wizard.model.companion_row import CompanionRow
+from fairdesk.gui.wizard.model.input_dialog import Fed, asked_for_input
+from fairdesk.gui.wizard.model.mapping_table import (
+    CONSTANT,
+    HOW,
+    MADE_FROM,
+    ChoiceDelegate,
+    MappingModel,
+    PlainTable,
+    grid,
+    on_enter,
+)
+from fairdesk.gui.wizard.model.opening import Opened, Stranded, Untrusted, Wish, open_files
+from fairdesk.gui.wizard.model.preparing_card import PreparingCard
+from fairdesk.gui.wizard.model.trust_card import TrustCard, held
+from fairdesk.gui.wizard.page import Desk, Page
+from fairdesk.gui.wizard.state import Step
+from fairdesk.models.decisions.favourable import answer_of
+from fairdesk.models.decisions.rule import own_text, score_name
+from fairdesk.models.inputs import predictions
+from fairdesk.models.inputs.checking import problems
+from fairdesk.models.inputs.editing import answered, constant, remap
+from fairdesk.models.inputs.input_check import Proof, SampleRow, settled
+from fairdesk.models.inputs.mapping import propose
+from fairdesk.models.inputs.usual import Offer, offers, read_key, refitted, scaling_sentence
+from fairdesk.models.model import Capability, Mapping, ModelCard
+from fairdesk.wording.words import listed, percent
+
+_EMPTY, _TRUST, _OPENED, _OPENING = range(4)
+_USED = {
+    Capability.SCORES: "scores",
+    Capability.GRADIENTS: "gradients",
+    Capability.LAYERS: "layers",
+    Capability.TREES: "trees",
+}
+#: So many problems are shown one by one, each cut after so many letters: names can be long.
+_PROBLEMS, _LETTERS = 6, 400
+#: So many decisions are listed with their shares.
+_DECISIONS = 5
+#: So many inputs are shown at least and at most before their table scrolls by itself.
+_FEWEST, _MOST = 3, 9
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What came of trying the model on the rows."""
+
+    mapping: Mapping
+    proof: Proof
+    note: str
+    offers: tuple[Offer, ...] = ()
+
+
+class ModelPage(Page):
+    """The second page.
+
+    Signals
+    -------
+    proved
+        The model was tried on the rows.
+    failed
+        It could not be opened or tried, or the auditor has to agree first; the page says why.
+    """
+
+    proved = Signal()
+    failed = Signal()
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(
+            desk,
+            Step.MODEL,
+            "Model",
+            "The trained model that decides, or helps to. It is asked many questions, "
+            "and never changed.",
+        )
+        self._wish: Wish | None = None
+        self._fed: Fed | None = None
+        self._good: str | None = None
+        self._threshold: float | None = None
+        self._asked = ("", "")
+        self._column = ""
+        self._by_hand = False
+        self._notes: tuple[str, ...] = ()
+        self._first_notes: tuple[str, ...] = ()
+        self._offers: tuple[Offer, ...] = ()
+        self._unprepared: tuple[Mapping, Proof] | None = None
+        self._fresh = False
+        self._stop_making = Event()
+        self._doing = ""
+        self._reader = Latest(self)
+        self._shower = Latest(self)
+        self._busy = Busy(cancel=True, steady=True)
+        self._reader.ended.connect(self._rest)
+        self._busy.cancelled.connect(self._cancel)
+        self.opening = Busy(cancel=True)
+        self.opening.cancelled.connect(self._cancel)
+        self._look = QTimer(self)
+        self._look.setInterval(200)
+        self._look.timeout.connect(self._tell_doing)
+        self._trust = TrustCard()
+        self._trust.trusted.connect(self._agree)
+        self._trust.other.connect(self._choose)
+        self._stack = QStackedWidget()
+        for part in (self._empty_part(), self._trust, self._opened_part(), self._opening_part()):
+            self._stack.addWidget(part)
+        self.body.addWidget(self._stack, 1)
+        self.beside_title.addWidget(self._busy)
+
+    # -- what the wizard asks for -------------------------------------------------------------
+
+    def load(self, path: Path) -> None:
+        """Open a model file; a program that is not on the list only when it is trusted."""
+        self.desk.settings.used("model", path)
+        self._open(Wish(path))
+
+    def enter(self) -> None:
+        """Show the answers, and match and try the model when that is due."""
+        super().enter()
+        self._show_columns()
+        asked = (self.state.label, self.state.favourable)
+        if asked != self._asked:
+            # what the answers were said to mean was said of another outcome
+            self._asked, self._good = asked, None
+        if self.state.proof is not None or self.busy:
+            return
+        if self._column:
+            self._take_predictions(self._column)
+        elif self.state.card is not None:
+            if self.state.mapping is None:
+                self._fed, self._by_hand = None, False
+            self.prove()
+
+    def first_field(self) -> QWidget:
+        """Give what has the keyboard when the page comes on screen."""
+        return self.favourable_class if self.state.card is not None else self._empty.button
+
+    @property
+    def busy(self) -> bool:
+        """Whether the model is being opened or tried."""
+        return not (self._busy.isHidden() and self.opening.isHidden())
+
+    def prove(self) -> None:
+        """Propose how inputs are made where that is not known, and try the model on the rows."""
+        state = self.state
+        card, table = state.card, state.table
+        if card is None or table is None or not state.favourable or state.predictions:
+            return
+        self.banner.clear()
+        if self._fed is None:
+            proposal = propose(
+                card, table, state.label, state.favourable, self._good, threshold=self._threshold
+            )
+            self._fed, self._notes = proposal, proposal.notes
+        self._complete()
+        self._show_mapping()
+        if state.mapping is None:
+            self._take_focus()
+            self.failed.emit()
+            self.changed.emit()
+            return
+        self._try(state.mapping)
+
+    def _complete(self) -> None:
+        """Take what is proposed or chosen as the mapping, if nothing is open in it."""
+        state, fed = self.state, self._fed
+        if fed is None or state.card is None or state.table is None:
+            return
+        wrong = problems(fed, state.card, state.table, state.label)
+        open_still = not isinstance(fed, Mapping) and (fed.answer is None or None in fed.inputs)
+        if wrong or open_still:
+            state.forget_mapping()
+            self._show_problems(self._told(fed, wrong))
+            return
+        self._show_problems(())
+        state.set_mapping(fed if isinstance(fed, Mapping) else fed.mapping())
+
+    def _told(self, fed: Fed, wrong: tuple[str, ...]) -> tuple[str, ...]:
+        """Gather what is to be told: of what is missing once, as long as it is true."""
+        if isinstance(fed, Mapping) or not fed.problems:
+            return wrong
+        gaps = None in fed.inputs
+        if gaps and self._by_hand:
+            # what was missing at first is partly there now
+            return wrong
+        return tuple(dict.fromkeys((*fed.problems, *(wrong[1:] if gaps else wrong))))
+
+    def _try(self, mapping: Mapping) -> None:
+        state, worker = self.state, self.desk.model
+        table, label, favourable = state.table, state.label, state.favourable
+        if table is None:
+            return
+        unclear = not isinstance(self._fed, Mapping) and self._good is None
+        answer = None if isinstance(self._fed, Mapping) or self._fed is None else self._fed.answer
+        settle = unclear and answer is not None and not answer.clear
+        card = state.card
+
+        def call() -> _Tried:
+            chosen, note, proof = mapping, "", worker.prove(mapping, table, label, favourable)
+            if settle:
+                chosen, note = settled(mapping, proof)
+                if chosen != mapping:
+                    proof = worker.prove(chosen, table, label, favourable)
+            found = (
+                ()
+                if card is None
+                else offers(prove, card, table, label, chosen, proof, clear=not settle)
+            )
+            return _Tried(chosen, proof, note, found)
+
+        def prove(other: Mapping, rows: Table) -> Proof:
+            return worker.prove(other, rows, label, favourable)
+
+        self._reader.ask(call, self._proved, self._refuse)
+        self._busy.say(f"Trying the model on {len(table.codes):,} rows…")
+        self.changed.emit()
+
+    # -- building -----------------------------------------------------------------------------
+
+    def _empty_part(self) -> QWidget:
+        self._empty = DropZone(
+            "Drop a model file here",
+            "Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops), PMML "
+            "(.pmml), XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm); a TensorFlow "
+            "SavedModel is a folder: drop it",
+        )
+        self._empty.asked.connect(self._choose)
+        self.column = bounded(QComboBox(), 20)
+        self.column.setPlaceholderText("Choose a column…")
+        self.column.activated.connect(lambda: self._take_predictions(self.column.currentText()))
+        self._without = Card(margin=theme.GAP)
+        row = QHBoxLayout()
+        row.setSpacing(theme.WIDE)
+        row.addWidget(
+            quiet(
+                "Only its decisions are at hand? Then groups can be compared, and the report be "
+                "made; every search needs the model itself."
+            ),
+            1,
+        )
+        row.addLayout(labelled("Its &decisions stand in", self.column))
+        self._without.body.addLayout(row)
+        part = QWidget()
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.GAP)
+        column.addWidget(self._empty, 1)
+        column.addWidget(self._without)
+        return part
+
+    def _opening_part(self) -> QWidget:
+        part = Card(margin=theme.PAGE)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.opening)
+        row.addStretch(1)
+        part.body.addStretch(1)
+        part.body.addLayout(row)
+        part.body.addStretch(1)
+        return part
+
+    def _opened_part(self) -> QWidget:
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, theme.TIGHT, 0)
+        column.setSpacing(theme.GAP)
+        column.addLayout(self._file_row())
+        self._problems = Card(tone="notice", margin=theme.GAP)
+        column.addWidget(self._problems)
+        column.addWidget(self._proof_card())
+        self.preparing = PreparingCard()
+        self.preparing.chosen.connect(self._prepare)
+        column.addWidget(self.preparing)
+        column.addWidget(self._tabs(), 1)
+        column.addWidget(self._isolation())
+        column.addStretch(0)  # takes the room while there are no tabs
+        return scrolled(inside)
+
+    def _file_row(self) -> QVBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(theme.GAP)
+        names = QVBoxLayout()
+        names.setSpacing(theme.TIGHT)
+        self._name = Elided(strong=True)
+        self._about = quiet()
+        names.addWidget(self._name)
+        names.addWidget(self._about)
+        self._other = QPushButton("&Choose another file…")
+        self._other.clicked.connect(self._choose)
+        row.addLayout(names, 1)
+        row.addWidget(self._other, 0, Qt.AlignmentFlag.AlignTop)
+        self._files = CompanionRow()
+        self._files.wanted.connect(self._choose_companion)
+        self._files.added.connect(self._add_companion)
+        self._files.removed.connect(self._remove_companion)
+        self.output = bounded(QComboBox(), 16)
+        self.output.activated.connect(self._choose_output)
+        self._outputs = QWidget()
+        choice = labelled("Which of its &outputs decides?", self.output)
+        choice.setContentsMargins(0, 0, 0, 0)
+        self._outputs.setLayout(choice)
+        column = QVBoxLayout()
+        column.setSpacing(theme.NEAR)
+        column.addLayout(row)
+        column.addWidget(self._files)
+        column.addWidget(self._outputs)
+        return column
+
+    def _tabs(self) -> QTabWidget:
+        self._mapping = MappingModel()
+        self._mapping.remade.connect(self._remap)
+        self.mapping_view = grid(self._mapping, "How the model’s inputs are made")
+        self.mapping_view.setItemDelegateForColumn(MADE_FROM, ChoiceDelegate(self.mapping_view))
+        self.mapping_view.setEditTriggers(QAbstractItemView.EditTrigger.AllEditTriggers)
+        head = self.mapping_view.horizontalHeader()
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        for place, share in ((0, 150), (MADE_FROM, 170), (HOW + 1, 140)):
+            head.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
+            head.resizeSection(place, share)
+        self.mapping_view.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 14)
+        self.mapping_view.doubleClicked.connect(
+            lambda index: self._change(index.row()) if index.column() >= HOW else None
+        )
+        on_enter(
+            self.mapping_view,
+            lambda index: (
+                self.mapping_view.edit(index)
+                if index.column() == MADE_FROM
+                else self._change(index.row())
+            ),
+        )
+        self.change_button = QPushButton("C&hange this input…")
+        self.change_button.setAutoDefault(False)
+        self.change_button.clicked.connect(
+            lambda: self._change(self.mapping_view.currentIndex().row())
+        )
+        self.row = QSpinBox()
+        self.row.setMinimum(1)
+        self.row.setKeyboardTracking(False)
+        self.row.setMaximumWidth(130)
+        calm(self.row)
+        self.row.valueChanged.connect(self._show_row)
+        self._row_answer = Words(tone="quiet", wrap=False)
+        which = QLabel("&Row of the data to show:")
+        which.setBuddy(self.row)
+        self.row.setAccessibleName("Row of the data to show")
+        foot = QHBoxLayout()
+        foot.setSpacing(theme.GAP)
+        foot.addWidget(self.change_button)
+        foot.addStretch(1)
+        foot.addWidget(which)
+        foot.addWidget(self.row)
+        foot.addWidget(self._row_answer)
+        made = QWidget()
+        column = QVBoxLayout(made)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        column.addWidget(self.mapping_view, 1)
+        column.addLayout(foot)
+        self._rows = PlainTable()
+        self.rows_view = grid(self._rows, "The first rows with the model’s answers")
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(made, "How &inputs are made")
+        self.tabs.addTab(self.rows_view, "The &first rows")
+        return self.tabs
+
+    def _isolation(self) -> Fold:
+        self._held = Fold("What its &process cannot do on this computer")
+        return self._held
+
+    def _proof_card(self) -> Card:
+        card = Card(margin=theme.GAP)
+        across = QHBoxLayout()
+        across.setSpacing(theme.PAGE)
+        left = QVBoxLayout()
+        left.setSpacing(theme.NEAR)
+        self._proof = Words(size=1.08)
+        self._proof_more = quiet()
+        self.answer = AnswerField()
+        self.answer.chosen.connect(self._choose_answer)
+        self.favourable_class = self.answer.combo
+        left.addWidget(self._proof)
+        left.addWidget(self._proof_more)
+        left.addWidget(self.answer)
+        across.addLayout(left, 1)
+        across.setAlignment(left, Qt.AlignmentFlag.AlignTop)
+        self._confusion_box = QWidget()
+        self._confusion = QGridLayout(self._confusion_box)
+        self._confusion.setContentsMargins(0, 0, 0, 0)
+        self._confusion.setHorizontalSpacing(theme.WIDE)
+        self._confusion.setVerticalSpacing(theme.TIGHT)
+        across.addWidget(self._confusion_box, 0, Qt.AlignmentFlag.AlignTop)
+        card.body.addLayout(across)
+        self._warnings = QVBoxLayout()
+        card.body.addLayout(self._warnings)
+        return card
+
+    # -- opening ------------------------------------------------------------------------------
+
+    def _choose(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self,
+            "Choose the model",
+            self.desk.settings.folder("model"),
+            filter_of(Sort.MODEL, "Models"),
+        )
+        if name:
+            self.load(Path(name))
+
+    def _open(self, wish: Wish) -> None:
+        self._wish, self._column = wish, ""
+        self._fresh = True
+        self._fed, self._good, self._threshold = None, None, None
+        self._by_hand = False
+        self._offers, self._unprepared = (), None
+        self.state.clear_model()
+        self.banner.clear()
+        self._stack.setCurrentIndex(_OPENING)
+        self._stop_making = stop = Event()
+        worker, trusted = self.desk.model, tuple(self.desk.settings.trusted)
+
+        def say(sentence: str) -> None:
+            # only this: the window looks at it by itself
+            self._doing = sentence
+
+        say(f"Opening {wish.path.name}")
+        self._reader.ask(
+            lambda: open_files(worker, trusted, wish, say, stop.is_set), self._opened, self._refuse
+        )
+        self._tell_doing()
+        self._look.start()
+        self.changed.emit()
+
+    def _tell_doing(self) -> None:
+        self.opening.say(f"{self._doing}…")
+
+    def _rest(self) -> None:
+        """Say nothing: no work is under way."""
+        self._look.stop()
+        self._busy.say("")
+        self.opening.say("")
+
+    def _agree(self, sha256: str) -> None:
+        self.desk.settings.trust(sha256)
+        if self._wish is not None:
+            self._open(self._wish)
+
+    def _cancel(self) -> None:
+        self._stop_making.set()
+        self._reader.drop()
+        self.desk.model.stop()
+        self._rest()
+        self.banner.say(
+            "Stopped before the model had answered.",
+            "Nothing was lost. You can try again, or choose another file.",
+            self._ways_on(),
+        )
+        self._show_whatever()
+        self._take_focus()
+        self.failed.emit()
+        self.changed.emit()
+
+    def _ways_on(self) -> list[tuple[str, Callable[[], object]]]:
+        again: list[tuple[str, Callable[[], object]]] = (
+            [("Try &again", self._try_again)] if self._wish is not None else []
+        )
+        if self._wish is not None and self.state.card is None and self._wish.companions:
+            last = self._wish.companions[-1]
+            again.append((f"&Without {short(last.name)}", lambda: self._remove_companion(last)))
+        return [*again, ("Choose another &file…", self._choose)]
+
+    def _try_again(self) -> None:
+        if self.state.card is None and self._wish is not None:
+            self._open(self._wish)
+        else:
+            self.prove()
+
+    def _opened(self, result: Untrusted | Stranded | Opened) -> None:
+        if isinstance(result, Untrusted):
+            self._trust.show_file(result)
+            self._stack.setCurrentIndex(_TRUST)
+            self._take_focus(self._trust.choose)
+            self.failed.emit()
+            self.changed.emit()
+            return
+        if isinstance(result, Stranded):
+            self._offer_environment(result)
+            return
+        state, card = self.state, result.card
+        state.set_model(card, trusted=card.needed_trust)
+        state.companions = list(card.companions)
+        state.output, state.environment = card.output, card.environment
+        self._show_card(result)
+        self._stack.setCurrentIndex(_OPENED)
+        self.changed.emit()
+        self.prove()
+        if result.better is not None and not result.better.obstacle:
+            self.banner.say(
+                result.better.mismatch,
+                "It opened all the same, but may answer differently than it did. FairDesk can "
+                "open it with the right versions, in an environment of its own (some hundred "
+                "megabytes from the package registry).",
+                [(f"Open with {result.better.title}…", self._make_environment)],
+            )
+
+    def _offer_environment(self, result: Stranded) -> None:
+        self._refuse(result.error)
+        self.banner.tell(
+            ModelError(
+                result.error.what,
+                why=result.needed.mismatch,
+                remedy="FairDesk can open it with the right versions, in an environment of its "
+                "own: some hundred megabytes from the package registry, made once.",
+            ),
+            [
+                (f"&Make one with {result.needed.title}", self._make_environment),
+                ("Choose another &file…", self._choose),
+            ],
+        )
+
+    def _make_environment(self) -> None:
+        if self._wish is not None:
+            self._open(replace(self._wish, make_environment=True))
+
+    def _refuse(self, error: FairDeskError) -> None:
+        self.banner.tell(error, self._ways_on())
+        self._show_whatever()
+        self._show_mapping()
+        self._take_focus()
+        self.failed.emit()
+        self.changed.emit()
+
+    def _proved(self, tried: _Tried) -> None:
+        state = self.state
+        if tried.note:
+            self._notes = (*self._notes, tried.note)
+        # from here on the answers mean what they were found to mean
+        self._fed = tried.mapping
+        if all(tried.mapping != mapping for mapping in self._choices()):
+            # what was offered is for how the model was fed before
+            self._offers, self._unprepared = tried.offers, (tried.mapping, tried.proof)
+            self._first_notes = self._notes
+        state.set_mapping(tried.mapping)
+        state.set_proof(tried.proof)
+        self._show_mapping()
+        self._show_row()
+        self._take_focus()
+        self.proved.emit()
+        self.changed.emit()
+
+    # -- scaling ------------------------------------------------------------------------------
+
+    def _choices(self) -> tuple[Mapping, ...]:
+        """Give the ways to feed the model that are offered, and that before them."""
+        before = () if self._unprepared is None else (self._unprepared[0],)
+        return (*before, *(offer.mapping for offer in self._offers)) if self._offers else ()
+
+    def _prepare(self, mapping: Mapping) -> None:
+        """Feed the model as the auditor chose."""
+        self._fed, self._by_hand = mapping, True
+        # what was assumed of the order of the inputs is no more, where another was chosen
+        arranged = any(
+            offer.mapping == mapping and read_key(offer.key).arrangement for offer in self._offers
+        )
+        self._notes = () if arranged else self._first_notes
+        self.prove()
+
+    # -- files beside it ----------------------------------------------------------------------
+
+    def _choose_companion(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self,
+            "Choose a file beside the model",
+            self.desk.settings.folder("model"),
+            "Scalers, encoders, lists (*.pkl *.joblib *.skops *.json *.txt *.csv);;All files (*)",
+        )
+        if name:
+            self._add_companion(Path(name))
+
+    def _add_companion(self, path: Path) -> None:
+        if self._wish is not None and path not in self._wish.companions:
+            companions = (*self._wish.companions, path)
+            self._open(replace(self._wish, companions=companions))
+
+    def _remove_companion(self, path: Path) -> None:
+        if self._wish is not None:
+            companions = tuple(each for each in self._wish.companions if each != path)
+            self._open(replace(self._wish, companions=companions))
+
+    def _choose_output(self) -> None:
+        if self._wish is not None:
+            self._open(replace(self._wish, output=self.output.currentText()))
+
+    # -- without a model ----------------------------------------------------------------------
+
+    def _take_predictions(self, column: str) -> None:
+        """Take a column of decisions, once it is known which of them is good."""
+        state, table = self.state, self.state.table
+        if table is None or not column:
+            return
+        self.banner.clear()
+        if column != self._column:
+            self._good, self._fresh = None, True
+        self._wish, self._column = None, column
+        self._name.say(f"No model  ·  its decisions in “{column}”")
+        self._about.setText(
+            "Groups can be compared by these decisions. Searches are off: nobody can be asked."
+        )
+        self._stack.setCurrentIndex(_OPENED)
+        good = state.favourable if self._good is None else self._good
+        try:
+            card = predictions.card_of(table, column)
+            if refused := _not_in(table, column, good):
+                self._ask_for_good(card, refused)
+                return
+            proof = predictions.check(table, column, good, state.label, state.favourable)
+        except FairDeskError as error:
+            state.clear_model()
+            self._column = ""
+            self._refuse(error)
+            return
+        state.set_predictions(column, card, predictions.mapping_of(good))
+        state.set_proof(proof)
+        self._fed = state.mapping
+        self._show_problems(())
+        self._show_mapping()
+        self._take_focus(self.answer.combo)
+        self.proved.emit()
+        self.changed.emit()
+
+    def _ask_for_good(self, card: ModelCard, why: str) -> None:
+        """Ask which of a column's decisions is the good one: none is called as the label's."""
+        self.state.clear_model()
+        self._fed = None
+        self._show_problems((f"{why} Choose below which of its values is the good one.",))
+        self._show_mapping()
+        self.answer.show_answers(card, None)
+        self._take_focus(self.answer.combo)
+        self.failed.emit()
+        self.changed.emit()
+
+    def _show_columns(self) -> None:
+        table = self.state.table
+        self._without.setVisible(table is not None and bool(self.state.favourable))
+        self.column.clear()
+        if table is not None:
+            self.column.addItems(list(self.state.label_candidates()))
+            self.column.setCurrentIndex(-1)
+
+    # -- answering ----------------------------------------------------------------------------
+
+    def _remap(self, position: int, attribute: str) -> None:
+        card, table, fed = self.state.card, self.state.table, self._fed
+        if card is None or table is None or fed is None:
+            return
+        try:
+            self._by_hand = True
+            if attribute == CONSTANT:
+                self._fed = constant(fed, position, 0.0, card)
+            else:
+                self._fed = remap(fed, position, attribute, table, card)
+        except FairDeskError as error:
+            self.banner.tell(error)
+            return
+        self.prove()
+
+    def _change(self, position: int) -> None:
+        card, table, fed = self.state.card, self.state.table, self._fed
+        if card is None or table is None or fed is None or not 0 <= position < len(fed.inputs):
+            return
+        changed = asked_for_input(fed, position, card, table, self._columns(), self)
+        if changed is not None and changed != fed:
+            self._fed, self._by_hand = changed, True
+            self.prove()
+
+    def _choose_answer(self, good: str, threshold: float | None) -> None:
+        state, fed = self.state, self._fed
+        if self._column:
+            self._good = good
+            self._take_predictions(self._column)
+            return
+        if state.card is None or state.table is None or fed is None:
+            return
+        self._good, self._threshold = good, threshold
+        try:
+            answer = answer_of(
+                state.card, state.table, state.label, state.favourable, good, threshold
+            )
+        except FairDeskError as error:
+            self.banner.tell(error)
+            return
+        self._fed = answered(fed, answer)
+        self.prove()
+
+    def _take_focus(self, field: QWidget | None = None) -> None:
+        """Take the keyboard where the auditor goes on, for what had it is gone with the opening."""
+        if self._fresh and self.isVisible():
+            (field or self.first_field()).setFocus()
+        self._fresh = False
+
+    def _show_whatever(self) -> None:
+        """Show the model that is open, or the place to drop one."""
+        self._stack.setCurrentIndex(_EMPTY if self.state.card is None else _OPENED)
+
+    # -- showing ------------------------------------------------------------------------------
+
+    def _show_card(self, result: Opened) -> None:
+        card = result.card
+        self._name.say(f"{Path(card.path).name}  ·  {card.format}")
+        self._name.setToolTip(card.path)
+        parts = [f"{card.summary.rstrip('.')}."]
+        if card.saved_with:
+            parts.append(f"Saved with {card.saved_with}.")
+        parts.append(_opened_sentence(card))
+        if used := [words for each, words in _USED.items() if each in card.can]:
+            parts.append(f"FairDesk can use its {listed(used)}.")
+        if Capability.TEXT in card.can:
+            parts.append("It reads text.")
+        self._about.setText(" ".join(parts))
+        self._files.show_files(tuple(Path(each.path) for each in card.companions))
+        self._outputs.setVisible(bool(card.outputs))
+        self.output.clear()
+        self.output.addItems(list(card.outputs))
+        self.output.setCurrentText(card.output)
+        clear(self._held.body)
+        for line in held(result.confinement):
+            self._held.body.addWidget(line)
+
+    def _show_problems(self, told: tuple[str, ...]) -> None:
+        clear(self._problems.body)
+        self._problems.setVisible(bool(told))
+        if not told:
+            return
+        self._problems.body.addWidget(heading("Not yet: the model is not fed as it must be"))
+        for sentence in told[:_PROBLEMS]:
+            shown = Words(f"!  {short(sentence, _LETTERS)}")
+            shown.setToolTip(tips.plain(sentence))
+            self._problems.body.addWidget(shown)
+        if len(told) > _PROBLEMS:
+            self._problems.body.addWidget(quiet(f"and {len(told) - _PROBLEMS} more"))
+        if not self._column:
+            self._problems.body.addWidget(
+                quiet(
+                    "Choose below what each input is made from, or add the file beside the model "
+                    "that tells."
+                )
+            )
+        self._problems.setAccessibleName(" ".join(told))
+
+    def _columns(self) -> tuple[str, ...]:
+        state = self.state
+        if state.table is None:
+            return ()
+        return tuple(name for name in state.table.names if name != state.label)
+
+    def _show_mapping(self) -> None:
+        state, fed = self.state, self._fed
+        shown = fed is not None and state.card is not None and not self._column
+        names = state.card.inputs if state.card is not None else ()
+        inputs = () if fed is None or not shown else fed.inputs
+        self._mapping.show_inputs(names, inputs, self._columns())
+        lines = min(max(len(inputs), _FEWEST), _MOST) + 1
+        line = self.mapping_view.verticalHeader().defaultSectionSize()
+        self.mapping_view.setMinimumHeight(lines * line)
+        # without a model that is fed there is nothing to show below
+        self.tabs.setVisible(shown)
+        for widget in (self._files, self._held):
+            widget.setVisible(not self._column)
+        self._outputs.setVisible(not self._column and self.output.count() > 0)
+        if state.card is not None and fed is not None:
+            self.answer.show_answers(
+                state.card, fed.answer if not isinstance(fed, Mapping) else fed
+            )
+        if state.table is not None:
+            self.row.setMaximum(len(state.table.codes))
+        self._show_proof()
+
+    def _show_row(self) -> None:
+        """Show what is sent for the chosen row."""
+        state, worker = self.state, self.desk.model
+        mapping, table, label = state.mapping, state.table, state.label
+        if mapping is None or table is None or state.proof is None or state.predictions:
+            return
+        row = self.row.value()
+        first = next((each for each in state.proof.sample if each.row == row), None)
+        if first is not None:
+            self._show_sent(first)
+            return
+        self._shower.ask(
+            lambda: worker.show(mapping, table, label, (row,))[0],
+            self._show_sent,
+            lambda error: self._row_answer.setText(error.what),
+        )
+
+    def _show_sent(self, sample: SampleRow) -> None:
+        state = self.state
+        if state.card is None or state.mapping is None:
+            return
+        self._mapping.show_sent(sample.row, tuple(_sent(value) for value in sample.sent))
+        self._row_answer.setText(self._row_sentence(sample))
+
+    def _row_sentence(self, sample: SampleRow) -> str:
+        state = self.state
+        if state.card is None or state.mapping is None or sample.score is None:
+            return "The model refuses this row."
+        number = _number(sample, state.mapping, state.card)
+        name = score_name(state.card).lower()
+        return f"It answers “{short(sample.prediction)}” ({name} {number})."
+
+    def _show_proof(self) -> None:
+        state, proof = self.state, self.state.proof
+        clear(self._warnings)
+        clear(self._confusion)
+        warnings = list(state.card.warnings) if state.card else []
+        notes = [*(state.card.hints.told if state.card else ()), *self._notes]
+        if state.mapping is not None:
+            notes += [
+                scaling_sentence(fit, names) for fit, names in refitted(state.mapping).items()
+            ]
+        offered = () if self._column else self._offers
+        self.preparing.show_offers(offered, self._unprepared, state.mapping)
+        if proof is None:
+            self._rows.show_cells((), ())
+        else:
+            self._show_figures(proof)
+            warnings += proof.warnings
+        for widget in (self._proof, self._proof_more, self._confusion_box):
+            widget.setVisible(proof is not None)
+        for warning in warnings:
+            self._warnings.addWidget(Words(f"!  {warning}", tone="wrong"))
+        if not self._column:
+            for note in notes:
+                self._warnings.addWidget(Words(f"·  {note}", tone="quiet"))
+
+    def _show_figures(self, proof: Proof) -> None:
+        state = self.state
+        self._proof.setText(
+            "The label is the model’s decision itself: there is nothing to compare it with."
+            if state.predictions == state.label
+            else f"On {proof.rows:,} of your rows the model agrees with “{state.label}” "
+            f"in {percent(proof.accuracy, 1)}."
+        )
+        self._proof_more.setText(" ".join(_more(proof)))
+        good = short(state.favourable, 14)
+        for position, words in enumerate((f"model says {good}", "model says other")):
+            self._cell(0, position + 1, words, tone="quiet")
+        for row, words in enumerate((f"data say {good}", "data say other")):
+            self._cell(row + 1, 0, words, tone="quiet")
+            for column, count in enumerate(proof.confusion[row]):
+                self._cell(row + 1, column + 1, f"{count:,}", strong=row == column)
+        card, mapping = state.card, state.mapping
+        if card is None or mapping is None:
+            return
+        decided = mapping.decisions(card)[mapping.favourable_class]
+        self._rows.show_cells(
+            (state.label, "Model says", f"{score_name(card)} of “{decided}”", *proof.inputs),
+            [
+                (
+                    row.label,
+                    row.prediction,
+                    _number(row, mapping, card),
+                    *map(_sent, row.sent),
+                )
+                for row in proof.sample
+            ],
+        )
+        self.rows_view.resizeColumnsToContents()
+
+    def _cell(
+        self, row: int, column: int, text: str, *, tone: str = "", strong: bool = False
+    ) -> None:
+        words = Words(text, tone=tone, strong=strong, wrap=False)
+        side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
+        self._confusion.addWidget(words, row, column, side)
+
+
+def _not_in(table: Table, column: str, good: str) -> str:
+    """Say that a column has no such value; empty where it has."""
+    try:
+        favourable_rows(table, column, good)
+    except DataError as error:
+        return error.what
+    return ""
+
+
+def _number(sample: SampleRow, mapping: Mapping, card: ModelCard) -> str:
+    """Write the number with which a row was decided."""
+    if sample.score is None:
+        return "–"
+    second = sample.prediction == mapping.decisions(card)[1]
+    return own_text(sample.score, mapping, card, second=second)
+
+
+def _opened_sentence(card: ModelCard) -> str:
+    if card.read_as_data:
+        return "Read as plain numbers: nothing in the file runs."
+    where = f"in an environment of its own ({card.environment})" if card.environment else ""
+    runs = f"Runs in a process of its own{', ' + where if where else ''}"
+    return f"{runs}; you agreed to run its code." if card.needed_trust else f"{runs}."
+
+
+def _more(proof: Proof) -> list[str]:
+    """Say what else is known of how the model fares."""
+    told = [f"Always guessing the commonest value would give {percent(proof.majority, 1)}."]
+    if proof.auc is not None:
+        told.append(f"The area under the ROC curve is {proof.auc:.3f}.")
+    if proof.predictions:
+        most = sorted(proof.predictions, key=lambda each: -each[1])
+        shares = [
+            f"“{short(name)}” {percent(count, proof.rows)}" for name, count in most[:_DECISIONS]
+        ]
+        if rest := len(most) - len(shares):
+            shares.append(f"{rest} others less often")
+        told.append(f"Decided: {', '.join(shares)}.")
+    if proof.left_out:
+        told.append(f"{proof.left_out:,} rows were left out: {_lacking(proof)}.")
+    if proof.checked_against and proof.said_alike is not None:
+        told.append(
+            f"It says the same as “{proof.checked_against}” in {percent(proof.said_alike, 1)}."
+        )
+    return told
+
+
+def _lacking(proof: Proof) -> str:
+    parts = [f"{count:,} lack “{name}”" for name, count in proof.set_aside.items() if count]
+    return ", ".join(parts[:4]) or "they have missing cells"
+
+
+def _sent(value: float | str | None) -> str:
+    """Write what a model was given."""
+    return "–" if value is None else value if isinstance(value, str) else f"{value:g}"

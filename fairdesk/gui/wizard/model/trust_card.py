@@ -1,0 +1,127 @@
+"""The question whether a file that is a program may run, with all that helps to answer it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontDatabase
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import Card, Words, clear, heading, quiet, scrolled
+from fairdesk.gui.wizard.model.opening import Untrusted
+from fairdesk.models.pickles.contents import ImportedName
+
+_PROGRAM = (
+    "A file of this kind is not only numbers: it asks for instructions that run as soon as it is "
+    "opened, and FairDesk’s list of harmless ones does not cover all of them. No check can tell "
+    "for sure whether they are harmful. Open it only if you know who made it and how it reached "
+    "you."
+)
+_STANDINGS = {
+    "dangerous": "▲ well known for harm",
+    "unknown": "○ not on the list of harmless ones",
+    "known": "✓ on the list",
+}
+#: Names that are shown; a forest asks for thousands of times the same few.
+_SHOWN = 60
+
+
+class TrustCard(QWidget):
+    """The card.
+
+    Signals
+    -------
+    trusted : str
+        The auditor agreed to run the file with this fingerprint.
+    other
+        Another file is to be chosen.
+    """
+
+    trusted = Signal(str)
+    other = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._what = heading("")
+        self._sha256 = Words()
+        self._sha256.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._sha256.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._sha256.setAccessibleName("SHA-256 of the file")
+        self._names = QVBoxLayout()
+        self._names.setSpacing(theme.TIGHT)
+        self._held = QVBoxLayout()
+        self._held.setSpacing(theme.TIGHT)
+        self.button = QPushButton("I &trust this file")
+        self.button.setAutoDefault(False)
+        self.button.clicked.connect(lambda: self.trusted.emit(self._sha256.text()))
+        self.choose = QPushButton("&Choose another file…")
+        self.choose.clicked.connect(self.other)
+        row = QHBoxLayout()
+        row.addWidget(self.button)
+        row.addWidget(self.choose)
+        row.addStretch(1)
+        card = Card(tone="notice")
+        card.body.setSpacing(theme.GAP)
+        card.body.addWidget(self._what)
+        card.body.addWidget(Words(_PROGRAM))
+        card.body.addWidget(quiet("Its fingerprint (SHA-256), to compare with the sender’s:"))
+        card.body.addWidget(self._sha256)
+        card.body.addWidget(
+            quiet("Your answer is remembered for exactly this file and noted in the report.")
+        )
+        card.body.addLayout(row)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, theme.GAP, 0)
+        column.setSpacing(theme.GAP)
+        column.addWidget(card)
+        column.addWidget(heading("What it asks for"))
+        column.addLayout(self._names)
+        column.addWidget(heading("What would hold it back"))
+        column.addLayout(self._held)
+        column.addStretch(1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(scrolled(inside))
+
+    def show_file(self, found: Untrusted) -> None:
+        """Show a file and what is known about it."""
+        self._what.setText(found.why.what)
+        self._sha256.setText(found.sha256)
+        clear(self._names)
+        imports = sorted(found.contents.imports, key=_badness)
+        self._names.addWidget(
+            quiet(
+                "Read from the file without running it. This is information, not a verdict: "
+                "harmless names can be misused, and strange ones be harmless."
+                if imports
+                else "Nothing that can be told without running it."
+            )
+        )
+        for each in imports[:_SHOWN]:
+            tone = "wrong" if each.standing == "dangerous" else ""
+            words = f"{_STANDINGS[each.standing]}:  {each.name}"
+            self._names.addWidget(Words(words, tone=tone))
+        if len(imports) > _SHOWN:
+            self._names.addWidget(quiet(f"and {len(imports) - _SHOWN} more"))
+        clear(self._held)
+        for line in held(found.confinement):
+            self._held.addWidget(line)
+
+
+def _badness(imported: ImportedName) -> int:
+    return list(_STANDINGS).index(imported.standing)
+
+
+def held(confinement: Confinement) -> list[QWidget]:
+    """Say what the process that opens model files cannot do on this machine, a line each."""
+    by = confinement.by or "nothing but a process of its own"
+    lines: list[QWidget] = [quiet(f"It is opened in a process that is confined by {by}.")]
+    for hold in confinement.holds:
+        mark, tone = ("✓", "") if hold.holds else ("✗", "wrong")
+        lines.append(Words(f"{mark}  {hold.what.capitalize()}: {hold.how}", tone=tone))
+    return lines

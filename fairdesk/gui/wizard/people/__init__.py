@@ -1,0 +1,1 @@
+"""Step 3 of the wizard: attributes, their ranges, and constraints."""

@@ -1,0 +1,249 @@
+"""What holds for everybody: a list of constraints, each with how many rows of the data keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.constraint_check import Checked, checked
+from fairdesk.data.domain.constraints import ConstraintError, parse
+from fairdesk.data.table import Table
+from fairdesk.errors import FairDeskError, SpecError
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.background import Latest
+from fairdesk.gui.kit.parts import Card, Words, clear, in_order, labelled, quiet, scrolled
+from fairdesk.gui.wizard.page import Desk
+from fairdesk.gui.wizard.people.constraint_field import ConstraintField
+from fairdesk.wording.words import joined, number, percent
+
+_EXAMPLES = (
+    "For example: years_employed <= age - 14; relationship = Husband implies sex = Male; "
+    "education_num is determined by education."
+)
+#: A greater share of rows that break a constraint stands out.
+_MANY = 0.05
+
+
+@dataclass(frozen=True)
+class _Question:
+    """Which constraints are held against which rows."""
+
+    table: Table
+    attributes: tuple[Attribute, ...]
+    constraints: tuple[str, ...]
+
+
+def _check(question: _Question) -> dict[str, Checked | SpecError]:
+    """Hold each constraint against the rows. Runs in the background."""
+    found: dict[str, Checked | SpecError] = {}
+    for text in question.constraints:
+        try:
+            found[text] = checked(question.attributes, question.table, text)
+        except SpecError as error:
+            found[text] = error
+    return found
+
+
+class ConstraintsEditor(QWidget):
+    """Adds, changes and removes constraints; everything can be undone, nothing is asked twice.
+
+    Signals
+    -------
+    changed
+        The constraints of the wizard's state changed.
+    """
+
+    changed = Signal()
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+        self._checker = Latest(self)
+        self._asked: _Question | None = None
+        self._found: dict[str, Checked | SpecError] = {}
+        self._edited: str | None = None
+        self._wrong = Words(tone="wrong")
+        self._wrong.hide()
+        self.edits: dict[str, QPushButton] = {}
+        self.removes: dict[str, QPushButton] = {}
+        self.field = ConstraintField()
+        self.field.setPlaceholderText("an attribute, a comparison, a value")
+        self.field.entered.connect(self.enter_text)
+        self.field.textEdited.connect(lambda _text: self._wrong.hide())
+        self.add = QPushButton("A&dd")
+        self.add.setAutoDefault(False)
+        self.add.clicked.connect(self.enter_text)
+        self.undo = QPushButton("&Undo")
+        self.undo.setAutoDefault(False)
+        self.undo.setAccessibleDescription("Takes the last change of these constraints back")
+        self.undo.clicked.connect(self._undo)
+        shortcut = QShortcut(QKeySequence.StandardKey.Undo, self)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.activated.connect(self._undo)
+        self.empty = quiet(
+            f"Nothing is said yet: every combination of allowed values may be invented. {_EXAMPLES}"
+        )
+        inside = QWidget()
+        self._rows = QVBoxLayout(inside)
+        self._rows.setContentsMargins(0, 0, theme.GAP, 0)
+        self._rows.setSpacing(theme.NEAR)
+        line = QHBoxLayout()
+        line.setSpacing(theme.NEAR)
+        line.addLayout(labelled("What holds for e&verybody", self.field), 1)
+        for button in (self.add, self.undo):
+            line.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, theme.GAP, 0, 0)
+        column.setSpacing(theme.GAP)
+        column.addLayout(line)
+        column.addWidget(self._wrong)
+        column.addWidget(self.empty)
+        column.addWidget(scrolled(inside), 1)
+
+    def show_constraints(self) -> None:
+        """Show the constraints of the state, and hold them against the rows where that is due."""
+        state = self._desk.state
+        self.undo.setEnabled(state.constraints_can_be_undone)
+        self.empty.setVisible(not state.constraints)
+        try:
+            attributes = state.attributes()
+        except SpecError:
+            attributes = ()
+        self.field.attributes = attributes
+        self._show_rows()
+        if state.table is None or not attributes:
+            return
+        now = _Question(state.table, attributes, state.constraints)
+        if self._asked is None or not _same(self._asked, now):
+            self._asked = now
+            if now.constraints:
+                self._checker.ask(lambda: _check(now), self._take, self._say)
+
+    # -- answering ----------------------------------------------------------------------------
+
+    def enter_text(self) -> None:
+        """Add what is in the field, or put it in place of what is edited."""
+        text = self.field.text().strip()
+        if not text:
+            self.field.setFocus()
+            return
+        state = self._desk.state
+        try:
+            written = parse(text, state.attributes()).text
+        except SpecError as error:
+            self._say(error)
+            if isinstance(error, ConstraintError):
+                self.field.setFocus()
+                self.field.setCursorPosition(error.position)
+            return
+        kept = [written if each == self._edited else each for each in state.constraints]
+        self._change((*kept, written))
+        self._stop_editing()
+        self.field.setFocus()
+
+    def _edit(self, text: str) -> None:
+        self._edited = text
+        self.add.setText("&Done")
+        self.field.setText(text)
+        self.field.setFocus()
+
+    def _remove(self, text: str) -> None:
+        if text == self._edited:
+            self._stop_editing()
+        self._change(tuple(each for each in self._desk.state.constraints if each != text))
+        self.undo.setFocus()
+
+    def _undo(self) -> None:
+        if self._desk.state.undo_constraints():
+            self._stop_editing()
+            self.show_constraints()
+            self.changed.emit()
+
+    def _change(self, constraints: tuple[str, ...]) -> None:
+        self._desk.state.set_constraints(tuple(dict.fromkeys(constraints)))
+        self.show_constraints()
+        self.changed.emit()
+
+    def _stop_editing(self) -> None:
+        self._edited = None
+        self.add.setText("A&dd")
+        self.field.clear()
+        self._wrong.hide()
+
+    # -- showing ------------------------------------------------------------------------------
+
+    def _take(self, found: dict[str, Checked | SpecError]) -> None:
+        self._found = found
+        self._show_rows()
+
+    def _say(self, error: FairDeskError) -> None:
+        self._wrong.setText(" ".join(part for part in (error.why, error.remedy) if part))
+        self._wrong.show()
+
+    def _show_rows(self) -> None:
+        clear(self._rows)
+        self.edits, self.removes = {}, {}
+        order: list[QWidget] = [self.field, self.add, self.undo]
+        for text in self._desk.state.constraints:
+            self.edits[text] = self._button("Edit", text, self._edit)
+            self.removes[text] = self._button("Remove", text, self._remove)
+            self._rows.addWidget(self._row(text))
+            order += [self.edits[text], self.removes[text]]
+        self._rows.addStretch(1)
+        in_order(*order)
+
+    def _row(self, text: str) -> Card:
+        """Make what shows one constraint."""
+        words = Words(text, strong=True)
+        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        said = QVBoxLayout()
+        said.setSpacing(theme.TIGHT)
+        said.addWidget(words)
+        said.addWidget(self._standing(text))
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        row.addLayout(said, 1)
+        row.addWidget(self.edits[text], 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.removes[text], 0, Qt.AlignmentFlag.AlignTop)
+        card = Card(margin=theme.GAP)
+        card.body.addLayout(row)
+        return card
+
+    def _button(self, word: str, text: str, run: Callable[[str], None]) -> QPushButton:
+        button = QPushButton(word)
+        button.setAutoDefault(False)
+        button.setAccessibleName(f"{word} the constraint {text}")
+        button.clicked.connect(lambda _checked=False: run(text))
+        return button
+
+    def _standing(self, text: str) -> Words:
+        """Say how many rows keep a constraint."""
+        found = self._found.get(text)
+        if found is None:
+            return Words("Being held against the rows…", tone="quiet")
+        if isinstance(found, SpecError):
+            return Words(str(found), tone="wrong")
+        holds = found.total - found.broken
+        told = f"True for {number(holds)} of {number(found.total)} rows"
+        if found.undecided:
+            told += f" ({number(found.undecided)} of them cannot be decided: a cell is missing)"
+        if found.broken:
+            first = [number(each) for each in found.first[:5]]
+            rest = found.broken - len(first)
+            rows = [*first, f"{number(rest)} more"] if rest else first
+            word = "row" if found.broken == 1 else "rows"
+            told += f"; broken by {percent(found.broken, found.total)}: {word} {joined(rows)}"
+        return Words(f"{told}.", tone="wrong" if found.share > _MANY else "quiet")
+
+
+def _same(one: _Question, other: _Question) -> bool:
+    return (
+        one.table is other.table
+        and one.attributes == other.attributes
+        and one.constraints == other.constraints
+    )

@@ -1,0 +1,456 @@
+"""Step 3: the people. What may differ between them, and what must not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QPushButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.data.domain.domain import Domain, Role
+from fairdesk.data.domain.feasibility import check_admits
+from fairdesk.data.profiling.profile import suggest_protected
+from fairdesk.data.table import Column, Kind, Table
+from fairdesk.errors import SpecError
+from fairdesk.gui.kit import theme, tips
+from fairdesk.gui.kit.background import Latest
+from fairdesk.gui.kit.parts import Words, calm, clear, quiet, scrolled, short
+from fairdesk.gui.wizard.examining import Examined, examine, told
+from fairdesk.gui.wizard.page import Desk, Page
+from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
+from fairdesk.gui.wizard.people.constraints_editor import ConstraintsEditor
+from fairdesk.gui.wizard.preview import KINDS, TinyChart
+from fairdesk.gui.wizard.state import Choice, Step, compared_choices, compared_text
+from fairdesk.wording.words import listed, plural, quoted
+
+_ROLES = {Role.VARIES: "May vary", Role.PROTECTED: "Protected", Role.FIXED: "Never changes"}
+_ROLE_HINTS = {
+    Role.VARIES: "The search may change it to invent people.",
+    Role.PROTECTED: "It must not matter: all its values are tried on everybody.",
+    Role.FIXED: "It stays as it is in the data’s rows.",
+}
+#: The roles of what the model is not given.
+_UNSEEN = {Role.VARIES: "Not used", Role.PROTECTED: "Protected"}
+_UNSEEN_HINTS = {
+    Role.VARIES: "It plays no part in the audit.",
+    Role.PROTECTED: "It tells groups apart. No decision can hang on it, so it is never changed.",
+}
+#: The bars of the editor's chart.
+_BARS = 40
+
+
+class PeoplePage(Page):
+    """The third page."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(
+            desk,
+            Step.PEOPLE,
+            "People",
+            "Mark what must not matter as protected. Two people who differ in nothing else "
+            "should get the same decision.",
+        )
+        self._shown: tuple[Table | None, tuple[str, ...]] = (None, ())
+        self.roles: dict[str, QComboBox] = {}
+        self.allowed: dict[str, QPushButton] = {}
+        self.compared: dict[str, QComboBox] = {}
+        self.chips: dict[str, QPushButton] = {}
+        self._names: dict[str, Words] = {}
+        self._kinds: dict[str, Words] = {}
+        self._notes: dict[str, Words] = {}
+        self._examiner = Latest(self)
+        self._judge = Latest(self)
+        self._questioned: Domain | None = None
+        self._suggest = QWidget()
+        self._suggestions = QGridLayout(self._suggest)
+        self._suggestions.setContentsMargins(0, 0, 0, 0)
+        self._suggestions.setSpacing(theme.NEAR)
+        self._inside = QWidget()
+        self._rows = QGridLayout(self._inside)
+        self._rows.setContentsMargins(0, theme.GAP, theme.GAP, 0)
+        self._rows.setHorizontalSpacing(theme.WIDE)
+        self._rows.setVerticalSpacing(theme.NEAR)
+        self.constraints = ConstraintsEditor(desk)
+        self.constraints.changed.connect(self._constrained)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(scrolled(self._inside), "&Attributes")
+        self.tabs.addTab(self.constraints, "")
+        self._count = Words(strong=True)
+        self._off = Words()
+        self._start = quiet()
+        self._verdict = Words(tone="wrong")
+        self._unused = quiet()
+        self.body.addWidget(self._suggest)
+        self.body.addWidget(self.tabs, 1)
+        foot = QVBoxLayout()
+        foot.setSpacing(theme.TIGHT)
+        for words in (self._count, self._start, self._off, self._verdict, self._unused):
+            foot.addWidget(words)
+        self.body.addLayout(foot)
+
+    def enter(self) -> None:
+        """Show the attributes."""
+        super().enter()
+        state = self.state
+        now = (state.table, (*state.attribute_names(), "", *state.unseen_names()))
+        if now[0] is not self._shown[0] or now[1] != self._shown[1]:
+            self._shown = now
+            self._build()
+        self._show_all()
+        self._look()
+
+    def first_field(self) -> QWidget:
+        """Give what has the keyboard when the page comes on screen."""
+        return next(iter(self.roles.values()), self.tabs)
+
+    def inputs(self) -> Iterator[QWidget]:
+        """Give the suggestions, and the inputs of all rows from left to right."""
+        yield from self.chips.values()
+        for name in self._names:
+            for inputs in (self.allowed, self.roles, self.compared):
+                if name in inputs:
+                    yield inputs[name]
+
+    # -- building -----------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        clear(self._rows)
+        for widgets in (self.roles, self.allowed, self.compared):
+            widgets.clear()
+        for words in (self._names, self._kinds, self._notes):
+            words.clear()
+        table = self.state.table
+        if table is None:
+            return
+        for place, head in enumerate(("Attribute", "In the data", "Allowed", "Role", "Compared")):
+            self._rows.addWidget(_line(head), 0, place)
+        # of what is visible Qt would show, and lay out anew, each of hundreds of parts by itself
+        self._inside.hide()
+        seen, unseen = self.state.attribute_names(), self.state.unseen_names()
+        for row, name in enumerate(seen, start=1):
+            self._add(row, table.column(name))
+        if unseen:
+            told = quiet(
+                "The model is not given these columns. Protected, they tell groups apart: how such "
+                "groups fare can be measured and compared."
+            )
+            told.setContentsMargins(0, theme.GAP, 0, 0)
+            self._rows.addWidget(told, len(seen) + 1, 0, 1, 5)
+        for row, name in enumerate(unseen, start=len(seen) + 2):
+            self._add(row, table.column(name), seen=False)
+        self._inside.show()
+        for place, stretch in enumerate((4, 0, 4, 0, 3)):
+            self._rows.setColumnStretch(place, stretch)
+        self._rows.setRowStretch(self._rows.rowCount(), 1)
+        self._build_suggestions(table)
+        unused = tuple(name for name in self.state.unused_names() if name not in unseen)
+        self._unused.setVisible(bool(unused))
+        pronoun = "it" if len(unused) == 1 else "them"
+        self._unused.setText(
+            f"Not listed, because the model does not use {pronoun}: {_some(unused)}."
+        )
+
+    def _add(self, row: int, column: Column, *, seen: bool = True) -> None:
+        name = column.name
+        words = Words(short(name, 28), wrap=False)
+        words.setToolTip(tips.plain(name))
+        named = QVBoxLayout()
+        named.setSpacing(0)
+        named.addWidget(words)
+        self._kinds[name] = _line()
+        named.addWidget(self._kinds[name])
+        self._names[name] = words
+        self._rows.addLayout(named, row, 0)
+        self._rows.addWidget(TinyChart(name, self.desk.histograms.get(name, ())), row, 1)
+        if column.kind is Kind.TEXT:
+            self._rows.addWidget(_line("any text"), row, 2)
+            self._rows.addWidget(_line("Kept as it is"), row, 3)
+            return
+        button = QPushButton()
+        button.setAutoDefault(False)
+        button.clicked.connect(lambda _checked=False: self._edit(column))
+        self.allowed[name] = button
+        self._rows.addWidget(button, row, 2)
+        role = QComboBox()
+        hints = _ROLE_HINTS if seen else _UNSEEN_HINTS
+        for each, text in (_ROLES if seen else _UNSEEN).items():
+            role.addItem(text, each.value)
+            role.setItemData(role.count() - 1, hints[each], Qt.ItemDataRole.ToolTipRole)
+        role.setAccessibleName(f"Role of {name}")
+        role.activated.connect(lambda _index: self._choose_role(name, Role(role.currentData())))
+        calm(role)
+        self.roles[name] = role
+        self._rows.addWidget(role, row, 3)
+        self._rows.addLayout(self._comparison(column), row, 4)
+
+    def _comparison(self, column: Column) -> QVBoxLayout:
+        """Make what says which values are compared: a choice where there is one, else words."""
+        place = QVBoxLayout()
+        place.setSpacing(0)
+        self._notes[column.name] = _line()
+        place.addWidget(self._notes[column.name])
+        if column.kind.is_number:
+            combo = QComboBox()
+            combo.addItem("some across the range", userData=False)
+            combo.addItem("each value", userData=True)
+            combo.setAccessibleName(f"Compared values of {column.name}")
+            combo.activated.connect(
+                lambda _index: self._choose(
+                    column.name,
+                    replace(self.state.choice(column.name), every_value=bool(combo.currentData())),
+                )
+            )
+            calm(combo)
+            self.compared[column.name] = combo
+            place.addWidget(combo)
+        return place
+
+    def _build_suggestions(self, table: Table) -> None:
+        clear(self._suggestions)
+        names = [name for name in suggest_protected(table) if name in self.roles]
+        self._suggest.setVisible(bool(names))
+        self._suggestions.addWidget(Words("Often protected:", tone="quiet", wrap=False), 0, 0)
+        self.chips = {}
+        for place, name in enumerate(names[:8]):
+            chip = QPushButton()
+            chip.setCheckable(True)
+            chip.setAutoDefault(False)
+            chip.setAccessibleName(f"Protect {name}")
+            chip.setToolTip(tips.plain(f"Press to mark “{name}” as protected"))
+            chip.toggled.connect(partial(self._press, name))
+            self.chips[name] = chip
+            self._suggestions.addWidget(chip, place // 4, 1 + place % 4)
+        self._suggestions.setColumnStretch(5, 1)
+
+    # -- answering ----------------------------------------------------------------------------
+
+    def _press(self, name: str, pressed: bool) -> None:  # noqa: FBT001 - the signal's argument
+        self._choose_role(name, Role.PROTECTED if pressed else Role.VARIES)
+
+    def _choose_role(self, name: str, role: Role) -> None:
+        self._choose(name, replace(self.state.choice(name), role=role))
+
+    def _edit(self, column: Column) -> None:
+        state, table = self.state, self.state.table
+        if table is None:
+            return
+        follows = state.determined_by().get(column.name, "")
+        seen = state.attribute_names()
+        others = [name for name in seen if name in self.roles and name != column.name]
+        others = others if column.name in seen else []
+        counts = _counts(table, column) if column.kind.is_number else []
+        choice = state.choice(column.name)
+        takes = state.takes_missing(column.name)
+        dialog = AttributeDialog(column, choice, counts, others, follows, self, takes_missing=takes)
+        if dialog.exec():
+            state.determine(column.name, dialog.follows.currentData())
+            self._choose(column.name, dialog.choice())
+        dialog.deleteLater()
+
+    def _choose(self, name: str, choice: Choice) -> None:
+        self.state.choose(name, choice)
+        self._show(name, self.state.determined_by())
+        self._look()
+        self.changed.emit()
+
+    def _constrained(self) -> None:
+        self._show_all()
+        self._look()
+        self.changed.emit()
+
+    # -- looking through the rows ---------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Show who can be asked about; a large table is looked through in the background."""
+        state, table = self.state, self.state.table
+        self.constraints.show_constraints()
+        said = len(state.constraints)
+        self.tabs.setTabText(1, f"&What must hold ({said})" if said else "&What must hold")
+        self._verdict.hide()
+        self._off.hide()
+        self._count.setText(self._compared())
+        self._start.setText("")
+        if table is None:
+            return
+        try:
+            attributes, constraints = state.attributes(), state.constraints
+            unseen, examined = state.unseen(), state.examined()
+        except SpecError:
+            return
+        if examined is None:
+            self._start.setText("Counting the rows that can be asked about…")
+            self._examiner.ask(
+                lambda: examine(table, attributes, constraints, unseen),
+                self._examined,
+                self.banner.tell,
+            )
+        else:
+            self._tell(examined)
+
+    def _compared(self) -> str:
+        """Say in a line what is compared with what."""
+        state = self.state
+        protected = state.protected_names(state.attribute_names())
+        unseen = state.protected_names(state.unseen_names())
+        texts = state.text_names() if state.table is not None else ()
+        said = []
+        if protected:
+            count = f"{state.combinations():,} combinations"
+            said.append(f"{listed(protected)}: {count} are compared for every {state.person}.")
+        if unseen:
+            tell = "tells" if len(unseen) == 1 else "tell"
+            said.append(f"{listed(unseen)} {tell} groups apart.")
+        if not said and texts:
+            which = f"“{texts[0]}”" if len(texts) == 1 else "the texts"
+            said.append(
+                f"Nothing is protected, so only terms in {which} can be compared: sentences that "
+                "name different people."
+            )
+        return " ".join(said) or "Nothing is protected yet."
+
+    def _examined(self, examined: Examined) -> None:
+        self.state.set_examined(examined)
+        self._look()
+        self.changed.emit()
+
+    def _tell(self, examined: Examined) -> None:
+        domain, table = examined.domain, examined.table
+        if domain is None:
+            return
+        self._start.setText(told(examined, self.state.person))
+        if domain.obstacle and domain.grouping:
+            self._off.setText(
+                f"Searches for single {plural(self.state.person)} and proofs are off: "
+                f"{domain.obstacle}. Groups can be compared all the same."
+            )
+            self._off.show()
+        elif refused := self.state.refused(domain):
+            self._verdict.setText(refused)
+            self._verdict.show()
+        elif domain.ruled and not domain.obstacle and domain != self._questioned:
+            self._questioned = domain
+            self._judge.ask(
+                lambda: _judged(domain, table),
+                lambda error: self._judged(domain, error),
+                self.banner.tell,
+            )
+
+    def _judged(self, domain: Domain, error: SpecError | None) -> None:
+        if error is not None:
+            self.state.refuse(domain, error)
+            self._look()
+            self.changed.emit()
+
+    # -- showing ------------------------------------------------------------------------------
+
+    def _show_all(self) -> None:
+        follows = self.state.determined_by()
+        for name in self._names:
+            self._show(name, follows)
+
+    def _show(self, name: str, follow: dict[str, str]) -> None:
+        """Show what is decided about one attribute, given which follow which."""
+        state, table = self.state, self.state.table
+        if table is None:
+            return
+        column, choice = table.column(name), state.choice(name)
+        protected = choice.role is Role.PROTECTED
+        self._names[name].setFont(theme.scaled(self.font(), 1.0, strong=protected))
+        kind = KINDS[column.kind].lower()
+        if name not in self.roles:
+            self._kinds[name].setText(kind)
+            return
+        role = self.roles[name]
+        # what the model is not given has fewer roles
+        role.setCurrentIndex(max(role.findData(choice.role.value), 0))
+        if (chip := self.chips.get(name)) is not None:
+            self._show_chip(chip, name)
+        follows = follow.get(name, "")
+        note, allowed, several, unknown = "", "", False, False
+        try:
+            attribute = state.attribute(name)
+        except SpecError as error:
+            note = str(error)
+            allowed = "Change…"
+        else:
+            several, unknown = compared_choices(attribute), attribute.unknown
+            allowed = _allowed(column, choice)
+            if protected and not several:
+                note = compared_text(attribute)
+        if follows:
+            note = f"follows {quoted(follows)}"
+        missing = f"Unknown: {column.missing:,}" if unknown else f"{column.missing:,} missing"
+        self._kinds[name].setText(f"{kind}  ·  {missing}" if column.missing else kind)
+        button = self.allowed[name]
+        button.setText(allowed.replace("&", "&&"))
+        button.setAccessibleName(f"Allowed values of {name}: {allowed}")
+        self._notes[name].setText(short(note, 36))
+        self._notes[name].setToolTip(tips.plain(note))
+        self._notes[name].setVisible(bool(note))
+        if (combo := self.compared.get(name)) is not None:
+            combo.setVisible(protected and several and not follows)
+            combo.setCurrentIndex(int(choice.every_value))
+
+    def _show_chip(self, chip: QPushButton, name: str) -> None:
+        protected = self.state.choice(name).role is Role.PROTECTED
+        blocked = QSignalBlocker(chip)
+        chip.setChecked(protected)
+        del blocked
+        chip.setText(f"{'✓' if protected else '+'}  {short(name).replace('&', '&&')}")
+
+
+def _line(text: str = "") -> Words:
+    """Make one quiet line: a hundred rows of words that wrap would take seconds to lay out."""
+    return Words(text, tone="quiet", wrap=False)
+
+
+def _judged(domain: Domain, table: Table) -> SpecError | None:
+    """Say why nobody fulfils what a domain asks for, if so. Runs in the background."""
+    try:
+        check_admits(domain, domain.people(table))
+    except SpecError as error:
+        return error
+    return None
+
+
+def _counts(table: Table, column: Column) -> list[int]:
+    """Count the rows in equal parts of a number's range."""
+    codes = table.codes[:, table.index(column.name)]
+    counts, _ = np.histogram(codes[~np.isnan(codes)], _BARS, (column.low, column.high))
+    return [int(count) for count in counts]
+
+
+def _allowed(column: Column, choice: Choice) -> str:
+    """Say in a few words what is allowed of a column."""
+    if column.kind.is_number:
+        low, high = choice.limits or (column.low, column.high)
+        step = f", step {choice.step:g}" if choice.step else ""
+        return f"{_figure(low)} to {_figure(high)}{step}…"
+    chosen = [str(value) for value in choice.limits] if choice.limits else list(column.values)
+    total = len(column.values)
+    if len(chosen) < total:
+        return f"{len(chosen):,} of {total:,} values…"
+    together = ", ".join(chosen)
+    return f"{together}…" if len(together) <= 24 else f"all {total:,} values…"
+
+
+def _figure(value: float | str) -> str:
+    return f"{float(value):,.6g}"
+
+
+def _some(names: tuple[str, ...], most: int = 12) -> str:
+    """List names, or the first of many."""
+    if len(names) <= most:
+        return listed(names)
+    return f"{', '.join(map(quoted, names[:most]))} and {len(names) - most:,} others"

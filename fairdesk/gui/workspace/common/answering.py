@@ -1,0 +1,109 @@
+"""Which kind of question a run answers, and what it measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdesk.audit.catalogue.methods import (
+    METHODS,
+    Answers,
+    Method,
+    method_named,
+    unrepeatable,
+    why_off,
+)
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.results.events import ExcessChange, GroupGap, Likeness, Share
+from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording.figures import proven_of
+
+Run = RunRecord | RunState
+
+
+def method_of(run: Run) -> Method:
+    """Give the method of a run."""
+    return method_named(run.method if isinstance(run, RunState) else run.spec.method)
+
+
+def number_of(run: Run) -> int:
+    """Give the number of a run in the audit."""
+    return run.run_id if isinstance(run, RunState) else run.id
+
+
+def answering(runs: Sequence[RunRecord], kind: Answers) -> tuple[RunRecord, ...]:
+    """Pick the runs that answer a kind of question."""
+    return tuple(run for run in runs if method_of(run).answers is kind)
+
+
+def all_off(spec: AuditSpec, kind: Answers) -> tuple[str, ...]:
+    """Say why no method answers a kind of question here; empty where some does."""
+    methods = [each for each in METHODS.values() if each.answers is kind]
+    reasons = [why_off(each, spec.model, spec.domain) for each in methods]
+    if not all(reasons):
+        return ()
+    # one reason for all of them is told once
+    shared = [unrepeatable(each, spec.model.repeatability) for each in methods]
+    obstacle = spec.domain.obstacle or (shared[0] if all(shared) else "")
+    return (f"Off here: {obstacle}.",) if obstacle else tuple(reasons)
+
+
+def estimates(spec: AuditSpec) -> str:
+    """Name the method that estimates how common it is: another where the model wavers."""
+    usual, repeated = METHODS["estimate"], METHODS["repeats"]
+    off = unrepeatable(usual, spec.model.repeatability)
+    return repeated.key if off else usual.key
+
+
+def excesses(run: Run) -> tuple[ExcessChange, ...]:
+    """Give what a run that repeated its queries measured."""
+    return tuple(each for each in run.figures if isinstance(each, ExcessChange))
+
+
+def with_examples(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
+    """Pick the runs that look for examples, and those of another kind that have some."""
+    return tuple(run for run in runs if run.found or method_of(run).answers is Answers.EXAMPLES)
+
+
+def shares(run: Run) -> tuple[Share, ...]:
+    """Give the shares that a run measured, those of nobody left out."""
+    return tuple(each for each in run.figures if isinstance(each, Share) and each.people)
+
+
+def proves(run: Run) -> bool:
+    """Tell whether a run is to prove something."""
+    return method_of(run).answers is Answers.PROOF
+
+
+def can_go_on(run: Run) -> bool:
+    """Tell whether a run that is over could prove more if it were gone on with."""
+    told = proven_of(run.figures)
+    return (
+        proves(run)
+        and method_of(run).finishes
+        and run.state not in ("running", "paused")
+        and told is not None
+        and not told.exact
+    )
+
+
+def fall(run: Run) -> str:
+    """Write from what to what the chosen trial of a repair brought discrimination; may be empty."""
+    repair, best = mitigation_words.repair_of(run.figures), mitigation_words.chosen_of(run.figures)
+    if repair is None or best is None or best.number < 2:
+        return ""
+    first = mitigation_words.trial_of(run.figures, 1) or mitigation_words.trial_of(run.figures, 0)
+    ends = (mitigation_words.result(each, repair.target) for each in (first, best))
+    # without their intervals, and the unit once
+    before, after = (mitigation_words.measure_text(each).partition(" (")[0] for each in ends)
+    return f"{before.removesuffix('points').rstrip()} → {after}"
+
+
+def gaps(run: Run) -> tuple[GroupGap, ...]:
+    """Give the gaps between groups that a run measured."""
+    return tuple(each for each in run.figures if isinstance(each, GroupGap))
+
+
+def likenesses(run: Run) -> tuple[Likeness, ...]:
+    """Give what a run tells of perturbation sizes."""
+    return tuple(each for each in run.figures if isinstance(each, Likeness))

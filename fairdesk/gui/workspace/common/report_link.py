@@ -1,0 +1,34 @@
+"""“Show in the report”: from a finding to the page that tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QPushButton
+
+from fairdesk.gui.workspace.session.session import Session
+
+#: Keys of what the report may show; the first that it does show is gone to.
+Places = tuple[str, ...]
+_WHAT = "Show in the report"
+
+
+def report_link(
+    session: Session, places: Callable[[], Places], *, short: bool = False
+) -> QPushButton:
+    """Make the button.
+
+    Parameters
+    ----------
+    session : Session
+        The audit.
+    places : callable
+        Gives where to go when it is pressed; see `fairdesk.report.render.pdf.Preview.places`.
+    short : bool
+        Whether there is room for one word only.
+    """
+    button = QPushButton("Report" if short else _WHAT)
+    button.setAccessibleName(_WHAT)
+    button.setToolTip("Show the page of the report that tells of it")
+    button.clicked.connect(lambda: session.report_wanted.emit(places()))
+    return button

@@ -1,0 +1,126 @@
+"""Rules with their numbers: sorted by any column, copied, and as high as it has to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QTableWidget
+from PySide6.QtWidgets import QTableWidgetItem as Item
+
+from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.keys import shortcut
+
+_KEY = Qt.ItemDataRole.UserRole
+
+
+class Cell(NamedTuple):
+    """What a cell says, and what it is sorted by."""
+
+    text: str
+    key: float
+
+
+class _Item(Item):
+    def __lt__(self, other: Item) -> bool:
+        """Order numbers as numbers."""
+        return bool(self.data(_KEY) < other.data(_KEY))
+
+
+class RuleTable(QTableWidget):
+    """A table whose columns of words wrap: the page scrolls, not the table.
+
+    Parameters
+    ----------
+    name : str
+        Names it for all readers.
+    header : sequence of str
+        Of all columns.
+    wide : int
+        So many columns at the left are words, and share the room that numbers leave.
+    """
+
+    def __init__(self, name: str, header: Sequence[str], wide: int = 1) -> None:
+        super().__init__(0, len(header))
+        self._rows: tuple[tuple[Cell, ...], ...] = ()
+        self._wide = wide
+        self.setAccessibleName(name)
+        self.setAccessibleDescription("A click on a header sorts; Ctrl+C copies.")
+        self.setHorizontalHeaderLabels(list(header))
+        self.verticalHeader().hide()
+        self.setShowGrid(False)
+        self.setAlternatingRowColors(True)
+        self.setWordWrap(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setTabKeyNavigation(False)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        head = self.horizontalHeader()
+        head.setHighlightSections(False)
+        for place in range(len(header)):
+            words = place < wide
+            head.setSectionResizeMode(
+                place, QHeaderView.ResizeMode.Stretch if words else QHeaderView.ResizeMode.Fixed
+            )
+            if (title := self.horizontalHeaderItem(place)) is not None:
+                side = Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight
+                title.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        shortcut(self, QKeySequence.StandardKey.Copy, self.copy)
+
+    def show_rows(self, rows: Sequence[Sequence[Cell]]) -> None:
+        """Show other rows, in the order chosen before; else in their own."""
+        told = tuple(map(tuple, rows))
+        if told == self._rows:
+            return
+        self._rows = told
+        # while it sorts, a row would move away under the hand that fills it
+        self.setSortingEnabled(False)
+        self.setRowCount(len(told))
+        for row, cells in enumerate(told):
+            for place, cell in enumerate(cells):
+                item = _Item(cell.text)
+                item.setData(_KEY, cell.key)
+                side = (
+                    Qt.AlignmentFlag.AlignLeft
+                    if place < self._wide
+                    else Qt.AlignmentFlag.AlignRight
+                )
+                item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+                self.setItem(row, place, item)
+        if not self.horizontalHeader().isSortIndicatorShown():
+            self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
+        self.setSortingEnabled(True)
+        self._fit()
+
+    def copy(self) -> None:
+        """Copy the chosen rows, or all, with the header, for a spreadsheet."""
+        chosen = sorted({index.row() for index in self.selectedIndexes()})
+        lines = [[_text(self.horizontalHeaderItem(place)) for place in range(self.columnCount())]]
+        lines += [
+            [_text(self.item(row, place)) for place in range(self.columnCount())]
+            for row in chosen or range(self.rowCount())
+        ]
+        QApplication.clipboard().setText("\n".join("\t".join(line) for line in lines))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Break the words anew."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        head = self.horizontalHeader()
+        for place in range(self._wide, self.columnCount()):
+            wide = max(self.sizeHintForColumn(place), head.sectionSizeHint(place))
+            head.resizeSection(place, wide + theme.WIDE)
+        self.resizeRowsToContents()
+        for row in range(self.rowCount()):
+            self.setRowHeight(row, self.rowHeight(row) + theme.TIGHT)
+        edges = 2 * self.frameWidth() + 2
+        self.setFixedHeight(self.verticalHeader().length() + head.sizeHint().height() + edges)
+
+
+def _text(item: Item | None) -> str:
+    return "" if item is None else item.text()

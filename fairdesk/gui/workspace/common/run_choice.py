@@ -1,0 +1,99 @@
+"""Which of the runs a page tells of: the newest, unless the auditor chose another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox
+
+from fairdesk.audit.store.records import RunState
+from fairdesk.gui.kit.soon import Soon
+from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
+from fairdesk.gui.workspace.session.session import Session
+
+
+class RunChoice(QComboBox):
+    """The runs that belong to a page; hidden while there is no choice.
+
+    Parameters
+    ----------
+    session : Session
+        Has the runs.
+    belongs : callable
+        Says of a run whether the page tells of it.
+    name : str
+        Names it for all readers.
+
+    Signals
+    -------
+    told : RunRecord or RunState
+        This run is to be shown as it stands: at once when it is another one or over, and now and
+        then while it goes on.
+    """
+
+    told = Signal(object)
+
+    def __init__(self, session: Session, belongs: Callable[[Run], bool], name: str) -> None:
+        super().__init__()
+        self._session, self._belongs = session, belongs
+        self._latest: Run | None = None
+        self.setAccessibleName(name)
+        self.hide()
+        self._redraw = Soon(self, self._tell)
+        self.currentIndexChanged.connect(self._choose)
+        session.runs_changed.connect(self.take_runs)
+        session.live_changed.connect(self.follow)
+
+    @property
+    def shown(self) -> int | None:
+        """The number of the run that is shown."""
+        return None if self._latest is None else number_of(self._latest)
+
+    def open_run(self, number: int) -> None:
+        """Show a run by its number."""
+        position = self.findData(number)
+        if position >= 0:
+            self.setCurrentIndex(position)
+
+    def take_runs(self) -> None:
+        """List the runs; the newest is shown unless the auditor chose another."""
+        runs = [run for run in self._session.runs if self._belongs(run)]
+        if not runs:
+            return
+        newest_shown = self._latest is None or self.currentIndex() == self.count() - 1
+        wanted = runs[-1].id if newest_shown else self.shown
+        with QSignalBlocker(self):
+            self.clear()
+            for run in runs:
+                after = f", continues {run.spec.continues}" if run.spec.continues else ""
+                self.addItem(f"Run {run.id}: {method_of(run).title}{after}", run.id)
+            self.setCurrentIndex(self.findData(wanted))
+        self._choose()
+
+    def follow(self, state: RunState) -> None:
+        """Follow a run that belongs here, from its beginning."""
+        if not state.run_id or not self._belongs(state):
+            return
+        if self.findData(state.run_id) < 0:
+            with QSignalBlocker(self):
+                self.addItem(f"Run {state.run_id}: {method_of(state).title}", state.run_id)
+                self.setCurrentIndex(self.count() - 1)
+            self._take(state)
+        elif self.currentData() == state.run_id:
+            self._latest = state
+            self._redraw.ask()
+
+    def _choose(self) -> None:
+        number = self.currentData()
+        run = next((each for each in self._session.runs if each.id == number), None)
+        if run is not None:
+            self._take(run)
+
+    def _take(self, run: Run) -> None:
+        self._latest = run
+        self.setVisible(self.count() > 1)
+        self._tell()
+
+    def _tell(self) -> None:
+        self.told.emit(self._latest)

@@ -1,0 +1,83 @@
+"""What the pages about one run have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from fairdesk.gui.kit import parts
+from fairdesk.gui.workspace.common.answering import Run, method_of
+from fairdesk.gui.workspace.common.run_choice import RunChoice
+from fairdesk.gui.workspace.common.steps import OF_STATE
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.wording import words
+
+
+class RunPage(QWidget):
+    """A page about one run; while there is none, what one would tell.
+
+    A page of its own makes its widgets, then calls `_stack_up`, and shows a run in `_show_run`.
+
+    Parameters
+    ----------
+    session : Session
+        Has the runs.
+    belongs : callable
+        Says of a run whether the page tells of it.
+    name : str
+        Names the choice of the run for all readers.
+
+    Attributes
+    ----------
+    runs : RunChoice
+        Which run is shown.
+    """
+
+    def __init__(self, session: Session, belongs: Callable[[Run], bool], name: str) -> None:
+        super().__init__()
+        self._session = session
+        self._told: Run | None = None
+        self.runs = RunChoice(session, belongs, name)
+        self.runs.told.connect(self._take)
+        self._standing = parts.quiet()
+        self._banner = parts.Banner()
+        self._stack = QStackedWidget()
+
+    def _stack_up(self, empty: QWidget, full: QWidget) -> None:
+        """Lay the page out: what stands there without a run, and with one."""
+        self._stack.addWidget(empty)
+        self._stack.addWidget(full)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._stack)
+
+    def open_run(self, number: int) -> None:
+        """Show a run by its number."""
+        self.runs.open_run(number)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Show what has changed while the page was hidden."""
+        super().showEvent(event)
+        self._show()
+
+    def _take(self, run: Run) -> None:
+        self._told = run
+        self._stack.setCurrentIndex(1)
+        self._show()
+
+    def _show(self) -> None:
+        """Show the run as it stands, where somebody could see it."""
+        if self._told is not None and self.isVisible():
+            self._show_run(self._told)
+
+    def _show_run(self, run: Run) -> None:
+        raise NotImplementedError
+
+    def _say_standing(self, run: Run, spent: str, more: str = "") -> None:
+        """Say how the run stands, and what it spent."""
+        self._standing.setText(
+            f"{OF_STATE[run.state].value} {method_of(run).title}, {words.state_word(run.state)}: "
+            f"{spent}{words.duration(run.elapsed)}.{more}"
+        )

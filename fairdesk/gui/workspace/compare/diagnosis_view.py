@@ -1,0 +1,263 @@
+"""Does the search's estimate hold? True gradients against estimated ones, size by size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from fairdesk.audit.catalogue.methods import Answers
+from fairdesk.audit.store.records import RunState
+from fairdesk.gui.charts.chart import Drawing, Line, LineChart, Mark
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit.soon import Soon
+from fairdesk.gui.workspace.common.answering import Run, all_off, likenesses, method_of
+from fairdesk.gui.workspace.common.steps import OF_STATE
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.models.model import Capability
+from fairdesk.results.events import Likeness
+from fairdesk.wording import words
+
+_EXPLAINED = (
+    "A search that only sees the model’s answers estimates in which direction a score changes: it "
+    "moves one attribute by a small step, the perturbation size, and looks. Where the model tells "
+    "its true gradients, the estimate can be held against them: 1 is full agreement, 0 is none. "
+    "This tells how well the search works here, and nothing about discrimination."
+)
+_NO_GRADIENTS = (
+    "This model does not tell its gradients, so that the estimate cannot be held against the "
+    "truth. What can be tried is how much a short search finds with each perturbation size."
+)
+
+
+def size_text(size: float) -> str:
+    """Write a perturbation size with two figures: ``0.032``."""
+    return f"{float(f'{size:.2g}'):g}"
+
+
+def agreement(figures: Sequence[Likeness]) -> Drawing:
+    """Draw the cosine similarities, a line with points for each kind."""
+    shown = [each for each in figures if each.gradients is not None]
+    places = np.arange(len(shown), dtype=np.float64)
+    kinds = (
+        ("gradients", [each.gradients for each in shown]),
+        ("directions", [each.directions for each in shown]),
+        ("odds", [each.probabilities for each in shown]),
+    )
+    lines = tuple(
+        Line(
+            name,
+            places,
+            np.array(values, dtype=np.float64),
+            f"series {place}",
+            dashed=place > 0,
+            mark=Mark.POINTS,
+        )
+        for place, (name, values) in enumerate(kinds)
+        if shown and None not in values
+    )
+    least = min((float(line.y.min()) for line in lines), default=0.0)
+    return Drawing(
+        title="Agreement with the true gradients",
+        x_title="perturbation size",
+        y_title="cosine similarity",
+        lines=lines,
+        y_digits=2,
+        y_low=-1.0 if least < 0 else 0.0,
+        y_high=1.0,
+        x_names=tuple(size_text(each.size) for each in shown),
+    )
+
+
+def sweep(figures: Sequence[Likeness]) -> Drawing:
+    """Draw what a short search found with each size, as bars."""
+    places = np.arange(len(figures), dtype=np.float64)
+    found = np.array([each.found for each in figures], dtype=np.float64)
+    return Drawing(
+        title="Found by a short search",
+        x_title="perturbation size",
+        y_title="found",
+        lines=(Line("found", places, found, "bar", mark=Mark.BARS),) if figures else (),
+        x_names=tuple(size_text(each.size) for each in figures),
+    )
+
+
+def conclusions(figures: Sequence[Likeness]) -> list[str]:
+    """Say how well the estimate holds, and which size serves best."""
+    if not figures:
+        return []
+    said = []
+    compared = [each for each in figures if each.gradients is not None]
+    if compared:
+        best = max(compared, key=lambda each: each.gradients or 0.0)
+        size = size_text(best.size)
+        for what, value in (
+            ("gradients", best.gradients),
+            ("directions", best.directions),
+            ("odds of moving an attribute", best.probabilities),
+        ):
+            if value is not None:
+                said.append(
+                    f"At size {size} the estimated {what} {_agree(value)} the true ones "
+                    f"({value:.2f} of 1)."
+                )
+    most = max(figures, key=lambda each: each.found)
+    if most.found:
+        said.append(
+            f"A short search found most with size {size_text(most.size)}: "
+            f"{words.number(most.found)} among {words.number(most.tried)} tried."
+        )
+    else:
+        said.append("No short search found anybody, with any size.")
+    return said
+
+
+def _agree(cosine: float) -> str:
+    if cosine >= 0.9:
+        return "agree with"
+    if cosine >= 0.5:
+        return "mostly agree with"
+    if cosine > 0.1:
+        return "hardly agree with"
+    return "do not agree with"
+
+
+class DiagnosisView(QWidget):
+    """The newest diagnosis.
+
+    Signals
+    -------
+    start
+        A diagnosis is wanted.
+    """
+
+    start = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._told: Run | None = None
+        self._standing = parts.quiet()
+        self._banner = parts.Banner()
+        self._first = parts.Words(size=1.2, strong=True)
+        self._more = parts.Words()
+        self._none = parts.quiet(_NO_GRADIENTS)
+        self.agreement, self.sweep = LineChart(), LineChart()
+        for chart in (self.agreement, self.sweep):
+            chart.setMinimumHeight(240)
+            chart.said.connect(session.said)
+            chart.failed.connect(session.failed)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._make_empty())
+        self._stack.addWidget(self._make_full())
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._stack)
+        self._redraw = Soon(self, self._show)
+        session.runs_changed.connect(self._take_runs)
+        session.live_changed.connect(self._go_on)
+        self._take_runs()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Show what has changed while nobody looked."""
+        super().showEvent(event)
+        self._show()
+
+    def _make_empty(self) -> QWidget:
+        gradients = Capability.GRADIENTS in self._session.spec.model.can
+        button = self._make_button("C&heck it")
+        return parts.empty_page(
+            "Not checked yet",
+            _EXPLAINED if gradients else _NO_GRADIENTS,
+            parts.why_not(button, all_off(self._session.spec, Answers.DIAGNOSIS)),
+            button,
+        )
+
+    def _make_full(self) -> QWidget:
+        head = QHBoxLayout()
+        head.addWidget(parts.title("Does the search’s estimate hold?"), 1)
+        head.addWidget(self._make_button("C&heck again"), 0, Qt.AlignmentFlag.AlignTop)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(theme.PAGE, theme.WIDE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addLayout(head)
+        for widget in (
+            parts.quiet(_EXPLAINED),
+            self._banner,
+            self._standing,
+            self._none,
+            self._first,
+            self._more,
+        ):
+            column.addWidget(widget)
+        column.addSpacing(theme.NEAR)
+        charts = QHBoxLayout()
+        charts.setSpacing(theme.PAGE)
+        self._agreement_side = _titled("Agreement with the true gradients", self.agreement)
+        charts.addWidget(self._agreement_side, 1)
+        charts.addWidget(_titled("Found by a short search", self.sweep), 1)
+        column.addLayout(charts)
+        column.addStretch(1)
+        return parts.scrolled(inside)
+
+    def _make_button(self, text: str) -> QPushButton:
+        button = QPushButton(text)
+        button.clicked.connect(self.start)
+        return button
+
+    def _take_runs(self) -> None:
+        for run in reversed(self._session.runs):
+            if method_of(run).answers is Answers.DIAGNOSIS:
+                self._take(run)
+                return
+
+    def _go_on(self, state: RunState) -> None:
+        if not state.run_id or method_of(state).answers is not Answers.DIAGNOSIS:
+            return
+        self._told = state
+        self._stack.setCurrentIndex(1)
+        self._redraw.ask()
+
+    def _take(self, run: Run) -> None:
+        self._told = run
+        self._stack.setCurrentIndex(1)
+        self._show()
+
+    def _show(self) -> None:
+        run = self._told
+        if run is None or not self.isVisible():
+            return
+        told = likenesses(run)
+        self._standing.setText(
+            f"{OF_STATE[run.state].value} {words.state_word(run.state).capitalize()}: "
+            f"{words.number(run.queries)} rows sent to the model, {words.duration(run.elapsed)}"
+        )
+        if run.state == "failed":
+            again = (("Check again", self.start.emit),)
+            self._banner.say("The run failed; what it measured is kept.", run.message, again)
+        else:
+            self._banner.clear()
+        first, *more = conclusions(told) or ["Nothing is measured yet."]
+        self._first.setText(first)
+        self._more.setText(" ".join(more))
+        self._more.setVisible(bool(more))
+        with_gradients = any(each.gradients is not None for each in told)
+        self._none.setVisible(bool(told) and not with_gradients)
+        self._agreement_side.setVisible(with_gradients)
+        if with_gradients:
+            self.agreement.draw(agreement(told))
+        self.sweep.draw(sweep(told))
+
+
+def _titled(text: str, chart: LineChart) -> QWidget:
+    side = QWidget()
+    column = QVBoxLayout(side)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(theme.NEAR)
+    column.addWidget(parts.heading(text))
+    column.addWidget(chart)
+    return side

@@ -1,0 +1,502 @@
+"""Several runs beside each other: what each found, and whether searches can trust estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QProgressBar,
+    QPushButton,
+    QStackedWidget,
+    QTableWidget,
+    QTableWidgetItem,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.audit.store.store import Store
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.charts.chart import LineChart
+from fairdesk.gui.charts.upset import UpSetChart
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit.background import Latest
+from fairdesk.gui.kit.soon import Soon
+from fairdesk.gui.workspace.common.answering import all_off, answering
+from fairdesk.gui.workspace.common.short_table import short_table
+from fairdesk.gui.workspace.common.steps import OF_STATE
+from fairdesk.gui.workspace.compare.comparing import (
+    HEADER,
+    Curve,
+    alone_cells,
+    budget_text,
+    cautions,
+    cells,
+    curves_of,
+    lessons,
+    overlaps_of,
+    run_label,
+)
+from fairdesk.gui.workspace.compare.diagnosis_view import DiagnosisView
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.wording import words
+
+if TYPE_CHECKING:
+    from fairdesk.audit.runs.comparison import Comparison
+
+#: Milliseconds between two looks at how far the reading is.
+_LOOK = 150
+_HEADS = ("Run", "Method", "State", "Seed", "Budget", "Found")
+_NUMBERS = (3, 5)
+
+
+class _OvertakenError(FairDeskError):
+    """Other runs were chosen while these were read."""
+
+
+class ComparePage(QWidget):
+    """Runs beside each other.
+
+    Signals
+    -------
+    compare_methods, diagnose
+        Runs of several methods, or a diagnosis, are wanted.
+    """
+
+    compare_methods = Signal()
+    diagnose = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.diagnosis = DiagnosisView(session)
+        self.diagnosis.start.connect(self.diagnose)
+        self.runs = RunsView(session)
+        self.runs.compare_methods.connect(self.compare_methods)
+        self._tabs = QTabWidget()
+        self._tabs.setDocumentMode(True)
+        self._tabs.addTab(self.runs, "What each run &found")
+        self._tabs.addTab(self.diagnosis, "Does the search’s &estimate hold?")
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, theme.NEAR, 0, 0)
+        outer.addWidget(self._tabs)
+
+    def show_runs(self) -> None:
+        """Show the comparison."""
+        self._tabs.setCurrentWidget(self.runs)
+
+    def show_diagnosis(self) -> None:
+        """Show the diagnosis."""
+        self._tabs.setCurrentWidget(self.diagnosis)
+
+
+class RunsView(QWidget):
+    """The chosen runs: chart, overlaps, table, and what is to be learned.
+
+    Signals
+    -------
+    compare_methods
+        Runs of several methods are wanted.
+    """
+
+    compare_methods = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._chosen: tuple[int, ...] = ()
+        self._by_hand = False
+        self._compared: Comparison | None = None
+        self._curves: dict[int, Curve] = {}
+        self._wanted: object = None
+        self._read = 0.0
+        self._latest = Latest(self)
+        self._list = _RunList()
+        self._list.chosen.connect(self._choose_by_hand)
+        self._queue = parts.Words(tone="accent", strong=True)
+        self._queue.hide()
+        self._lesson = parts.Words(size=1.2, strong=True)
+        self._more = parts.Words()
+        self._caution = parts.quiet()
+        self._reading = QProgressBar()
+        self._reading.setRange(0, 100)
+        self._reading.setFixedHeight(10)
+        self._reading.setTextVisible(False)
+        self._reading.setAccessibleName("Reading what the runs found")
+        self._reading.hide()
+        self._banner = parts.Banner()
+        self.chart = LineChart()
+        self.chart.setMinimumHeight(240)
+        self.overlaps = UpSetChart()
+        for each in (self.chart, self.overlaps):
+            each.said.connect(session.said)
+            each.failed.connect(session.failed)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._make_empty())
+        self._stack.addWidget(self._make_full())
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._stack)
+        self._redraw = Soon(self, self._draw)
+        self._look = QTimer(self)
+        self._look.setInterval(_LOOK)
+        self._look.timeout.connect(self._show_reading)
+        session.runs_changed.connect(self._take_runs)
+        session.live_changed.connect(self._go_on)
+        self._take_runs()
+
+    def choose(self, numbers: Collection[int]) -> None:
+        """Compare these runs."""
+        self._by_hand = True
+        self._list.check(numbers)
+        self._compare(tuple(numbers))
+
+    def choose_beside(self, number: int) -> None:
+        """Let the auditor choose what to compare a run with."""
+        self.choose((number,))
+        self._list.setFocus()
+
+    def say_queue(self, text: str) -> None:
+        """Say which of several runs is under way; an empty text hides that."""
+        self._queue.setText(text)
+        self._queue.setVisible(bool(text))
+        self._compare(self._chosen)
+        if text:
+            self._stack.setCurrentIndex(1)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Compare what was chosen while nobody looked."""
+        super().showEvent(event)
+        self._compare(self._chosen)
+
+    # Parts
+
+    def _make_empty(self) -> QWidget:
+        button = QPushButton("&Compare methods…")
+        button.clicked.connect(self.compare_methods)
+        reasons = all_off(self._session.spec, Answers.EXAMPLES)
+        return parts.empty_page(
+            "Nothing to compare yet",
+            "Searches differ in whom they find. Let two or more run with the same budget: what "
+            "each found, what only one of them found, and at what price, will stand here.",
+            parts.why_not(button, reasons),
+            button,
+        )
+
+    def _make_full(self) -> QWidget:
+        button = QPushButton("&Compare methods…")
+        button.setToolTip("Run several methods with the same budget")
+        button.clicked.connect(self.compare_methods)
+        head = QHBoxLayout()
+        head.addWidget(parts.title("Compare"), 1)
+        head.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        self._made = QVBoxLayout()
+        self._made.setSpacing(theme.GAP)
+        self._results = QWidget()
+        results = QVBoxLayout(self._results)
+        results.setContentsMargins(0, 0, 0, 0)
+        results.setSpacing(theme.GAP)
+        for widget in (self._lesson, self._more, self._caution):
+            widget.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            results.addWidget(widget)
+        results.addSpacing(theme.NEAR)
+        self._by_rows, self._by_time = self.chart.add_choice(
+            (
+                ("Against rows sent", "Show found against rows sent to the model"),
+                ("Over time", "Show found against seconds"),
+            ),
+            self._draw,
+        )
+        self._chart_title = parts.heading("Found, run by run")
+        results.addWidget(self._chart_title)
+        results.addWidget(self.chart)
+        self._after = QWidget()
+        after = QVBoxLayout(self._after)
+        after.setContentsMargins(0, theme.NEAR, 0, 0)
+        after.setSpacing(theme.GAP)
+        after.addWidget(parts.heading("Found by which runs"))
+        after.addWidget(
+            parts.quiet(
+                "A bar counts those found by exactly the runs that have a dot below it: a single "
+                "dot, by that run and no other."
+            )
+        )
+        after.addWidget(self.overlaps)
+        after.addLayout(self._made)
+        results.addWidget(self._after)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(theme.PAGE, theme.WIDE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addLayout(head)
+        column.addWidget(self._queue)
+        column.addWidget(parts.quiet("Choose two or more runs (Space checks one)."))
+        column.addWidget(self._list)
+        column.addWidget(self._banner)
+        column.addWidget(self._reading)
+        column.addWidget(self._results)
+        column.addStretch(1)
+        return parts.scrolled(inside)
+
+    # What happens
+
+    def _take_runs(self) -> None:
+        """List the runs that are over; the newest of each method are compared at first."""
+        runs = answering(self._session.runs, Answers.EXAMPLES)
+        self._list.show_runs(runs)
+        if not self._by_hand:
+            newest = {run.spec.method: run.id for run in runs}
+            picked = newest.values() if len(newest) > 1 else [run.id for run in runs[-2:]]
+            self._chosen = tuple(picked)
+        self._list.check(self._chosen)
+        if len(runs) > 1:
+            self._stack.setCurrentIndex(1)
+        self._compare(self._chosen)
+
+    def _choose_by_hand(self) -> None:
+        self._by_hand = True
+        self._compare(self._list.checked())
+
+    def _compare(self, numbers: tuple[int, ...]) -> None:
+        """Read and compare runs, off the window's thread; what was asked before is dropped."""
+        self._chosen = numbers
+        self._ask_curves()
+        records = tuple(run for run in self._session.runs if run.id in numbers)
+        few = len(records) < 2
+        if few:
+            self._drop()
+            self._compared = None
+            waiting = not self._queue.isHidden()
+            self._lesson.setText("" if waiting else "Choose at least two runs to compare.")
+            self._more.setText("")
+            self._caution.setText("")
+            self._after.hide()
+        if few or not self.isVisible():
+            return
+        if self._compared is not None and self._compared.runs == records:
+            self._show(self._compared)
+            return
+        if self._wanted == records:
+            return
+        self._wanted, self._read = records, 0.0
+        self._lesson.setText("Comparing what they found…")
+        self._more.setText("")
+        self._caution.setText("")
+        path: Path = self._session.path
+
+        def watch(share: float) -> None:
+            if self._wanted is not records:
+                raise _OvertakenError(
+                    "Other runs are compared now.", remedy="Nothing is to be done."
+                )
+            self._read = share
+
+        def work() -> Comparison:
+            # numeric parts that a window opens without
+            from fairdesk.audit.runs.comparison import compare  # noqa: PLC0415 - see above
+
+            with Store.open(path) as store:
+                return compare(store, [run.id for run in records], watch=watch)
+
+        self._look.start()
+        self._latest.ask(work, self._show, self._fail)
+
+    def _drop(self) -> None:
+        self._wanted = None
+        self._latest.drop()
+        self._look.stop()
+        self._reading.hide()
+
+    def _show_reading(self) -> None:
+        self._reading.show()
+        self._reading.setValue(round(100 * self._read))
+
+    def _fail(self, error: FairDeskError) -> None:
+        self._drop()
+        self._lesson.setText("")
+        self._banner.tell(error)
+
+    def _ask_curves(self) -> None:
+        """Read how the chosen runs went, as far as that is not known."""
+        missing = [number for number in self._chosen if number not in self._curves]
+        if not missing:
+            self._draw()
+            return
+        self._session.store.ask(
+            lambda store: {number: store.progress(number) for number in missing},
+            self._take_curves,
+            key="compared curves",
+        )
+
+    def _take_curves(self, curves: dict[int, Curve]) -> None:
+        self._curves.update(curves)
+        self._draw()
+
+    def _show(self, comparison: Comparison) -> None:
+        self._look.stop()
+        self._reading.hide()
+        self._banner.clear()
+        self._wanted, self._compared = None, comparison
+        many = self._session.many
+        first, *more = lessons(comparison, many)
+        self._lesson.setText(first)
+        self._more.setText(" ".join(more))
+        self._more.setVisible(bool(more))
+        warned = cautions(comparison.runs)
+        self._caution.setText(warned)
+        self._caution.setVisible(bool(warned))
+        self.overlaps.draw(overlaps_of(comparison, many))
+        self._after.show()
+        self._show_tables(comparison)
+        self._draw()
+
+    def _show_tables(self, comparison: Comparison) -> None:
+        parts.clear(self._made)
+        self._made.addWidget(parts.heading("Run by run"))
+        self._made.addWidget(
+            short_table("Runs compared", HEADER, cells(comparison), right=range(1, 7), wide=0)
+        )
+        many = self._session.many
+        self._made.addWidget(
+            parts.quiet(
+                f"The {many} in the data were divided into {len(comparison.sizes)} groups of alike "
+                "ones; a group is reached when somebody found is nearest to it. A search that "
+                "reaches few looks into one corner only."
+            )
+        )
+        names = words.protected_names(self._session.spec.domain)
+        if len(names) < 2:
+            return
+        self._made.addWidget(parts.heading("Enough by itself"))
+        self._made.addWidget(
+            parts.quiet(
+                "Of the found, how many get another decision when this attribute alone changes."
+            )
+        )
+        self._made.addWidget(
+            short_table(
+                "Found, by the protected attribute that is enough",
+                ("Run", *names),
+                alone_cells(comparison),
+                right=range(1, len(names) + 1),
+                wide=0,
+            )
+        )
+
+    def _go_on(self, state: RunState) -> None:
+        if state.run_id and self.isVisible():
+            self._redraw.ask()
+
+    def _draw(self) -> None:
+        """Draw the chosen runs' lines, and that of a search that is under way."""
+        if not self.isVisible():
+            return
+        curves = [
+            (run_label(run.id, run.spec), self._curves[run.id])
+            for run in self._session.runs
+            if run.id in self._chosen and run.id in self._curves
+        ]
+        live, asked = self._session.live, self._session.live_spec
+        searches = asked is not None and METHODS[asked.method].answers is Answers.EXAMPLES
+        if live is not None and asked is not None and searches and live.run_id:
+            name = run_label(live.run_id, asked)
+            curves.append((name, self._session.driver.progress()))
+        self.chart.draw(curves_of(curves, by_time=self._by_time.isChecked()))
+        self._chart_title.setVisible(bool(curves))
+        self.chart.setVisible(bool(curves))
+
+
+class _RunList(QTableWidget):
+    """The runs that can be compared, each with a check box.
+
+    Signals
+    -------
+    chosen
+        The auditor checked or unchecked one.
+    """
+
+    chosen = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(0, len(_HEADS))
+        self._boxes: dict[int, QTableWidgetItem] = {}
+        self.setAccessibleName("Runs to compare")
+        self.setAccessibleDescription("Space checks a run, or takes the check away.")
+        self.setHorizontalHeaderLabels(list(_HEADS))
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
+        self.setShowGrid(False)
+        self.setAlternatingRowColors(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setTabKeyNavigation(False)
+        self.setItemDelegate(parts.Padded(self))
+        head = self.horizontalHeader()
+        head.setHighlightSections(False)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for place in _NUMBERS:
+            if (title := self.horizontalHeaderItem(place)) is not None:
+                title.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.itemChanged.connect(lambda _item: self.chosen.emit())
+
+    def show_runs(self, runs: tuple[RunRecord, ...]) -> None:
+        """List runs; nothing is checked."""
+        with QSignalBlocker(self):
+            self._boxes = {}
+            self.setRowCount(len(runs))
+            for row, run in enumerate(runs):
+                self._fill(row, run)
+            if runs:
+                # Space needs a cell that is current
+                self.setCurrentCell(max(self.currentRow(), 0), 0)
+                self.clearSelection()
+        line = self.verticalHeader().defaultSectionSize()
+        most = min(len(runs), 8)
+        self.setFixedHeight(
+            line * most + self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth() + 2
+        )
+
+    def check(self, numbers: Collection[int]) -> None:
+        """Check these runs and no others."""
+        on, off = Qt.CheckState.Checked, Qt.CheckState.Unchecked
+        with QSignalBlocker(self):
+            for number, box in self._boxes.items():
+                box.setCheckState(on if number in numbers else off)
+        self.viewport().update()
+
+    def checked(self) -> tuple[int, ...]:
+        """Give the numbers of the runs that are checked."""
+        on = Qt.CheckState.Checked
+        return tuple(number for number, box in self._boxes.items() if box.checkState() == on)
+
+    def _fill(self, row: int, run: RunRecord) -> None:
+        texts = (
+            str(run.id),
+            METHODS[run.spec.method].title,
+            f"{OF_STATE[run.state].value} {words.state_word(run.state)}",
+            str(run.spec.seed),
+            budget_text(run.spec.budget),
+            words.number(run.found),
+        )
+        for place, text in enumerate(texts):
+            item = QTableWidgetItem(text)
+            side = Qt.AlignmentFlag.AlignRight if place in _NUMBERS else Qt.AlignmentFlag.AlignLeft
+            item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            if place == 0:
+                self._boxes[run.id] = item
+                item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+                item.setCheckState(Qt.CheckState.Unchecked)
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, run_label(run.id, run.spec))
+            self.setItem(row, place, item)

@@ -1,0 +1,1 @@
+"""The page of groups, and its tables of group metrics."""

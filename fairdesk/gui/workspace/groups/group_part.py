@@ -1,0 +1,349 @@
+"""One table of groups with its sentence, its pictures, its error rates, and its calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QVBoxLayout, QWidget
+
+from fairdesk.groups.metrics.outcomes import wilson
+from fairdesk.gui.charts import group_marks
+from fairdesk.gui.charts.chart import Drawing, Line, LineChart, Mark
+from fairdesk.gui.charts.forest_plot import Forest, ForestPlot
+from fairdesk.gui.charts.heat_map import Heat, HeatMap
+from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
+from fairdesk.gui.workspace.common.statement import Statement
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.wording import words
+from fairdesk.wording.groups import Column, columns, table_sentences, table_title
+
+#: The columns of the tables that Local Law 144 asks for; they come first.
+LAW = ("people", "rate", "impact")
+#: What else can be shown of each group, by what it is called.
+MORE = {
+    "Share and count": ("share", "favourable"),
+    "Interval of the rate": ("interval",),
+    "Four-fifths screening": ("screened",),
+    "Shortfall": ("shortfall",),
+    "Difference with its interval": ("difference",),
+    "Test, p and corrected p": ("test", "p", "holm"),
+    "Mean score and SMD": ("mean", "smd"),
+}
+#: The columns of the second table, with labels.
+ERRORS = ("tpr", "fpr", "precision", "accuracy", "equal", "odds")
+#: By what number of a group a column is sorted.
+_SORTED_BY = {
+    "interval": "low",
+    "impact": "impact_ratio",
+    "screened": "impact_ratio",
+    "test": "z",
+    "mean": "mean_score",
+    "tpr": "true_positive_rate",
+    "fpr": "false_positive_rate",
+    "equal": "equal_opportunity",
+    "odds": "average_odds",
+}
+#: A table of more rows than this scrolls by itself.
+_ROWS = 16
+#: A name in a table is at most so many times as wide as a line is high; a tooltip has the whole.
+_LETTERS = 14
+#: So many groups are drawn by their calibration.
+_CALIBRATED = 5
+
+
+class FigureTable(RuleTable):
+    """The figures of groups: cells are walked with the arrow keys, columns sort.
+
+    Signals
+    -------
+    chosen : int, Column
+        A figure is chosen: the group's place in the table, and the column.
+    """
+
+    chosen = Signal(int, object)
+
+    def __init__(self, name: str, table: GroupTable, shown: Sequence[Column]) -> None:
+        self._columns = tuple(shown)
+        self._needed: list[int] = []
+        super().__init__(name, [column.head for column in shown], len(table.attributes))
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
+        self.setWordWrap(False)
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setAccessibleDescription(
+            "Arrow keys walk the figures; how each came is told below. A click on a header sorts; "
+            "Ctrl+C copies."
+        )
+        self.show_groups(table)
+        self.currentCellChanged.connect(self._tell)
+        self.cellClicked.connect(self._tell)
+
+    def show_groups(self, table: GroupTable) -> None:
+        """Show the groups of a table with the same columns."""
+        cells = [self._cells(table, line, place) for place, line in enumerate(table.lines)]
+        self._needed = self._room(cells)
+        with QSignalBlocker(self):
+            self.show_rows(cells)
+        for row in range(self.rowCount()):
+            for place in range(self._wide):
+                if (item := self.item(row, place)) is not None:
+                    item.setToolTip(tips.plain(item.text()))
+
+    def mark(self, place: int, column: Column) -> None:
+        """Go to a figure, without telling of it."""
+        row = next((row for row in range(self.rowCount()) if self._place(row) == place), None)
+        if row is not None:
+            with QSignalBlocker(self):
+                self.setCurrentCell(row, self._columns.index(column))
+
+    def _cells(self, table: GroupTable, line: GroupLine, place: int) -> list[Cell]:
+        """Write a group: by its values it is sorted as in the table, by a figure as that is."""
+        cells = [Cell(column.text(table, line), -place) for column in self._columns]
+        for at, column in enumerate(self._columns[self._wide :], self._wide):
+            value = getattr(line, _SORTED_BY.get(column.key, column.key))
+            # what is undefined stands below all numbers
+            cells[at] = Cell(cells[at].text, float("-inf") if value is None else float(value))
+        return cells
+
+    def _place(self, row: int) -> int:
+        """Give the place in the table of the group in a row, which may be sorted."""
+        item = self.item(row, 0)
+        return -1 if item is None else int(-item.data(Qt.ItemDataRole.UserRole))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 - Qt's name
+        """Let the wheel scroll the page, unless the keyboard is in the table."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def _tell(self, row: int, column: int, *_before: int) -> None:
+        if 0 <= row < self.rowCount() and 0 <= column < len(self._columns):
+            self.chosen.emit(self._place(row), self._columns[column])
+
+    def _fit(self) -> None:
+        """Give numbers their room and words the rest; where that is too little, scroll."""
+        head = self.horizontalHeader()
+        tight = sum(self._needed) > self.viewport().width()
+        for place, wide in enumerate(self._needed):
+            stretched = place < self._wide and not tight
+            mode = QHeaderView.ResizeMode.Stretch if stretched else QHeaderView.ResizeMode.Fixed
+            head.setSectionResizeMode(place, mode)
+            head.resizeSection(place, wide)
+        high = self.verticalHeader().defaultSectionSize()
+        bar = self.horizontalScrollBar().sizeHint().height() if tight else 0
+        edges = 2 * self.frameWidth() + 2
+        rows = min(self.rowCount(), _ROWS)
+        self.setFixedHeight(rows * high + head.sizeHint().height() + edges + bar)
+
+    def _room(self, cells: Sequence[Sequence[Cell]]) -> list[int]:
+        """Give how wide each column has to be."""
+        wide, most = self.fontMetrics().horizontalAdvance, _LETTERS * self.fontMetrics().height()
+        room = []
+        for place, column in enumerate(self._columns):
+            texts = {column.head, *(row[place].text for row in cells)}
+            needed = max(map(wide, texts)) + theme.WIDE
+            room.append(min(needed, most) if place < self._wide else needed)
+        return room
+
+
+def calibration(table: GroupTable) -> Drawing:
+    """Draw what was true of people by what was expected, a line per group; the largest groups."""
+    drawn = sorted(_calibrated(table), key=lambda line: -line.people)[:_CALIBRATED]
+    lines = []
+    for number, line in enumerate(drawn):
+        told = sorted(line.calibration, key=lambda each: each.expected)
+        ends = [wilson(round(each.observed * each.people), each.people) for each in told]
+        low, high = 100 * np.array(ends).T
+        lines.append(
+            Line(
+                group_marks.name(line),
+                np.array([100 * each.expected for each in told]),
+                np.array([100 * each.observed for each in told]),
+                f"series {number}",
+                low=low,
+                high=high,
+                mark=Mark.POINTS,
+            )
+        )
+    whole = np.array([0.0, 100.0])
+    # last: what is pointed at is read along the first line
+    lines.append(Line("as expected", whole, whole, "undecided", dashed=True))
+    return Drawing(
+        title="Calibration by group, observed",
+        x_title="mean score of the favourable decision, %",
+        y_title="with the favourable label",
+        lines=tuple(lines) if drawn else (),
+        x_digits=1,
+        y_digits=1,
+        y_unit=f"{words.NBSP}%",
+        y_high=100.0,
+    )
+
+
+def _calibrated(table: GroupTable) -> list[GroupLine]:
+    """Give the groups whose calibration can be told: those that are compared at all."""
+    return [line for line in table.lines if line.calibration and line.known and not line.excluded]
+
+
+class TablePart(QWidget):
+    """A table of groups, and everything drawn of it.
+
+    Parameters
+    ----------
+    session : Session
+        Whose question it is.
+    table : GroupTable
+        The figures.
+    more : collection of str
+        Which of `MORE` is shown.
+
+    Signals
+    -------
+    chosen : GroupTable, GroupLine, Column
+        A figure is chosen: of which group, and which column.
+    """
+
+    chosen = Signal(object, object, object)
+
+    def __init__(self, session: Session, table: GroupTable, more: Collection[str]) -> None:
+        super().__init__()
+        self._session, self._table = session, table
+        self.name = table_title(session.spec, table)
+        self.said = Statement()
+        self.forest = ForestPlot()
+        self.heat = HeatMap() if len(table.attributes) == 2 else None
+        self.errors: FigureTable | None = None
+        self.curves: LineChart | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.GAP)
+        self._column.addWidget(parts.heading(self.name))
+        self._column.addWidget(self.said)
+        self._at = self._column.count()
+        self.figures = self._put_table(more)
+        for picture in (self.heat, self.forest):
+            if picture is not None:
+                picture.said.connect(session.said)
+                picture.failed.connect(session.failed)
+                picture.chosen.connect(self._choose_rate)
+                self._column.addWidget(picture)
+        self._add_errors()
+        self._add_calibration()
+        self._show()
+
+    @property
+    def table(self) -> GroupTable:
+        """What is shown."""
+        return self._table
+
+    def show_table(self, table: GroupTable) -> None:
+        """Show the same groups counted anew."""
+        if table != self._table:
+            self._table = table
+            self.figures.show_groups(table)
+            if self.errors is not None:
+                self.errors.show_groups(table)
+            if self.curves is not None:
+                self.curves.draw(calibration(table))
+            self._show()
+
+    def show_more(self, more: Collection[str]) -> None:
+        """Show other columns."""
+        before = self.figures
+        self.figures = self._put_table(more)
+        parts.in_order(before, self.figures)
+        self._column.removeWidget(before)
+        before.hide()
+        before.deleteLater()
+
+    def forget(self) -> None:
+        """Choose nothing."""
+        for picture in (self.heat, self.forest):
+            if picture is not None:
+                picture.choose(None)
+        for table in (self.figures, self.errors):
+            if table is not None:
+                table.clearSelection()
+
+    def _show(self) -> None:
+        spec, table = self._session.spec, self._table
+        first, *others = table_sentences(spec, table)
+        self.said.say("□ Observed", first, " ".join(others))
+        self.forest.draw(Forest(table, self.name, spec.person))
+        if self.heat is not None:
+            self.heat.draw(Heat(table, self.name, spec.person))
+
+    def _put_table(self, more: Collection[str]) -> FigureTable:
+        keys = [*LAW, *(key for name, found in MORE.items() if name in more for key in found)]
+        made = self._make_table(self.name, keys)
+        self._column.insertWidget(self._at, made)
+        return made
+
+    def _make_table(self, name: str, keys: Sequence[str]) -> FigureTable:
+        values = columns(self._table)[: len(self._table.attributes)]
+        there = {column.key: column for column in _figures(self._table)}
+        shown = (*values, *(there[key] for key in keys if key in there))
+        made = FigureTable(name, self._table, shown)
+        made.chosen.connect(self._choose)
+        return made
+
+    def _add_errors(self) -> None:
+        if all(line.positives is None for line in self._table.lines):
+            return
+        fold = parts.Fold("Error rates by group")
+        self.errors = self._make_table(f"{self.name}: error rates", ERRORS)
+        fold.body.addWidget(
+            parts.quiet(
+                "Decisions beside labels (observed): a label may carry the same bias as a decision."
+            )
+        )
+        fold.body.addWidget(self.errors)
+        self._column.addWidget(fold)
+
+    def _add_calibration(self) -> None:
+        drawing = calibration(self._table)
+        if drawing.empty:
+            return
+        fold = parts.Fold("Calibration by group")
+        self.curves = LineChart()
+        self.curves.setMinimumHeight(260)
+        self.curves.said.connect(self._session.said)
+        self.curves.failed.connect(self._session.failed)
+        self.curves.draw(drawing)
+        drawn = len(drawing.lines) - 1
+        there = len(_calibrated(self._table))
+        which = f" These are the {drawn} largest of {there} groups." if drawn < there else ""
+        fold.body.addWidget(
+            parts.quiet(
+                "Of people with about the same score, how many have the favourable label "
+                "(observed), with Wilson’s interval; a model that is calibrated stays near the "
+                f"dashed line.{which}"
+            )
+        )
+        fold.body.addWidget(self.curves)
+        self._column.addWidget(fold)
+
+    def _choose_rate(self, place: int) -> None:
+        rate = next(each for each in _figures(self._table) if each.key == "rate")
+        self.figures.mark(place, rate)
+        self._choose(place, rate)
+
+    def _choose(self, place: int, column: Column) -> None:
+        self.forest.choose(place)
+        if self.heat is not None:
+            self.heat.choose(place)
+        self.chosen.emit(self._table, self._table.lines[place], column)
+
+
+def _figures(table: GroupTable) -> tuple[Column, ...]:
+    """Give the columns of figures, which come after those of the groups' values."""
+    return columns(table)[len(table.attributes) :]

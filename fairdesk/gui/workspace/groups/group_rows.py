@@ -1,0 +1,174 @@
+"""The rows of the data behind a group's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.store import Store
+from fairdesk.data.domain.attributes import encode
+from fairdesk.data.profiling.outcomes import favourable_rows
+from fairdesk.data.table import Table
+from fairdesk.groups.metrics.grouping import divide
+from fairdesk.groups.metrics.measuring import askable
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.wizard.model.mapping_table import PlainTable, grid
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.wording import words
+from fairdesk.wording.groups import group_text
+
+#: So many rows are listed at most.
+MOST = 500
+
+Mask = NDArray[np.bool_]
+#: Per protected number the inner edges of its bins, as of `fairdesk.audit.plan.spec.RunSpec`.
+Edges = Mapping[str, tuple[float, ...]]
+
+
+class Behind(NamedTuple):
+    """The rows behind a figure: how many there are, and the first of them as texts.
+
+    ``heads`` and ``cells`` begin with the row's number in the file, from 1.
+    """
+
+    people: int
+    heads: tuple[str, ...]
+    cells: list[tuple[str, ...]]
+
+
+def outcome_column(spec: AuditSpec, table: GroupTable) -> tuple[str, str] | None:
+    """Give the column that was counted, and what is favourable in it; none where a model answers.
+
+    The answers of a model are not kept in the audit.
+    """
+    if table.of == "label":
+        return spec.label, spec.favourable
+    if table.of == "decisions" and spec.predictions:
+        return spec.predictions, table.outcome
+    return None
+
+
+def group_of(
+    spec: AuditSpec, edges: Edges, data: Table, table: GroupTable, line: GroupLine
+) -> Mask:
+    """Tell which rows are in a group, ``(n,)``; ``edges`` as of the run that counted it."""
+    values = dict(zip(table.attributes, line.values, strict=True))
+    attributes = [each for each in spec.domain.grouping if each.name in values]
+    inside = np.ones(len(data.codes), dtype=np.bool_)
+    for attribute, codes in zip(attributes, encode(attributes, data).T, strict=True):
+        division = divide(attribute, codes, edges.get(attribute.name, ()))
+        inside &= division.place == division.texts.index(values[attribute.name])
+    return inside
+
+
+def rows_behind(
+    store: Store, edges: Edges, table: GroupTable, line: GroupLine, *, favourable: bool = False
+) -> Behind:
+    """List the rows that a group's figures were counted in, those without an outcome left out.
+
+    With ``favourable`` only those with the favourable one, where the data say who that is.
+    """
+    spec, data = store.spec, store.table()
+    inside = group_of(spec, edges, data, table, line)
+    first = [*table.attributes]
+    if (counted := outcome_column(spec, table)) is None:
+        domain = spec.domain
+        inside &= askable(domain.encode(data), domain.attributes, spec.mapping)
+    else:
+        good, known = favourable_rows(data, *counted)
+        inside &= good if favourable else known
+        first.insert(0, counted[0])
+    places = [data.index(name) for name in first]
+    places += [place for place in range(len(data.columns)) if place not in places]
+    rows = np.flatnonzero(inside)
+    columns = [data.columns[place] for place in places]
+    return Behind(
+        len(rows),
+        ("Row", *(column.name for column in columns)),
+        [
+            (
+                words.number(row + 1),
+                *(
+                    column.text(code)
+                    for column, code in zip(columns, data.codes[row, places].tolist(), strict=True)
+                ),
+            )
+            for row in rows[:MOST].tolist()
+        ],
+    )
+
+
+class RowsDialog(QDialog):
+    """Lists the rows behind a group's figures."""
+
+    def __init__(
+        self,
+        session: Session,
+        edges: Edges,
+        table: GroupTable,
+        line: GroupLine,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._edges = session, edges
+        self._table, self._line = table, line
+        group = group_text(table, line)
+        self.setWindowTitle("Rows behind a figure")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._count = parts.quiet()
+        self._banner = parts.Banner()
+        counted = outcome_column(session.spec, table)
+        name = "" if counted is None else counted[1].replace("&", "&&")
+        self.only = QCheckBox(f"&Only those with “{name}”")
+        self.only.setVisible(counted is not None)
+        self.only.toggled.connect(lambda _on: self._ask())
+        self.rows = PlainTable()
+        self._view = grid(self.rows, f"Rows of {group}")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
+        column.setSpacing(theme.NEAR)
+        column.addWidget(parts.heading(f"Rows of the data with {group}"))
+        for widget in (self._count, self.only, self._banner):
+            column.addWidget(widget)
+        column.addWidget(self._view, 1)
+        column.addWidget(buttons)
+        parts.resize_on_screen(self, 860, 560)
+        self._ask()
+
+    def _ask(self) -> None:
+        table, line, favourable = self._table, self._line, self.only.isChecked()
+        edges = self._edges
+        self._count.setText("Looking for them…")
+        self._session.store.ask(
+            lambda store: rows_behind(store, edges, table, line, favourable=favourable),
+            self._take,
+            self._banner.tell,
+            key=(id(self), "rows"),
+        )
+
+    def _take(self, behind: Behind) -> None:
+        self._count.setText(self._said(behind))
+        self.rows.show_cells(behind.heads, behind.cells)
+        self._view.resizeColumnsToContents()
+
+    def _said(self, behind: Behind) -> str:
+        """Say how many there are, and which of them are shown."""
+        shown = len(behind.cells)
+        said = f"{words.counted(behind.people, 'row')} of the data"
+        if shown < behind.people:
+            said += f"; the first {words.number(shown)} of them are shown"
+        counted = self._line.favourable if self.only.isChecked() else self._line.people
+        if behind.people != counted:
+            said += f"; {words.number(counted)} of them could be counted"
+        if outcome_column(self._session.spec, self._table) is None:
+            said += ". What the model answered about each is not kept in the audit"
+        return f"{said}."

@@ -1,0 +1,339 @@
+"""Tables of groups: how each fares by label, decision and score, and how that came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.catalogue.methods import METHODS, Answers, why_off
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.records import RunState
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.common.answering import Run, method_of
+from fairdesk.gui.workspace.common.run_page import RunPage
+from fairdesk.gui.workspace.groups.group_part import MORE, TablePart
+from fairdesk.gui.workspace.groups.group_rows import Edges, RowsDialog
+from fairdesk.gui.workspace.groups.observed_tables import ObservedTables
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.wording import words
+from fairdesk.wording.groups import Column, group_text, outcome_of
+
+_HOW = "Choose a figure to see how it came: its formula, its numbers, and the rows behind it."
+_EACH = "each attribute by itself"
+
+
+def measures(run: Run) -> bool:
+    """Tell whether a run counts how groups fare."""
+    return method_of(run).answers is Answers.RATES
+
+
+def tables_of(run: Run) -> tuple[GroupTable, ...]:
+    """Give the tables that a run counted."""
+    return tuple(each for each in run.figures if isinstance(each, GroupTable))
+
+
+def counted(spec: AuditSpec, table: GroupTable) -> str:
+    """Name what was counted."""
+    match table.of:
+        case "label":
+            return f"the label “{spec.label}”"
+        case "decisions":
+            whose = f"in “{spec.predictions}”" if spec.predictions else "of the model"
+            return f"the decision “{outcome_of(spec, table)}” {whose}"
+        case "scores":
+            return f"the model’s scores for “{outcome_of(spec, table)}”"
+
+
+class GroupTables(RunPage):
+    """Tables of groups; before any run what the labels say, and the button that counts the rest.
+
+    Signals
+    -------
+    measure_wanted
+        A run that measures groups is wanted.
+    """
+
+    measure_wanted = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, measures, "Run whose group figures are shown")
+        self._tables: tuple[GroupTable, ...] = ()
+        self._kinds: tuple[tuple[str, str], ...] = ()
+        self._groups: tuple[tuple[str, ...], ...] = ((),)
+        self.shown: list[TablePart] = []
+        self.kind, self.by = QComboBox(), QComboBox()
+        self._more = self._make_more()
+        self.detail = _Detail(session)
+        self._stack_up(self._make_empty(), self._make_full())
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the latest run that measured groups, unless the auditor chose another."""
+        self.runs.take_runs()
+
+    # Parts
+
+    def _make_empty(self) -> QWidget:
+        session, method = self._session, METHODS["groups"]
+        reason = why_off(method, session.spec.model, session.spec.domain)
+        button = QPushButton("&Measure groups")
+        button.setEnabled(not reason)
+        button.clicked.connect(self.measure_wanted)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, theme.GAP, theme.WIDE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addWidget(parts.quiet(words.OBSERVED))
+        column.addWidget(ObservedTables(session))
+        column.addSpacing(theme.NEAR)
+        column.addWidget(parts.heading("More can be counted"))
+        column.addWidget(
+            parts.quiet(
+                f"For every group of {session.many}, and for every intersection of groups: the "
+                "model’s own decisions and scores, intervals, the four-fifths screening line, "
+                "tests, shortfalls, error rates and calibration. It takes seconds."
+            )
+        )
+        if reason:
+            column.addWidget(parts.Words(reason, tone="wrong"))
+        column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+        return parts.scrolled(inside)
+
+    def _make_full(self) -> QWidget:
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, theme.WIDE, theme.WIDE)
+        column.setSpacing(theme.GAP)
+        for each in (parts.quiet(words.OBSERVED), self._standing, self._banner):
+            column.addWidget(each)
+        self._column = QVBoxLayout()
+        self._column.setSpacing(theme.PAGE)
+        column.addLayout(self._column)
+        column.addStretch(1)
+        full = QWidget()
+        outer = QVBoxLayout(full)
+        outer.setContentsMargins(0, theme.GAP, 0, 0)
+        outer.setSpacing(theme.GAP)
+        outer.addLayout(self._make_choices())
+        outer.addWidget(parts.scrolled(inside), 1)
+        below = QHBoxLayout()
+        below.setContentsMargins(0, 0, theme.WIDE, theme.GAP)
+        below.addWidget(self.detail)
+        outer.addLayout(below)
+        return full
+
+    def _make_choices(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, theme.WIDE, 0)
+        row.setSpacing(theme.NEAR)
+        for text, combo in (("&Counted", self.kind), ("&by", self.by)):
+            label = QLabel(text)
+            label.setBuddy(combo)
+            combo.setMaxVisibleItems(20)
+            parts.bounded(combo, 18)
+            combo.currentIndexChanged.connect(lambda _index: self._lay_out())
+            row.addWidget(label)
+            row.addWidget(combo, 2)
+        self.kind.setAccessibleName("What was counted")
+        self.by.setAccessibleName("By which attributes")
+        parts.calm(self.kind, self.by)
+        self._more.setMinimumHeight(self.kind.sizeHint().height())
+        row.addWidget(self._more)
+        row.addStretch(1)
+        row.addWidget(parts.bounded(self.runs))
+        return row
+
+    def _make_more(self) -> QToolButton:
+        more = QToolButton()
+        more.setText("More co&lumns")
+        more.setToolTip("What else is shown of each group")
+        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(more)
+        for name in MORE:
+            action = menu.addAction(name)
+            action.setCheckable(True)
+            action.toggled.connect(lambda _on: self._show_more())
+        menu.addSeparator()
+        menu.addAction(parts.action(menu, "&All of them", lambda: self.show_more(tuple(MORE))))
+        menu.addAction(parts.action(menu, "&None of them", lambda: self.show_more(())))
+        more.setMenu(menu)
+        return more
+
+    # What happens
+
+    @property
+    def more(self) -> tuple[str, ...]:
+        """Which of `MORE` is shown."""
+        return tuple(each.text() for each in self._more.menu().actions() if each.isChecked())
+
+    def show_more(self, names: Sequence[str]) -> None:
+        """Show these columns beside the first ones."""
+        for action in self._more.menu().actions():
+            if action.isCheckable():
+                with QSignalBlocker(action):
+                    action.setChecked(action.text() in names)
+        self._show_more()
+
+    def _show_more(self) -> None:
+        for part in self.shown:
+            part.show_more(self.more)
+
+    def _take(self, run: Run) -> None:
+        asked = self._session.live_spec if isinstance(run, RunState) else run.spec
+        self.detail.edges = {} if asked is None else asked.edges
+        super()._take(run)
+
+    def _show_run(self, run: Run) -> None:
+        self._stand(run)
+        tables = tables_of(run)
+        if tables != self._tables:
+            self._tables = tables
+            self._offer()
+            self._lay_out()
+
+    def _stand(self, run: Run) -> None:
+        """Say how the run stands, and what it spent."""
+        asked = f"{words.number(run.queries)} rows sent to the model, " if run.queries else ""
+        self._say_standing(run, asked)
+        again = (("Measure again", self.measure_wanted.emit),)
+        if run.state == "failed":
+            self._banner.say("The run failed; what it counted is kept.", run.message, again)
+        elif run.state in ("done", "stopped") and not tables_of(run):
+            self._banner.say("The run ended before anything was counted.", run.message, again)
+        else:
+            self._banner.clear()
+
+    def _offer(self) -> None:
+        """Offer what was counted, and the attributes; what was chosen stays where it can."""
+        spec = self._session.spec
+        kinds = {_kind(table): counted(spec, table) for table in self._tables}
+        groups = dict.fromkeys(t.attributes for t in self._tables if len(t.attributes) > 1)
+        singles = {t.attributes[0] for t in self._tables if len(t.attributes) == 1}
+        each = _EACH if len(singles) > 1 else words.listed(tuple(singles))
+        self._kinds, self._groups = tuple(kinds), ((), *groups)
+        _fill(self.kind, tuple(kinds.values()))
+        _fill(self.by, (each, *map(words.listed, groups)))
+
+    def _lay_out(self) -> None:
+        """Show the tables that are chosen, in the parts that there are for them."""
+        kinds = self._kinds[self.kind.currentIndex() :][:1]
+        names = self._groups[self.by.currentIndex()]
+        wanted = [
+            table
+            for table in self._tables
+            if _kind(table) in kinds
+            and (table.attributes == names if names else len(table.attributes) == 1)
+        ]
+        if [_shape(table) for table in wanted] == [_shape(part.table) for part in self.shown]:
+            for part, table in zip(self.shown, wanted, strict=True):
+                part.show_table(table)
+            return
+        self.shown = []
+        parts.clear(self._column)
+        self.detail.clear()
+        for table in wanted:
+            part = TablePart(self._session, table, self.more)
+            part.chosen.connect(self._choose)
+            self._column.addWidget(part)
+            self.shown.append(part)
+        # what a figure's choice tells comes after all figures for the keyboard too
+        last = [each for part in self.shown for each in part.findChildren(QWidget) if _takes(each)]
+        parts.in_order(*last[-1:], self.detail.rows)
+
+    def _choose(self, table: GroupTable, line: GroupLine, column: Column) -> None:
+        for part in self.shown:
+            if part.table is not table:
+                part.forget()
+        self.detail.show_figure(table, line, column)
+
+
+class _Detail(parts.Card):
+    """How a figure came: always in sight, below the tables."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(margin=theme.GAP)
+        self._session = session
+        self._chosen: tuple[GroupTable, GroupLine] | None = None
+        self.edges: Edges = {}
+        self.group = parts.Words(strong=True)
+        self.formula = parts.Words()
+        # as high for short formulas as for most: the tables above must not move
+        self.formula.setMinimumHeight(2 * self.formula.fontMetrics().lineSpacing())
+        self.formula.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.formula.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.rows = QPushButton("&Show the rows")
+        self.rows.setToolTip("List the rows of the data that were counted here")
+        self.rows.clicked.connect(self._show_rows)
+        said = QVBoxLayout()
+        said.setSpacing(theme.TIGHT)
+        said.addWidget(self.group)
+        said.addWidget(self.formula)
+        row = QHBoxLayout()
+        row.setSpacing(theme.WIDE)
+        row.addLayout(said, 1)
+        row.addWidget(self.rows, 0, Qt.AlignmentFlag.AlignTop)
+        self.body.addLayout(row)
+        self.clear()
+
+    def clear(self) -> None:
+        """Tell of nothing."""
+        self._chosen = None
+        self.group.setText("How a figure came")
+        self.formula.setText(_HOW)
+        self.rows.setEnabled(False)
+        self.setAccessibleName(_HOW)
+
+    def show_figure(self, table: GroupTable, line: GroupLine, column: Column) -> None:
+        """Tell how one figure of a group came."""
+        self._chosen = table, line
+        formula = column.formula(table, line) or _HOW
+        self.group.setText(group_text(table, line))
+        self.formula.setText(formula)
+        self.rows.setEnabled(bool(line.people))
+        self.setAccessibleName(f"{group_text(table, line)}: {formula}")
+
+    def _show_rows(self) -> None:
+        if self._chosen is not None:
+            RowsDialog(self._session, self.edges, *self._chosen, parent=self.window()).show()
+
+
+def _kind(table: GroupTable) -> tuple[str, str]:
+    """Tell tables of another outcome apart."""
+    return table.of, table.outcome
+
+
+def _shape(table: GroupTable) -> tuple[object, ...]:
+    """Give what decides which parts a table needs."""
+    return (
+        _kind(table),
+        table.attributes,
+        any(line.positives is not None for line in table.lines),
+        any(line.calibration for line in table.lines),
+    )
+
+
+def _takes(widget: QWidget) -> bool:
+    """Tell whether Tab goes to a widget."""
+    return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+
+
+def _fill(combo: QComboBox, texts: Sequence[str]) -> None:
+    """Offer texts; the one that was chosen stays if it is among them."""
+    chosen = combo.currentText()
+    with QSignalBlocker(combo):
+        combo.clear()
+        combo.addItems(texts)
+        combo.setCurrentIndex(max(combo.findText(chosen), 0) if texts else -1)

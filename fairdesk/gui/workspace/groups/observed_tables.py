@@ -1,0 +1,62 @@
+"""How groups fare by the labels in the data, counted at once: what is known before any run."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.common.short_table import short_table
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.report.sections.group_tables import (
+    Observed,
+    cells,
+    heads,
+    left_out,
+    observed,
+    sentences,
+)
+from fairdesk.wording import words
+
+
+class ObservedTables(QWidget):
+    """Group outcomes. Counted once, off the window's thread: the data of an audit never change."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._busy = parts.Busy()
+        self._banner = parts.Banner()
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.GAP)
+        self._column.addWidget(self._banner)
+        self._column.addWidget(self._busy)
+        self._busy.say("Counting…")
+        spec = session.spec
+        session.store.ask(
+            lambda store: observed(spec, store.table()), self._show, self._banner.tell
+        )
+
+    def _show(self, found: tuple[Observed, ...]) -> None:
+        self._busy.say("")
+        for seen in found:
+            for widget in self._part(seen):
+                self._column.addWidget(widget)
+
+    def _part(self, seen: Observed) -> list[QWidget]:
+        made: list[QWidget] = [parts.heading(seen.title), parts.quiet(seen.sentence)]
+        made += [parts.Words(sentence) for sentence in sentences(seen, self._session.spec.person)]
+        for each in seen.outcomes:
+            several = len(each.attributes)
+            made.append(
+                short_table(
+                    f"{seen.title}, by {words.listed(each.attributes)}",
+                    heads(each),
+                    [cells(group) for group in each.lines],
+                    right=range(several, several + 5),
+                    wide=several - 1,
+                )
+            )
+            if missing := left_out(each):
+                made.append(parts.quiet(f"{missing}."))
+        return made

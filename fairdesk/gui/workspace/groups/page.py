@@ -1,0 +1,75 @@
+"""Groups: findings about them in sentences, words in texts, and tables of rates."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
+
+from fairdesk.audit.catalogue.methods import Answers, method_named
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.groups.group_tables import GroupTables
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.gui.workspace.subgroups.findings_view import FindingsView
+from fairdesk.gui.workspace.subgroups.terms_view import WordsView, text_columns
+
+
+class GroupsPage(QWidget):
+    """How groups fare: found by rules, by words in texts, and counted.
+
+    Signals
+    -------
+    find_groups, compare_words, measure_groups
+        A run that looks for groups, compares words, or counts how groups fare, is wanted.
+    again : int, float
+        The run of this number is wanted again with this least support.
+    compare : str
+        A run of another method is wanted.
+    """
+
+    find_groups = Signal()
+    compare_words = Signal()
+    measure_groups = Signal()
+    again = Signal(int, float)
+    compare = Signal(str)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.findings = FindingsView(session)
+        self.words = WordsView(session)
+        self.tables = GroupTables(session)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.findings, "F&indings")
+        self.tabs.addTab(self.words, "&Words")
+        self.tabs.addTab(self.tables, "Group &tables")
+        self.findings.find_groups.connect(self.find_groups)
+        self.findings.again.connect(self.again)
+        self.findings.compare.connect(self.compare)
+        self.words.compare_words.connect(self.compare_words)
+        self.tables.measure_wanted.connect(self.measure_groups)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.WIDE, theme.GAP, theme.NEAR, 0)
+        column.setSpacing(theme.NEAR)
+        column.addWidget(parts.title("Groups"))
+        column.addWidget(self.tabs, 1)
+        self.tabs.setTabVisible(self.tabs.indexOf(self.words), bool(text_columns(session.spec)))
+        if session.spec.predictions:
+            self.tabs.setCurrentWidget(self.tables)
+        elif not session.spec.domain.grouping:
+            self.tabs.setCurrentWidget(self.words)
+
+    def show_run(self, run: RunSpec) -> None:
+        """Show the tab of what a run answers."""
+        if run.text:
+            self.tabs.setCurrentWidget(self.words)
+        elif method_named(run.method).answers is Answers.RATES:
+            self.tabs.setCurrentWidget(self.tables)
+        else:
+            self.tabs.setCurrentWidget(self.findings)
+
+    def open_run(self, number: int) -> None:
+        """Show a run by its number."""
+        for view in (self.findings, self.words, self.tables):
+            view.open_run(number)

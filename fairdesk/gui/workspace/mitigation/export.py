@@ -1,0 +1,259 @@
+"""“Export this one…”: where to, where the origin of rows is told, and what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.store.records import ModelFile
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit.background import in_background
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.report.export.mitigation import NAMES, write_repair
+from fairdesk.results.trials import Trial
+from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import words
+
+Provenance = Literal["sidecar", "columns"]
+_PROVENANCE: dict[Provenance, tuple[str, str]] = {
+    "sidecar": (
+        "In a file &beside the data",
+        "The data then have only the columns of your file, to be trained with as they are.",
+    ),
+    "columns": (
+        "In more &columns of the data",
+        "Each row then says itself whether it was added, why, and where its label comes from.",
+    ),
+}
+
+
+class ExportDialog(QDialog):
+    """Writes what a repair made: the data, a card, and the model.
+
+    Parameters
+    ----------
+    session : Session
+        The audit.
+    run : int
+        The run's number.
+    trial : Trial
+        What is exported.
+    """
+
+    def __init__(self, session: Session, run: int, trial: Trial, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._run, self._trial = session, run, trial
+        self._worker: Worker | None = None
+        self._written: Path | None = None
+        self.setWindowTitle("Export a repair")
+        self.folder = QLineEdit(str(session.path.parent / f"{session.path.stem} repair {run}"))
+        self.choose = QPushButton("C&hoose…")
+        self.origins: dict[Provenance, QRadioButton] = {}
+        self.banner = parts.Banner()
+        self.busy = parts.Busy()
+        self.models = parts.quiet("One moment…")
+        self.buttons = QDialogButtonBox()
+        self.start = QPushButton("&Export")
+        self.show_folder = QPushButton("Show &folder")
+        self.close_ = QPushButton("Cancel")
+        self._lay_out()
+        self.choose.clicked.connect(self._choose)
+        self.start.clicked.connect(self._write)
+        self.show_folder.clicked.connect(self._show_folder)
+        self.close_.clicked.connect(self.reject)
+        self.folder.textChanged.connect(self._tell_folder)
+        self._tell_folder()
+        number = trial.number
+        session.store.ask(
+            lambda store: store.models(run, number), self._tell_models, key="repair models"
+        )
+        parts.resize_on_screen(self, 680, 560)
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where the origin of rows is told."""
+        return next(kind for kind, button in self.origins.items() if button.isChecked())
+
+    def reject(self) -> None:
+        """Close, unless files are being written."""
+        if self._worker is None:
+            super().reject()
+
+    # Parts
+
+    def _lay_out(self) -> None:
+        self.done_ = parts.Card(tone="tint", margin=theme.GAP)
+        self.files = parts.Words()
+        self.files.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.done_.body.addWidget(parts.Words("✓ Written", strong=True))
+        self.done_.body.addWidget(self.files)
+        self.done_.hide()
+        self.ask_ = QWidget()
+        form = QVBoxLayout(self.ask_)
+        form.setContentsMargins(0, 0, theme.NEAR, 0)
+        form.setSpacing(theme.GAP)
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        place = parts.labelled("&Into the folder", self.folder)
+        row.addLayout(place, 1)
+        row.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignBottom)
+        form.addLayout(row)
+        self.earlier = parts.Words(
+            "There is an earlier export in this folder. Its files are moved into a folder of their "
+            "own in it: nothing is lost."
+        )
+        form.addWidget(self.earlier)
+        form.addWidget(parts.heading("Where the origin of each added row is told"))
+        together = QButtonGroup(self)
+        for kind, (text, hint) in _PROVENANCE.items():
+            button = QRadioButton(text)
+            button.setAccessibleDescription(hint)
+            together.addButton(button)
+            below = parts.quiet(hint)
+            below.setContentsMargins(theme.PAGE, 0, 0, 0)
+            form.addWidget(button)
+            form.addWidget(below)
+            self.origins[kind] = button
+        self.origins["sidecar"].setChecked(True)
+        form.addWidget(parts.heading("What is written"))
+        form.addWidget(parts.Words(self._data_told()))
+        form.addWidget(self.models)
+        form.addStretch(1)
+        for each in (self.start, self.close_, self.show_folder, self.choose):
+            each.setAutoDefault(False)
+        self.start.setDefault(True)
+        self.buttons.addButton(self.close_, QDialogButtonBox.ButtonRole.RejectRole)
+        self.buttons.addButton(self.show_folder, QDialogButtonBox.ButtonRole.ActionRole)
+        self.buttons.addButton(self.start, QDialogButtonBox.ButtonRole.ActionRole)
+        # the box shows what is put into it
+        self.show_folder.hide()
+        column = self._column = QVBoxLayout(self)
+        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
+        column.setSpacing(theme.GAP)
+        column.addWidget(parts.title(f"Export: {mitigation_words.trial_name(self._trial)}"))
+        column.addWidget(self.banner)
+        column.addWidget(self.done_)
+        self._area = parts.scrolled(self.ask_)
+        column.addWidget(self._area, 1)
+        column.addWidget(self.busy)
+        column.addWidget(self.buttons)
+
+    def _data_told(self) -> str:
+        added = self._trial.added
+        rows = (
+            f"Your data with {words.counted(added, 'row')} added"
+            if added
+            else "Your data, and all rows that could be added"
+        )
+        return (
+            f"{rows}, as CSV and Parquet: same columns, order and labels as your file, to train "
+            "with; the same for a spreadsheet, where no cell can pass for a formula; the tables of "
+            "before and after and of all models; and a card that says what was added and why."
+        )
+
+    def _tell_models(self, models: Mapping[str, ModelFile]) -> None:
+        if models:
+            lines = [
+                f"{'•' if file.size else '–'} {name if file.size else f'no {name}'}: {file.told}"
+                for name, file in models.items()
+            ]
+            self.models.setText("\n".join(("The retrained model, with a card:", *lines)))
+        elif self._trial.kind == "imported":
+            self.models.setText("No model: this one cannot be retrained here.")
+        else:
+            self.models.setText(
+                "No model: files are kept of the chosen one and of those on the front. The data "
+                "are enough to train it."
+            )
+
+    # What happens
+
+    def _choose(self) -> None:
+        start = Path(self.folder.text()).expanduser()
+        folder = next((each for each in (start, *start.parents) if each.is_dir()), Path.home())
+        name = QFileDialog.getExistingDirectory(self, "Where to write it", str(folder))
+        if name:
+            self.folder.setText(name)
+
+    @property
+    def _folder(self) -> Path:
+        return Path(self.folder.text().strip()).expanduser()
+
+    def _tell_folder(self) -> None:
+        """Say what becomes of an earlier export: nothing is replaced, so nothing is asked."""
+        self.start.setEnabled(bool(self.folder.text().strip()))
+        self.earlier.setVisible(any((self._folder / name).exists() for name in NAMES))
+
+    def _write(self) -> None:
+        path, run, trial = self._session.path, self._run, self._trial.number
+        folder, provenance = self._folder, self.provenance
+        self.banner.clear()
+        worker = self._worker = Worker()
+        self._set_busy("Writing…")
+
+        def write() -> dict[str, Path]:
+            store = Store.open(path)
+            try:
+                written = write_repair(store, worker, run, trial, folder, provenance=provenance)
+                said = f"Exported model {trial} of the repair of run {run} to {folder}."
+                store.exported(said, written)
+            finally:
+                store.close()
+                worker.close()
+            return written
+
+        in_background(self, write, self._tell_written, self._tell_failed)
+
+    def _set_busy(self, text: str) -> None:
+        self.busy.say(text)
+        for widget in (self.start, self.close_, self.ask_):
+            widget.setEnabled(not text)
+
+    def _tell_written(self, written: Mapping[str, Path]) -> None:
+        self._worker = None
+        self._set_busy("")
+        paths = list(written.values())
+        self._written = paths[0].parent if paths else None
+        names = "\n".join(f"• {path.name}" for path in paths)
+        self.files.setText(f"{self._written}\n{names}")
+        self.done_.setAccessibleName(f"Written to {self._written}")
+        self.done_.show()
+        self._area.hide()
+        self.start.hide()
+        # what was written takes the room at the top
+        self._column.addStretch(1)
+        self._column.addWidget(self.buttons)
+        self.show_folder.show()
+        self.show_folder.setDefault(True)
+        self.show_folder.setFocus()
+        self.close_.setText("Close")
+        self._session.log_changed.emit()
+        self._session.said.emit(f"Written to {self._written}.")
+
+    def _tell_failed(self, error: FairDeskError) -> None:
+        self._worker = None
+        self._set_busy("")
+        self.banner.tell(error)
+
+    def _show_folder(self) -> None:
+        if self._written is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._written)))

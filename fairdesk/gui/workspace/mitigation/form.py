@@ -1,0 +1,505 @@
+"""What to repair, how to label what is added, and how much: a run of a repair, asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QButtonGroup,
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QPushButton,
+    QRadioButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.plan.spec import AuditSpec, OptionValue, RunSpec
+from fairdesk.audit.runs.mitigation import check_repair
+from fairdesk.audit.store.records import PairQuery, RunRecord
+from fairdesk.audit.store.store import Store
+from fairdesk.errors import SpecError
+from fairdesk.gui.forms.numbers import NumberField
+from fairdesk.gui.forms.options import Option, OptionsForm, options_of
+from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.workspace.subgroups.findings_list import score_text
+from fairdesk.models.model import Capability
+from fairdesk.results.events import RuleSet
+from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import words
+from fairdesk.wording.rules import rule_phrase
+
+PAIRS, RULES = "repair-aequitas", "repair-testsgd"
+#: Rule sets that are offered at most: those with the highest scores.
+_MOST_RULES = 100
+#: In less width one question stands below the other.
+_BESIDE = 780
+_MOST_SEED = 2**31 - 1
+#: Options that have a place of their own in the form.
+_OWN = ("labels", "most", "accuracy_loss")
+#: Options that only a network has.
+_OF_NETWORKS = ("start", "optimiser", "epochs", "batch", "patience")
+
+#: Where labels can come from, shortly.
+LABELS: Final = {
+    "majority": "F&ive other models decide",
+    "similar": "The model decides on everybody alike, by majority",
+    "model": "The model’s own decision is kept",
+    "neighbours": "The nearest real people decide",
+}
+_OPPOSITE = (
+    "By the method’s rule, not by merit: who is in the group and gets the decision too often there "
+    "is added with the opposite label."
+)
+_FIRST = "A repair adds rows made of pairs, or of people in a group: these are searched for first."
+_ROWS_ONLY = (
+    "This model cannot be trained again here. What is made are rows to add, labelled, for whoever "
+    "trains it; there is no curve, and no model."
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule set that was found."""
+
+    run: RunRecord
+    found: RuleSet
+    text: str
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What there is to repair.
+
+    Attributes
+    ----------
+    pairs : dict[int, int]
+        Per run that found any: how many pairs, dismissed ones left out.
+    titles : dict[int, str]
+        Of these runs.
+    flagged : int
+        How many of all pairs are flagged.
+    wrong : str
+        Why nothing can be repaired here at all; empty where something can.
+    """
+
+    pairs: dict[int, int] = field(default_factory=dict)
+    titles: dict[int, str] = field(default_factory=dict)
+    flagged: int = 0
+    wrong: str = ""
+
+
+def wrong_with(store: Store) -> str:
+    """Say why nothing can be repaired in an audit at all; empty where something can."""
+    try:
+        # nothing is counted for a rule set that is told: what it refuses is the data and labels
+        check_repair(RunSpec(RULES), store)
+    except SpecError as error:
+        return str(error)
+    return ""
+
+
+def offer_of(store: Store, wrong: str) -> Offer:
+    """Look into the audit file for what there is to repair; ``wrong`` is why nothing can be."""
+    runs = {run.id: METHODS[run.spec.method].title for run in store.runs()}
+    counts = {
+        run: sum(store.count(PairQuery(run=run, mark=mark)) for mark in ("", "flagged"))
+        for run in runs
+    }
+    return Offer(
+        {run: count for run, count in counts.items() if count},
+        runs,
+        store.count(PairQuery(mark="flagged")),
+        wrong,
+    )
+
+
+def rules_of(spec: AuditSpec, runs: Iterable[RunRecord]) -> tuple[Rule, ...]:
+    """List the rule sets that stand for themselves, of each question the newest run's."""
+    newest: dict[tuple[str, str], tuple[RunRecord, list[RuleSet]]] = {}
+    for run in runs:
+        for each in run.figures:
+            if isinstance(each, RuleSet) and each.leader < 0:
+                key = run.spec.text, each.outcome
+                if key not in newest or newest[key][0] is not run:
+                    newest[key] = (run, [])
+                newest[key][1].append(each)
+    found = [(run, each) for run, sets in newest.values() for each in sets]
+    found.sort(key=lambda pair: -pair[1].score)
+    return tuple(
+        Rule(
+            run,
+            each,
+            f"{rule_phrase(spec, each.conditions)}: {score_text(each.outcome, each.score)}"
+            + (f", “{each.outcome}”" if each.outcome else ""),
+        )
+        for run, each in found[:_MOST_RULES]
+    )
+
+
+class RepairForm(QWidget):
+    """Asks for a repair.
+
+    Signals
+    -------
+    start
+        The repair is to begin; `run` tells it.
+    show_examples, search_wanted
+        Pairs are to be found, or to be flagged, on the Examples page; or a search is to begin.
+    """
+
+    start = Signal()
+    show_examples = Signal()
+    search_wanted = Signal()
+
+    def __init__(self, spec: AuditSpec) -> None:
+        super().__init__()
+        self._spec = spec
+        self._offer = Offer()
+        self._rules: tuple[Rule, ...] = ()
+        self._values: dict[str, dict[str, OptionValue]] = {PAIRS: {}, RULES: {}}
+        self._busy = self._lacks = ""
+        self.form: OptionsForm | None = None
+        self._shown = ""
+        self.all = QRadioButton("A&ll pairs that were found")
+        self.some = QRadioButton("Pairs of these runs:")
+        self.flagged = QRadioButton("Flagged pairs only")
+        self.group = QRadioButton("A group that was found to fare unlike all others:")
+        self.rule = parts.bounded(QComboBox(), 24)
+        self.rule.setAccessibleName("Group to repair")
+        self.boxes: dict[int, QCheckBox] = {}
+        self.labels: dict[str, QRadioButton] = {}
+        self.most, self.loss = NumberField(), NumberField()
+        self.seed = QSpinBox()
+        self.button = QPushButton("S&tart repair")
+        self.why = parts.Words(tone="wrong")
+        self.lacking = parts.Banner()
+        self._lay_out()
+        self._listen()
+        self._fit()
+
+    # What is asked
+
+    @property
+    def method(self) -> str:
+        """Which method repairs what is chosen."""
+        return RULES if self.group.isChecked() else PAIRS
+
+    def run(self, seed: int | None = None) -> RunSpec:
+        """Give what is asked for; with another seed, where it is told."""
+        options = dict(self._values[self.method])
+        options["most"] = self.most.value()
+        options["accuracy_loss"] = self.loss.value()
+        if self.method == PAIRS:
+            options["labels"] = next(
+                key for key, button in self.labels.items() if button.isChecked()
+            )
+        usual = self._usual
+        changed = {name: value for name, value in options.items() if value != usual[name].default}
+        made = RunSpec(self.method, changed, seed=self.seed.value() if seed is None else seed)
+        return msgspec.structs.replace(made, **self._what())
+
+    def show_offer(self, offer: Offer, rules: Sequence[Rule]) -> None:
+        """Show what there is to repair now."""
+        self._offer, self._rules = offer, tuple(rules)
+        total = sum(offer.pairs.values())
+        self.all.setText(f"A&ll pairs that were found: {words.number(total)}")
+        self.flagged.setText(f"Flagged pairs only: {words.number(offer.flagged)}")
+        self._list_runs()
+        kept = self.rule.currentText()
+        with QSignalBlocker(self.rule):
+            self.rule.clear()
+            self.rule.addItems([each.text for each in self._rules])
+            for place, each in enumerate(self._rules):
+                self.rule.setItemData(place, tips.plain(each.text), Qt.ItemDataRole.ToolTipRole)
+            self.rule.setCurrentIndex(max(self.rule.findText(kept), 0) if self._rules else -1)
+        self._tell_rule()
+        if not total and self._rules and self.all.isChecked():
+            self.group.setChecked(True)
+        self._fit()
+
+    def show_busy(self, why: str) -> None:
+        """Say why nothing can begin just now; empty when it can."""
+        if why != self._busy:
+            self._busy = why
+            self._allow()
+
+    def choose_seed(self, seed: int) -> None:
+        """Offer a seed."""
+        self.seed.setValue(min(seed, _MOST_SEED))
+
+    @property
+    def told(self) -> str:
+        """Say in a line what is asked for."""
+        most = f"at most {self.most.value():g}{words.NBSP}% added"
+        if self.method == RULES:
+            place = self.rule.currentIndex()
+            whom = self._rules[place].text if place >= 0 else "a group"
+            return f"{whom}; {most}"
+        labels = next(key for key, button in self.labels.items() if button.isChecked())
+        pairs = {self.flagged: "flagged pairs", self.some: "pairs of some runs"}
+        chosen = next((text for button, text in pairs.items() if button.isChecked()), "all pairs")
+        return f"{chosen}; labels: {LABELS[labels].replace('&', '').lower()}; {most}"
+
+    @property
+    def _usual(self) -> dict[str, Option]:
+        return {each.name: each for each in options_of(METHODS[self.method].options)}
+
+    def _what(self) -> dict[str, object]:
+        """Give what is repaired, as fields of a `RunSpec`."""
+        if self.method == RULES:
+            place = self.rule.currentIndex()
+            if place < 0:
+                return {}
+            rule, asked = self._rules[place].found, self._rules[place].run.spec
+            return {
+                "rule": rule.conditions,
+                "outcome": rule.outcome,
+                "text": asked.text,
+                "terms": asked.terms,
+                "edges": asked.edges,
+            }
+        if self.flagged.isChecked():
+            return {"flagged": True}
+        if self.some.isChecked():
+            return {"pairs_of": tuple(run for run, box in self.boxes.items() if box.isChecked())}
+        return {}
+
+    def _reason(self) -> str:
+        """Say why it cannot begin; empty when it can."""
+        offer = self._offer
+        if self._busy or offer.wrong:
+            return self._busy or offer.wrong
+        if self.method == RULES:
+            return "" if self._rules else "No search for groups has found a rule set yet."
+        if not offer.pairs:
+            return "There are no pairs yet: no search for examples has found any."
+        if self.flagged.isChecked() and not offer.flagged:
+            return "No pair is flagged: flag those that matter on the Examples page (F)."
+        if self.some.isChecked() and not any(box.isChecked() for box in self.boxes.values()):
+            return "No run is chosen."
+        return ""
+
+    # Parts
+
+    def _lay_out(self) -> None:
+        self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._both.setSpacing(theme.GAP)
+        for card, stretch in ((self._make_what(), 5), (self._make_labels(), 6)):
+            self._both.addWidget(card, stretch)
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        row.addWidget(self.button)
+        row.addWidget(self.why, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.GAP)
+        column.addWidget(self.lacking)
+        column.addLayout(self._both)
+        column.addWidget(self._make_much())
+        self.rows_only = parts.Words(_ROWS_ONLY, strong=True)
+        self.rows_only.setVisible(Capability.RETRAINS not in self._spec.model.can)
+        column.addWidget(self.rows_only)
+        column.addLayout(row)
+
+    def _make_what(self) -> parts.Card:
+        card = parts.Card()
+        card.body.addWidget(parts.heading("What to repair"))
+        together = QButtonGroup(self)
+        self._runs = QWidget()
+        self._run_boxes = QVBoxLayout(self._runs)
+        self._run_boxes.setContentsMargins(theme.PAGE, 0, 0, 0)
+        self._run_boxes.setSpacing(theme.TIGHT)
+        inset = QHBoxLayout()
+        inset.setContentsMargins(theme.PAGE, 0, 0, 0)
+        inset.addWidget(self.rule)
+        for button in (self.all, self.some, self.flagged, self.group):
+            together.addButton(button)
+            card.body.addWidget(button)
+            if button is self.some:
+                card.body.addWidget(self._runs)
+        card.body.addLayout(inset)
+        self.all.setChecked(True)
+        self._about = parts.quiet()
+        card.body.addWidget(self._about)
+        card.body.addStretch(1)
+        parts.calm(self.rule)
+        return card
+
+    def _make_labels(self) -> parts.Card:
+        card = parts.Card()
+        card.body.addWidget(parts.heading("How to label what is added"))
+        together = QButtonGroup(self)
+        self._sources = QWidget()
+        column = QVBoxLayout(self._sources)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.TIGHT)
+        for key, text in LABELS.items():
+            button = QRadioButton(text)
+            told = mitigation_words.labels_sentence(key)
+            button.setAccessibleDescription(told)
+            below = parts.quiet(told)
+            below.setContentsMargins(theme.PAGE, 0, 0, theme.TIGHT)
+            together.addButton(button)
+            column.addWidget(button)
+            column.addWidget(below)
+            self.labels[key] = button
+        self.labels["majority"].setChecked(True)
+        self._opposite = parts.Words(_OPPOSITE)
+        card.body.addWidget(self._sources)
+        card.body.addWidget(self._opposite)
+        card.body.addStretch(1)
+        return card
+
+    def _make_much(self) -> parts.Card:
+        card = parts.Card()
+        card.body.setSpacing(theme.GAP)
+        card.body.addWidget(parts.heading("How much"))
+        self.loss.setRange(0.0, 50.0)
+        self.loss.setSingleStep(0.1)
+        self.most.setRange(0.001, 100.0)
+        self.most.setSuffix(f"{words.NBSP}%")
+        for field_ in (self.loss, self.most):
+            field_.setKeyboardTracking(True)
+        self.seed.setRange(0, _MOST_SEED)
+        row = QHBoxLayout()
+        row.setSpacing(theme.PAGE)
+        for text, number, hint in (
+            (
+                "&Greatest portion",
+                self.most,
+                "Of the training rows: portions grow until they would add more.",
+            ),
+            (
+                "Accuracy it &may cost",
+                self.loss,
+                "In percentage points, on the validation rows: what costs more is not chosen.",
+            ),
+        ):
+            place = parts.labelled(text, number, hint)
+            place.addStretch(1)
+            row.addLayout(place, 1)
+        card.body.addLayout(row)
+        self.fold = parts.Fold("Advan&ced: people asked, training, other methods beside, proof")
+        self._options = QVBoxLayout()
+        self.fold.body.addLayout(self._options)
+        self.fold.body.addLayout(
+            parts.labelled(
+                "Ra&ndom seed", self.seed, "The same seed adds the same rows and trains alike."
+            )
+        )
+        self.seed.setMaximumWidth(180)
+        card.body.addWidget(self.fold)
+        parts.calm(self.most, self.loss, self.seed)
+        return card
+
+    def _listen(self) -> None:
+        for button in (self.all, self.some, self.flagged, self.group):
+            button.toggled.connect(lambda on: self._fit() if on else None)
+        self.rule.activated.connect(lambda _place: self.group.setChecked(True))
+        self.rule.currentIndexChanged.connect(lambda _place: self._tell_rule())
+        self.button.clicked.connect(self.start)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Put one question below the other where both do not fit beside each other."""
+        super().resizeEvent(event)
+        beside = event.size().width() >= _BESIDE
+        self._both.setDirection(
+            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        )
+
+    # What happens
+
+    def _list_runs(self) -> None:
+        offer = self._offer
+        if list(self.boxes) != list(offer.pairs):
+            ticked = {run for run, box in self.boxes.items() if box.isChecked()}
+            parts.clear(self._run_boxes)
+            self.boxes = {}
+            for run in offer.pairs:
+                box = QCheckBox()
+                box.setChecked(run in ticked or not ticked)
+                box.toggled.connect(self._tick)
+                self._run_boxes.addWidget(box)
+                self.boxes[run] = box
+            self._order()
+        for run, box in self.boxes.items():
+            box.setText(f"Run {run}: {offer.titles[run]}, {words.number(offer.pairs[run])}")
+
+    def _tell_rule(self) -> None:
+        """Tell the whole of a rule that the field is too narrow for."""
+        self.rule.setToolTip(tips.plain(self.rule.currentText()))
+
+    def _tick(self) -> None:
+        self.some.setChecked(True)
+        self._allow()
+
+    def _fit(self) -> None:
+        """Show what belongs to the chosen method."""
+        groups = self.method == RULES
+        several = len(self._offer.pairs) > 1
+        self.some.setVisible(several)
+        self._runs.setVisible(several)
+        self.rule.setVisible(bool(self._rules))
+        self.group.setEnabled(bool(self._rules))
+        self._sources.setVisible(not groups)
+        self._opposite.setVisible(groups)
+        self._about.setText(METHODS[self.method].sentence)
+        if self._shown != self.method:
+            self._shown = self.method
+            usual = self._usual
+            self.most.setValue(float(self._values[self.method].get("most", usual["most"].default)))
+            self.loss.setValue(float(usual["accuracy_loss"].default))
+            self._show_options()
+        self._allow()
+
+    def _show_options(self) -> None:
+        network = "Keras" in self._spec.model.format
+        options = tuple(
+            each
+            for each in self._usual.values()
+            if each.name not in _OWN and (network or each.name not in _OF_NETWORKS)
+        )
+        parts.clear(self._options)
+        self.form = OptionsForm(options, self._values[self.method])
+        self.form.set_to.connect(self._set_option)
+        self._options.addWidget(self.form)
+        self._order()
+
+    def _order(self) -> None:
+        """Let Tab go through the form as it is read."""
+        fields = () if self.form is None else (*self.form.fields.values(), self.form.reset)
+        parts.in_order(
+            *(self.all, self.some, *self.boxes.values(), self.flagged, self.group, self.rule),
+            *(*self.labels.values(), self.most, self.loss, self.fold.button),
+            *(*fields, self.seed, self.button),
+        )
+
+    def _set_option(self, name: str, value: OptionValue) -> None:
+        self._values[self.method][name] = value
+
+    def _allow(self) -> None:
+        """Let it start, or say why it cannot, and offer the way on."""
+        reason = self._reason()
+        self.button.setEnabled(not reason)
+        self.button.setAccessibleDescription(reason)
+        self.why.setText(reason)
+        told = "" if self._busy else reason
+        if told == self._lacks:
+            return
+        self._lacks = told
+        if not told or self._offer.wrong:
+            self.lacking.say("Nothing can be repaired here." if told else "", told)
+        elif self._offer.pairs:
+            self.lacking.say(told, "", (("Show the examples", self.show_examples.emit),))
+        else:
+            self.lacking.say(told, _FIRST, (("R&un a search…", self.search_wanted.emit),))

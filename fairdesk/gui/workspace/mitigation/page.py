@@ -1,0 +1,497 @@
+"""Repair: what to repair, how, what it costs and brings, before and after, and to take away."""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.catalogue.methods import Answers
+from fairdesk.audit.store.records import LogEntry, RunRecord, RunState
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
+from fairdesk.gui.workspace.common.report_link import report_link
+from fairdesk.gui.workspace.common.run_choice import RunChoice
+from fairdesk.gui.workspace.common.statement import Statement
+from fairdesk.gui.workspace.common.steps import OF_STATE
+from fairdesk.gui.workspace.mitigation.chart import Curve, RepairChart
+from fairdesk.gui.workspace.mitigation.export import ExportDialog
+from fairdesk.gui.workspace.mitigation.form import (
+    PAIRS,
+    RULES,
+    Offer,
+    RepairForm,
+    offer_of,
+    rules_of,
+    wrong_with,
+)
+from fairdesk.gui.workspace.mitigation.table import BeforeAfter
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.results.events import Figure, RuleSet
+from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import words
+
+#: What a repair is, and what not.
+EXPLAINED = (
+    "A repair adds labelled rows to the training data, in several amounts, and trains the model "
+    "again with each. What it brings is measured on rows that were never trained on, and on {many} "
+    "drawn at random: an estimate, for these data and this model."
+)
+#: What will be here.
+_EMPTY = (
+    "Nothing is repaired yet. Rows made of what was found are added to the training data, in "
+    "several amounts, and the model is trained again with each. Here will stand how far "
+    "discrimination falls and what that costs in accuracy, before and after side by side, and the "
+    "data and the model to hand over."
+)
+#: What the log says of a mark.
+_MARKED = re.compile(r"Pair [0-9,]+: (flagged|dismissed|not marked)\.")
+
+#: What a repair does, phase by phase.
+_PHASES = {
+    "splitting": "Setting rows apart that are never trained on",
+    "labelling": "Labelling rows to add",
+    "imported": "Measuring the model as it was imported",
+    "retraining": "Training and measuring with nothing added",
+    "comparing": "Training and measuring another method to compare with",
+    "proving": "Proving what can be proven, before and after",
+    "saving": "Writing the models, and checking that they answer alike",
+}
+
+
+def repairs(run: Run) -> bool:
+    """Tell whether a run is a repair."""
+    return method_of(run).answers is Answers.REPAIR
+
+
+def since(run: RunRecord, runs: tuple[RunRecord, ...], log: tuple[LogEntry, ...] = ()) -> str:
+    """Say what has changed since a repair that it should have known; empty for nothing."""
+    later = [each for each in runs if each.id > run.id]
+    if run.spec.method == RULES:
+        anew = [
+            each
+            for each in later
+            if each.spec.text == run.spec.text
+            and any(isinstance(one, RuleSet) for one in each.figures)
+        ]
+        return f"Run {anew[-1].id} has looked for groups anew since." if anew else ""
+    if run.spec.method != PAIRS:
+        return ""
+    found = [each for each in later if each.found]
+    if found and not run.spec.pairs_of and not run.spec.flagged:
+        more = sum(each.found for each in found)
+        names = words.joined([f"run {each.id}" for each in found])
+        were = "was" if more == 1 else "were"
+        return f"{words.counted(more, 'more pair')} {were} found since, in {names}."
+    marked = [each for each in log if each.at > run.started and _MARKED.fullmatch(each.what)]
+    return "Pairs were flagged or dismissed since." if marked else ""
+
+
+class RepairPage(QWidget):
+    """Repairs.
+
+    Signals
+    -------
+    repair : RunSpec
+        A run that repairs is wanted.
+    search
+        A search for examples is wanted.
+    show_examples
+        The examples are to be shown.
+    stands
+        How the newest repair stands has changed: it is out of date, or no more.
+    """
+
+    repair = Signal(object)
+    search = Signal()
+    show_examples = Signal()
+    stands = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._told: Run | None = None
+        self._log: tuple[LogEntry, ...] = ()
+        #: The trial that is looked at; ``None`` for the one that the search chose.
+        self._picked: int | None = None
+        #: The run that is drawn, how it stood, and its figures.
+        self._drawn: tuple[int, str, tuple[Figure, ...]] | None = None
+        #: Why nothing can be repaired here at all; ``None`` until it is known.
+        self._wrong: str | None = None
+        self.outdated = ""
+        self._runs = RunChoice(session, repairs, "Run whose repair is shown")
+        self._runs.told.connect(self._take)
+        self._standing = parts.quiet()
+        self._banner, self._old = parts.Banner(), parts.Banner()
+        self._headline = Statement()
+        self._notes = parts.quiet()
+        self._notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._explained = parts.quiet(EXPLAINED.format(many=session.many))
+        self.form = RepairForm(session.spec)
+        self.form.start.connect(lambda: self.repair.emit(self.form.run()))
+        self.form.search_wanted.connect(self.search)
+        self.form.show_examples.connect(self.show_examples)
+        self.fold = parts.Fold("&What to repair, how to label, how much")
+        self.chart = RepairChart()
+        self.chart.setMinimumHeight(380)
+        self.chart.said.connect(session.said)
+        self.chart.failed.connect(session.failed)
+        self.chart.picked.connect(self._pick)
+        self.table = BeforeAfter()
+        self.choice = parts.bounded(QComboBox(), 24)
+        self.choice.setAccessibleName("Model that is looked at")
+        self.choice.activated.connect(lambda _place: self._pick(self.choice.currentData()))
+        parts.calm(self.choice)
+        self.export = QPushButton("E&xport this one…")
+        self.export.clicked.connect(self._export)
+        self._lay_out()
+        session.runs_changed.connect(self._look)
+        session.pair_changed.connect(lambda _pair: self._look())
+        session.log_changed.connect(self._read_log)
+        session.live_changed.connect(self._follow)
+        self._runs.take_runs()
+        self._look()
+
+    def open_run(self, number: int) -> None:
+        """Show a run by its number."""
+        self._runs.open_run(number)
+
+    def open_form(self) -> None:
+        """Show what can be asked for."""
+        self.fold.set_open(opened=True)
+        self.form.button.setFocus()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Show what has changed while the page was hidden."""
+        super().showEvent(event)
+        self._look()
+        self._show()
+
+    # Parts
+
+    def _lay_out(self) -> None:
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        head = QHBoxLayout()
+        head.setSpacing(theme.NEAR)
+        head.addWidget(parts.title("Repair"), 1)
+        head.addWidget(self._runs, 0, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(head)
+        self._going = self._make_going()
+        for widget in (
+            *(self._explained, self._banner, self._old, self._standing),
+            *(self._headline, self._going),
+        ):
+            column.addWidget(widget)
+        self.fold.body.setContentsMargins(0, 0, 0, 0)
+        self.fold.body.addWidget(self.form)
+        column.addWidget(self.fold)
+        self._results = QWidget()
+        results = QVBoxLayout(self._results)
+        results.setContentsMargins(0, theme.NEAR, 0, 0)
+        results.setSpacing(theme.GAP)
+        results.addWidget(self.chart)
+        results.addSpacing(theme.NEAR)
+        results.addLayout(self._make_after())
+        results.addWidget(self._aside)
+        results.addWidget(self.table)
+        results.addWidget(self._notes)
+        column.addWidget(self._results)
+        column.addStretch(1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        self._area = parts.scrolled(inside)
+        outer.addWidget(self._area)
+        self._results.hide()
+        self.fold.set_open(opened=True)
+
+    def _make_after(self) -> QHBoxLayout:
+        self._aside = parts.quiet()
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        self._about = parts.heading("Before and after:")
+        self._about.setWordWrap(False)
+        row.addWidget(self._about)
+        row.addWidget(self.choice)
+        row.addStretch(1)
+        row.addWidget(report_link(self._session, self._places))
+        row.addWidget(self.export)
+        return row
+
+    def _places(self) -> tuple[str, ...]:
+        number = 0 if self._told is None else number_of(self._told)
+        return f"mitigation/front-{number}", f"mitigation/trials-{number}", "mitigation"
+
+    def _make_going(self) -> QWidget:
+        self._step = parts.Words(strong=True)
+        self._bar = QProgressBar()
+        self._bar.setRange(0, 1000)
+        self._bar.setAccessibleName("How far this step is")
+        card = parts.Card(margin=theme.GAP)
+        card.body.addWidget(self._step)
+        card.body.addWidget(self._bar)
+        card.body.addWidget(
+            parts.quiet(
+                "Pause and Stop are below. When it is stopped, what is measured by then is kept."
+            )
+        )
+        return card
+
+    # What happens
+
+    def _look(self) -> None:
+        """Look into the file for what there is to repair, where somebody could see it."""
+        self._tell_old()
+        if self.isVisible() and self._session.loaded:
+            if self._wrong is None:
+                self._session.store.ask(wrong_with, self._take_wrong, key="repair at all")
+            else:
+                wrong = self._wrong
+                self._session.store.ask(
+                    lambda store: offer_of(store, wrong), self._take_offer, key="repair offer"
+                )
+        self._read_log()
+
+    def _take_wrong(self, wrong: str) -> None:
+        self._wrong = wrong
+        self._look()
+
+    def _take_offer(self, offer: Offer) -> None:
+        session = self._session
+        self.form.show_offer(offer, rules_of(session.spec, session.runs))
+        used = [run.spec.seed for run in session.runs if repairs(run)]
+        if not self.form.seed.hasFocus():
+            self.form.choose_seed(max(used, default=-1) + 1)
+        self._tell_busy()
+
+    def _read_log(self) -> None:
+        if any(repairs(run) for run in self._session.runs):
+            self._session.store.ask(
+                lambda store: tuple(store.log_entries()), self._take_log, key="repair log"
+            )
+
+    def _take_log(self, log: tuple[LogEntry, ...]) -> None:
+        self._log = log
+        self._tell_old()
+
+    def _tell_old(self) -> None:
+        """Say where the repair that is shown, or the newest one, is out of date."""
+        runs = self._session.runs
+        mine = [run for run in runs if repairs(run) and run.state != "running"]
+        newest = since(mine[-1], runs, self._log) if mine else ""
+        if newest != self.outdated:
+            self.outdated = newest
+            self.stands.emit()
+        shown = next((run for run in mine if run.id == self._runs.shown), None)
+        changed = since(shown, runs, self._log) if shown is not None else ""
+        if changed and self._session.live is None:
+            self._old.say(
+                "This repair is out of date.", changed, (("Repair anew…", self.open_form),)
+            )
+        else:
+            self._old.clear()
+
+    def _tell_busy(self) -> None:
+        live = self._session.live
+        self.form.show_busy("A run is under way: wait for it, or stop it." if live else "")
+
+    def _follow(self, _state: RunState) -> None:
+        if self.isVisible():
+            self._tell_busy()
+
+    def _take(self, run: Run) -> None:
+        anew = self._told is None or number_of(self._told) != number_of(run)
+        first, begins = self._told is None, anew and run.state == "running"
+        self._told = run
+        if anew:
+            self._picked = None
+            self._tell_old()
+        if first or begins:
+            # what comes of it is read before another is asked for
+            self.fold.set_open(opened=False)
+        if begins:
+            self._area.verticalScrollBar().setValue(0)
+        self._show()
+
+    def _pick(self, number: int) -> None:
+        self._picked = number
+        self._show_trial()
+
+    def _show(self) -> None:
+        """Show the figures as they stand."""
+        run = self._told
+        for widget in (self._headline, self._standing):
+            widget.setVisible(run is not None)
+        self._going.setVisible(run is not None and run.state in ("running", "paused"))
+        if run is None:
+            self._explained.setText(_EMPTY)
+            return
+        if not self.isVisible():
+            return
+        self._tell_busy()
+        if isinstance(run, RunState):
+            self._tell_step(run)
+        told, drawn = run.figures, self._drawn
+        if drawn is not None and told is drawn[2] and (number_of(run), run.state) == drawn[:2]:
+            # nothing but the time went on: to lay out a whole page anew takes longer than a blink
+            return
+        self._drawn = (number_of(run), run.state, told)
+        self._explained.setText(EXPLAINED.format(many=self._session.many))
+        self._say(run)
+        drawing = Curve(self._session.spec, tuple(told))
+        self.chart.draw(drawing)
+        trials = mitigation_words.trials_of(told)
+        self._results.setVisible(bool(trials))
+        repair = mitigation_words.repair_of(told)
+        self.chart.setVisible(repair is None or repair.retrains)
+        self._list_trials(run)
+        self._show_trial()
+        notes = mitigation_words.sentences(self._session.spec, told)[1:]
+        self._notes.setText("\n\n".join(notes))
+        self._notes.setVisible(bool(notes))
+
+    def _list_trials(self, run: Run) -> None:
+        trials = mitigation_words.trials_of(run.figures)
+        repair = mitigation_words.repair_of(run.figures)
+        chosen = -1 if repair is None else repair.chosen
+        wanted = [
+            (
+                mitigation_words.trial_name(each) + (", chosen" if each.number == chosen else ""),
+                each.number,
+            )
+            for each in trials
+            if each.measures
+        ]
+        combo = self.choice
+        if wanted != [(combo.itemText(i), combo.itemData(i)) for i in range(combo.count())]:
+            with QSignalBlocker(combo):
+                combo.clear()
+                for text, number in wanted:
+                    combo.addItem(text, number)
+
+    def _at(self) -> int:
+        """Give the number of the trial that is looked at: the picked one, else the chosen one.
+
+        Where none was chosen that is the portion that discriminates least.
+        """
+        curve = self.chart.drawing
+        kinds = {each.trial.number: each.trial.kind for each in curve.points}
+        for wanted in (self._picked, curve.chosen):
+            if wanted is not None and wanted in kinds:
+                return wanted
+        portions = [number for number, kind in kinds.items() if kind == "portion"]
+        return next(iter(portions), max(kinds, default=-1))
+
+    def _show_trial(self) -> None:
+        """Show the trial that is looked at."""
+        run = self._told
+        if run is None:
+            return
+        number, spec = self._at(), self._session.spec
+        with QSignalBlocker(self.choice):
+            self.choice.setCurrentIndex(self.choice.findData(number))
+        self.chart.pick(number)
+        self.table.show_trial(spec, run.figures, number)
+        trial = mitigation_words.trial_of(run.figures, number)
+        repair = mitigation_words.repair_of(run.figures)
+        rows_only = repair is not None and not repair.retrains and bool(repair.rows)
+        kind = trial.kind if trial is not None else ""
+        self._about.setText("The model as imported" if rows_only else "Before and after:")
+        self.choice.setVisible(not rows_only)
+        self.export.setText("E&xport the rows to add…" if rows_only else "E&xport this one…")
+        going = run.state in ("running", "paused")
+        can = not going and (rows_only or kind == "portion")
+        self.export.setEnabled(can)
+        why = (
+            "It can be exported when the run is over."
+            if going
+            else ""
+            if can
+            else "Nothing is added to the data here, so there is nothing to export: pick a model "
+            "with rows added."
+        )
+        self.export.setToolTip(why)
+        self.export.setAccessibleDescription(why)
+        self._aside.setText(why)
+        self._aside.setVisible(bool(why) and bool(kind))
+
+    def _export(self) -> None:
+        run = self._told
+        trial = None if run is None else mitigation_words.trial_of(run.figures, self._at())
+        if run is None or trial is None:
+            return
+        dialog = ExportDialog(self._session, number_of(run), trial, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setModal(True)
+        dialog.show()
+
+    def _tell_step(self, run: RunState) -> None:
+        """Say what it does just now, and how far that is."""
+        step = step_text(run)
+        if step != self._step.text():
+            self._step.setText(step)
+        counts = run.total > 1
+        # of one step nobody knows how far it is: the bar moves all the same
+        self._bar.setRange(0, 1000 if counts else 0)
+        self._bar.setValue(round(1000 * run.done / run.total) if counts else 0)
+        self._bar.setFormat(
+            f"step {words.number(run.done)} of {words.number(run.total)}" if counts else ""
+        )
+        self._bar.setAccessibleDescription(f"{step} {self._bar.format()}")
+
+    def _say(self, run: Run) -> None:
+        """Say how the run stands, and what came of it."""
+        told = mitigation_words.effort_text(run.figures)
+        going = run.state in ("running", "paused")
+        # what it spends while it goes on is told by the bar below
+        spent = "" if going else f"{words.number(run.queries)} rows sent to models"
+        lasted = "" if going else words.duration(run.elapsed)
+        facts = ", ".join(filter(None, (told, spent, lasted))) or "nothing measured yet"
+        state = words.state_word(run.state)
+        self._standing.setText(
+            f"{OF_STATE[run.state].value} {method_of(run).title}, {state}: {facts}."
+        )
+        if run.state == "failed":
+            again = (("Repair again…", self.open_form),)
+            self._banner.say("The run failed; what it measured is kept.", run.message, again)
+        else:
+            self._banner.clear()
+        repair = mitigation_words.repair_of(run.figures)
+        best = mitigation_words.chosen_of(run.figures)
+        if repair is None:
+            self._headline.say(
+                "…" if going else "□ Nothing measured",
+                "Nothing is measured yet."
+                if going
+                else "The run ended before anything was measured.",
+                run.message if run.state == "done" else "",
+            )
+            return
+        sentence = mitigation_words.headline(self._session.spec, run.figures)
+        if going and best is None and repair.retrains:
+            sentence = "No portion is shown to help so far."
+        self._headline.say(
+            "□ Rows to add" if not repair.retrains else f"▨ Estimated{', so far' if going else ''}",
+            sentence,
+            run.message if run.state == "done" else "",
+        )
+
+
+def step_text(state: RunState) -> str:
+    """Say what a repair does just now."""
+    phase, _, percent = state.phase.partition(": ")
+    told = _PHASES.get(phase) or phase[:1].upper() + phase[1:] or "It begins"
+    if percent:
+        told += f", {percent.replace(' %', f'{words.NBSP}%')} added"
+    return told

@@ -1,0 +1,245 @@
+"""Which pairs are shown: near to real people, by a value, by mark; each filter a chip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import msgspec
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.store import PairQuery
+from fairdesk.data.domain.domain import Attribute
+from fairdesk.gui.kit import parts, theme
+
+_MARKS = (
+    ("Any mark", None),
+    ("⚑ Flagged", "flagged"),
+    ("✕ Dismissed", "dismissed"),
+    ("Not marked", ""),
+)
+Where = dict[str, str | tuple[float, float]]
+
+
+def filter_text(attribute: Attribute, wanted: str | tuple[float, float]) -> str:
+    """Write a filter as its chip says it."""
+    if isinstance(wanted, str):
+        return f"{attribute.name} is {wanted}"
+    low, high = (attribute.text(end) for end in wanted)
+    return f"{attribute.name} is {low}" if low == high else f"{attribute.name} {low} to {high}"
+
+
+class FilterBar(QWidget):
+    """Says which pairs are wanted.
+
+    Signals
+    -------
+    changed
+        Another choice.
+    """
+
+    changed = Signal()
+
+    def __init__(self, spec: AuditSpec) -> None:
+        super().__init__()
+        self._person = spec.person
+        self._attributes = {each.name: each for each in spec.domain.attributes}
+        self._where: Where = {}
+        self._within: float | None = None
+        self._among: tuple[int, ...] | None = None
+        self._name = self._make_name()
+        label = QLabel("F&ilter")
+        label.setBuddy(self._name)
+        self._value = QComboBox()
+        self._value.setAccessibleName("Value to filter by")
+        self._low, self._high = QDoubleSpinBox(), QDoubleSpinBox()
+        self._span = self._make_span()
+        self._most = self._make_most()
+        add = QPushButton("&Add filter")
+        add.setToolTip("Show only pairs whose first person fits this")
+        add.clicked.connect(self._add)
+        self._mark = QComboBox()
+        self._mark.setAccessibleName("Show pairs with this mark")
+        for text, _mark in _MARKS:
+            self._mark.addItem(text)
+        self._mark.currentIndexChanged.connect(self.changed)
+        self._name.currentIndexChanged.connect(self._offer)
+        for box, letters in ((self._name, 15), (self._value, 12), (self._mark, 9)):
+            parts.bounded(box, letters)
+        parts.calm(self._name, self._value, self._mark, self._low, self._high, self._most)
+
+        top = QHBoxLayout()
+        top.setSpacing(theme.NEAR)
+        for widget in (label, self._name, self._value, self._span, self._most, add, self._mark):
+            top.addWidget(widget)
+        top.addStretch(1)
+        self.tail = QHBoxLayout()
+        top.addLayout(self.tail)
+        self._chips = QHBoxLayout()
+        self._chips.setSpacing(theme.TIGHT)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.TIGHT)
+        column.addLayout(top)
+        column.addLayout(self._chips)
+        self._offer()
+
+    def _make_name(self) -> QComboBox:
+        """Make the choice of what to filter by: an attribute, or how near real people are."""
+        box = QComboBox()
+        for name in self._attributes:
+            box.addItem(name, name)
+        box.insertSeparator(box.count())
+        box.addItem(f"Nearest real {self._person}")
+        box.setAccessibleName("What to filter by")
+        return box
+
+    def _make_span(self) -> QWidget:
+        """Make the two ends of a range of numbers."""
+        self._low.setAccessibleName("Lowest value to show")
+        self._high.setAccessibleName("Highest value to show")
+        span = QWidget()
+        row = QHBoxLayout(span)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.TIGHT)
+        row.addWidget(self._low)
+        row.addWidget(QLabel("to"))
+        row.addWidget(self._high)
+        return span
+
+    def _make_most(self) -> QDoubleSpinBox:
+        """Make the greatest distance from a real person."""
+        most = QDoubleSpinBox()
+        most.setAccessibleName(f"At most this far from a real {self._person}")
+        most.setToolTip("0 is the same in all that is compared, 1 the farthest")
+        most.setPrefix("at most ")
+        most.setRange(0.0, 1.0)
+        most.setDecimals(2)
+        most.setSingleStep(0.01)
+        most.setValue(0.1)
+        return most
+
+    def query(self, base: PairQuery) -> PairQuery:
+        """Give a query with these filters and the rest of another."""
+        return msgspec.structs.replace(
+            base,
+            where=dict(self._where),
+            within=self._within,
+            among=self._among,
+            mark=_MARKS[self._mark.currentIndex()][1],
+        )
+
+    @property
+    def active(self) -> bool:
+        """Whether anything is filtered out."""
+        return bool(self._chips.count() or self._mark.currentIndex() > 0)
+
+    @property
+    def chosen(self) -> bool:
+        """Whether pairs of certain numbers are shown only."""
+        return self._among is not None
+
+    def show_chosen(self, pair_ids: Sequence[int]) -> None:
+        """Show pairs of these numbers only; they fit the other filters."""
+        self._among = tuple(pair_ids)
+        self._tell()
+
+    def show_all(self) -> None:
+        """Show all again that fit the other filters."""
+        self._among = None
+        self._tell()
+
+    def forget_chosen(self) -> None:
+        """Let the numbers of certain pairs be, for another run has others; nothing is told."""
+        self._among = None
+        self._show_chips()
+
+    def clear(self) -> None:
+        """Show all pairs."""
+        self._where.clear()
+        self._within = self._among = None
+        with QSignalBlocker(self._mark):
+            self._mark.setCurrentIndex(0)
+        self._tell()
+
+    def take_focus(self) -> None:
+        """Put the keyboard here."""
+        self._name.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _offer(self) -> None:
+        """Offer the values of an attribute, or a distance."""
+        attribute = self._attributes.get(self._name.currentData())
+        self._most.setVisible(attribute is None)
+        self._value.setVisible(attribute is not None and bool(attribute.values))
+        self._span.setVisible(attribute is not None and not attribute.values)
+        if attribute is None:
+            return
+        if attribute.values:
+            self._value.clear()
+            self._value.addItems(list(attribute.values))
+            return
+        for box in (self._low, self._high):
+            box.setDecimals(0 if attribute.integral else 3)
+            box.setRange(attribute.low, attribute.high)
+            box.setSingleStep(attribute.unit)
+        self._low.setValue(attribute.low)
+        self._high.setValue(attribute.high)
+
+    def _add(self) -> None:
+        attribute = self._attributes.get(self._name.currentData())
+        if attribute is None:
+            self._within = self._most.value()
+        elif attribute.values:
+            self._where[attribute.name] = self._value.currentText()
+        else:
+            ends = sorted((self._low.value(), self._high.value()))
+            self._where[attribute.name] = (ends[0], ends[1])
+        self._tell()
+
+    def _tell(self) -> None:
+        self._show_chips()
+        self.changed.emit()
+
+    def _show_chips(self) -> None:
+        parts.clear(self._chips)
+        chips = [
+            self._chip(filter_text(self._attributes[name], wanted), partial(self._where.pop, name))
+            for name, wanted in self._where.items()
+        ]
+        if self._within is not None:
+            text = f"at most {self._within:.2f} from a real {self._person}"
+            chips.append(self._chip(text, lambda: setattr(self, "_within", None)))
+        if self._among is not None:
+            text = f"{len(self._among)} that are unlike each other"
+            chips.append(self._chip(text, lambda: setattr(self, "_among", None)))
+        for chip in chips:
+            self._chips.addWidget(chip)
+        if chips:
+            self._chips.addStretch(1)
+        parts.in_order(self._mark, *chips)
+
+    def _chip(self, text: str, drop: Callable[[], object]) -> QToolButton:
+        """Make the button that takes a filter away."""
+
+        def take_away() -> None:
+            drop()
+            self._tell()
+            self.take_focus()
+
+        chip = QToolButton()
+        chip.setText(f"{text}  ✕")
+        chip.setToolTip("Take this filter away")
+        chip.setAccessibleName(f"Take away the filter: {text}")
+        chip.clicked.connect(take_away)
+        return chip

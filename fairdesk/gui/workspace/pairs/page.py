@@ -1,0 +1,417 @@
+"""The examples that a search found: how it goes, the pairs, and the two people of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.runs.reopening import MovedError
+from fairdesk.audit.store.store import RunRecord, RunState
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.charts.chart import Drawing, Line, LineChart
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.soon import Soon
+from fairdesk.gui.workspace.common.answering import all_off, answering, method_of
+from fairdesk.gui.workspace.common.bars import Bars
+from fairdesk.gui.workspace.common.steps import OF_STATE
+from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
+from fairdesk.gui.workspace.pairs.pairs_view import PairsView
+from fairdesk.gui.workspace.pairs.weighing_line import WeighingLine
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.wording import words
+
+Curve = NDArray[np.float64]
+#: Pixels of height below which there is room for the people only.
+_ROOM_FOR_CHART = 600
+
+
+def over_time(curve: Curve, many: str) -> Drawing:
+    """Draw found and tried over time, from a run's ``(m, 4)`` progress."""
+    curve = _from_zero(curve)
+    return Drawing(
+        title="Found and tried over time",
+        x_title="seconds",
+        y_title=many,
+        lines=(
+            Line("tried", curve[:, 0], curve[:, 1], "quiet", dashed=True),
+            Line("found", curve[:, 0], curve[:, 2], "unlike"),
+        )
+        if len(curve)
+        else (),
+        x_digits=1,
+    )
+
+
+def _from_zero(curve: Curve) -> Curve:
+    """Let a curve begin where nothing was done yet."""
+    return np.vstack((np.zeros((1, 4)), curve)) if len(curve) else curve
+
+
+def against_tried(curves: tuple[tuple[str, Curve], ...]) -> Drawing:
+    """Draw found against tried, a line per run, so that searches can be compared."""
+    return Drawing(
+        title="Found against tried",
+        x_title="tried",
+        y_title="found",
+        lines=tuple(
+            Line(name, curve[:, 1], curve[:, 2], f"series {i}", dashed=i > 0)
+            for i, (name, curve) in enumerate((name, _from_zero(each)) for name, each in curves)
+            if len(curve)
+        ),
+    )
+
+
+def run_name(number: int, run: RunSpec) -> str:
+    """Name a run for people."""
+    return f"Run {number}: {METHODS[run.method].title}, seed {run.seed}"
+
+
+class ExamplesPage(QWidget):
+    """Found examples.
+
+    Signals
+    -------
+    start : None
+        A run is wanted.
+    """
+
+    start = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._shown: int | None = None
+        self._newest: int | None = None
+        self._curves: dict[int, Curve] = {}
+        self._headline = parts.Words(size=1.25, strong=True)
+        self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._effort = parts.quiet()
+        self._weighing = WeighingLine(session)
+        self._runs = QComboBox()
+        self._runs.setAccessibleName("Run whose examples are shown")
+        self._runs.currentIndexChanged.connect(self._choose_run)
+        self._banner = parts.Banner()
+        self._trouble = parts.Banner()
+        self.chart = LineChart()
+        self.chart.said.connect(session.said)
+        self.chart.failed.connect(session.failed)
+        self._bars = Bars("Found, per protected attribute that is enough by itself")
+        self.pairs = PairsView(session)
+        self.detail = PairDetail(session)
+        self.pairs.chosen.connect(self.detail.show_pair)
+        self.detail.left.connect(self.pairs.table.setFocus)
+
+        people = self._make_people()
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._make_empty())
+        self._stack.addWidget(self._make_full(people))
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._stack)
+
+        self._redraw = Soon(self, self._draw)
+        session.runs_changed.connect(self._take_runs)
+        session.live_changed.connect(self._go_on)
+        session.study.changed.connect(self._trouble.clear)
+        session.study.failed.connect(self._tell_trouble)
+        session.weighing.failed.connect(
+            lambda error: self._trouble.tell(error, (("Try again", session.weighing.go_on),))
+        )
+        self._make_shortcuts(people)
+
+    def open_run(self, number: int) -> None:
+        """Show a run by its number."""
+        position = self._runs.findData(number)
+        if position >= 0:
+            self._runs.setCurrentIndex(position)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Leave the room of a low window to the people: the chart is the first to go."""
+        super().resizeEvent(event)
+        self._watching.setVisible(self.height() >= _ROOM_FOR_CHART)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw what has changed while the page was hidden."""
+        super().showEvent(event)
+        self._draw()
+
+    # Parts
+
+    def _make_full(self, people: QWidget) -> QWidget:
+        """Make what is shown once there is a run: sentence, chart, people."""
+        split = QSplitter(Qt.Orientation.Vertical)
+        self._watching = self._make_watching()
+        split.addWidget(self._watching)
+        split.addWidget(people)
+        split.setStretchFactor(0, 0)
+        split.setStretchFactor(1, 1)
+        split.setHandleWidth(theme.GAP)
+        split.setSizes([150, 450])
+        full = QWidget()
+        column = QVBoxLayout(full)
+        column.setContentsMargins(theme.WIDE, theme.GAP, theme.WIDE, theme.NEAR)
+        column.setSpacing(theme.NEAR)
+        column.addLayout(self._make_head())
+        column.addWidget(self._banner)
+        column.addWidget(self._trouble)
+        column.addWidget(split, 1)
+        return full
+
+    def _make_head(self) -> QHBoxLayout:
+        """Make the sentence above, with the choice of a run."""
+        head = QHBoxLayout()
+        head.setSpacing(theme.GAP)
+        text = QVBoxLayout()
+        text.setSpacing(theme.TIGHT)
+        text.addWidget(self._headline)
+        effort = QHBoxLayout()
+        effort.setSpacing(theme.GAP)
+        # as high as the line beside it, which comes and goes: nothing below may move
+        self._effort.setMinimumHeight(self._weighing.sizeHint().height())
+        effort.addWidget(self._effort, 1)
+        effort.addWidget(self._weighing)
+        text.addLayout(effort)
+        head.addLayout(text, 1)
+        head.addWidget(self._runs, 0, Qt.AlignmentFlag.AlignTop)
+        return head
+
+    def _make_people(self) -> QWidget:
+        """Make the lower part: filters, and below them the table with the two people beside it."""
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.addWidget(self.pairs)
+        split.addWidget(self.detail)
+        split.setStretchFactor(0, 1)
+        split.setStretchFactor(1, 1)
+        split.setChildrenCollapsible(False)
+        split.setHandleWidth(theme.WIDE)
+        split.setSizes([520, 480])
+        self.detail.setMinimumSize(320, 262)
+        self.pairs.setMinimumHeight(160)
+        people = QWidget()
+        column = QVBoxLayout(people)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        column.addWidget(self.pairs.filters)
+        column.addWidget(split, 1)
+        return people
+
+    def _make_watching(self) -> QWidget:
+        """Make the upper part: the chart and the counts per attribute."""
+        self._over_time, _against = self.chart.add_choice(
+            (
+                ("Over time", "Show found and tried over time"),
+                ("Against tried", "Show found against tried, for every run"),
+            ),
+            self._draw,
+        )
+        counts = QWidget()
+        column = QVBoxLayout(counts)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        column.addWidget(parts.heading("Enough by itself"))
+        column.addWidget(self._bars)
+        self._alone_words = parts.quiet(
+            "Of the found, how many get another decision when this attribute alone changes."
+        )
+        column.addWidget(self._alone_words)
+        column.addStretch(1)
+        counts.setMinimumWidth(210)
+        inside = parts.scrolled(counts)
+        watching = QWidget()
+        row = QHBoxLayout(watching)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.WIDE)
+        row.addWidget(self.chart, 5)
+        row.addWidget(inside, 2)
+        return watching
+
+    def _make_empty(self) -> QWidget:
+        """Make what is shown before the first run."""
+        button = QPushButton("Find &examples…")
+        button.clicked.connect(self.start)
+        reasons = all_off(self._session.spec, Answers.EXAMPLES)
+        return parts.empty_page(
+            "No examples yet",
+            f"A search invents {self._session.many} and looks for two that are alike in everything "
+            "but a protected attribute and yet get different decisions. They will be listed here.",
+            parts.why_not(button, reasons),
+            button,
+        )
+
+    def _make_shortcuts(self, people: QWidget) -> None:
+        # single letters only where no text is typed: not in the filters above the table
+        for keys, widget, run in (
+            ("F", self.pairs.table, self.detail.flag),
+            ("D", self.pairs.table, self.detail.dismiss),
+            ("N", self.pairs.table, self.detail.edit_note),
+            ("B", self.pairs.table, self.detail.bring_nearer),
+            ("W", self.pairs.table, self.detail.explain),
+            ("T", self.pairs.table, self._toggle_table),
+            ("F", self.detail, self.detail.flag),
+            ("D", self.detail, self.detail.dismiss),
+            ("N", self.detail, self.detail.edit_note),
+            ("B", self.detail, self.detail.bring_nearer),
+            ("W", self.detail, self.detail.explain),
+            ("T", self.detail, self._toggle_table),
+            ("Alt+Down", people, lambda: self.pairs.step(1)),
+            ("Alt+Up", people, lambda: self.pairs.step(-1)),
+        ):
+            shortcut(widget, keys, run)
+        shortcut(self, QKeySequence.StandardKey.Find, self.pairs.filters.take_focus)
+
+    # What happens
+
+    def _toggle_table(self) -> None:
+        """Turn the chart that is nearest to a table: of why, if that is told, else of the run."""
+        if not self.detail.toggle_table():
+            self.chart.toggle_table()
+
+    def _tell_trouble(self, error: FairDeskError, again: Callable[[], None]) -> None:
+        """Say why the model told nothing about a pair, and what can be done about it."""
+        if isinstance(error, MovedError):
+            lost = error.lost
+            self._trouble.tell(error, (("Show where it is…", lambda: self._locate(lost, again)),))
+        else:
+            self._trouble.tell(error, (("Try again", again),))
+
+    def _locate(self, lost: Path, again: Callable[[], None]) -> None:
+        name, _kind = QFileDialog.getOpenFileName(
+            self, f"Where is “{lost.name}” of this audit?", str(self._session.path.parent)
+        )
+        if name:
+            self._session.study.places[lost] = Path(name)
+            again()
+
+    def _take_runs(self) -> None:
+        """List the runs; the newest is shown unless the auditor chose another."""
+        runs = self._with_examples()
+        if not runs:
+            return
+        newest = (answering(runs, Answers.EXAMPLES) or runs)[-1].id
+        newest_shown = self._shown in (None, self._newest)
+        self._newest = newest
+        with QSignalBlocker(self._runs):
+            self._runs.clear()
+            for record in runs:
+                self._runs.addItem(run_name(record.id, record.spec), record.id)
+            wanted = newest if newest_shown else self._shown
+            self._runs.setCurrentIndex(self._runs.findData(wanted))
+        self._runs.setVisible(len(runs) > 1)
+        self._choose_run()
+
+    def _choose_run(self) -> None:
+        number = self._runs.currentData()
+        if number is None:
+            return
+        self._shown = number
+        self._stack.setCurrentIndex(1)
+        self.pairs.show_run(number)
+        record = self._record(number)
+        if record is not None:
+            self._tell(record)
+        self._ask_curve(number)
+
+    def _with_examples(self) -> tuple[RunRecord, ...]:
+        """Give the searches, and what else came upon examples."""
+        return tuple(
+            run
+            for run in self._session.runs
+            if run.found or method_of(run).answers is Answers.EXAMPLES
+        )
+
+    def _record(self, number: int) -> RunRecord | None:
+        return next((each for each in self._session.runs if each.id == number), None)
+
+    def _ask_curve(self, number: int) -> None:
+        self._session.store.ask(
+            lambda store: (number, store.progress(number)), self._take_curve, key=("curve", number)
+        )
+
+    def _take_curve(self, answer: tuple[int, Curve]) -> None:
+        number, curve = answer
+        self._curves[number] = curve
+        self._draw()
+
+    def _go_on(self, state: RunState) -> None:
+        """Follow the run that is under way, unless an older one is being read."""
+        known = self._runs.findData(state.run_id) >= 0
+        searches = method_of(state).answers is Answers.EXAMPLES
+        if state.run_id and searches and not known and self._session.loaded:
+            self._follow(state)
+        if state.run_id == self._shown:
+            self._tell(state)
+            self._redraw.ask()
+
+    def _follow(self, state: RunState) -> None:
+        """Begin to show a new run."""
+        run = self._session.live_spec
+        if run is None:
+            return
+        with QSignalBlocker(self._runs):
+            self._runs.addItem(run_name(state.run_id, run), state.run_id)
+            self._runs.setCurrentIndex(self._runs.count() - 1)
+        self._runs.setVisible(self._runs.count() > 1)
+        self._shown = self._newest = state.run_id
+        self._stack.setCurrentIndex(1)
+        self.pairs.show_run(state.run_id)
+
+    def _tell(self, run: RunRecord | RunState) -> None:
+        """Say how a run stands, in words and numbers."""
+        spec = self._session.spec
+        self._headline.setText(self._session.headline(run, ending=False))
+        sign = OF_STATE[run.state].value
+        self._effort.setText(
+            f"{sign} {words.state_word(run.state).capitalize()}: {words.effort(run)}"
+        )
+        names = words.protected_names(spec.domain)
+        self._bars.show_counts(
+            tuple(zip(names, run.alone, strict=False)) if run.alone else (), run.found
+        )
+        if run.state == "failed":
+            self._banner.say(
+                "The run failed; what it found until then is kept.",
+                run.message,
+                (("Run again…", self.start.emit),),
+            )
+        else:
+            self._banner.clear()
+
+    def _draw(self) -> None:
+        if not self.isVisible() or self._shown is None:
+            return
+        live = self._session.live
+        if live is not None and live.run_id:
+            self._curves[live.run_id] = self._session.driver.progress()
+        if self._over_time.isChecked():
+            curve = self._curves.get(self._shown, np.empty((0, 4)))
+            self.chart.draw(over_time(curve, self._session.many))
+        else:
+            for record in self._with_examples():
+                if record.id not in self._curves:
+                    self._curves[record.id] = np.empty((0, 4))
+                    self._ask_curve(record.id)
+            self.chart.draw(
+                against_tried(
+                    tuple(
+                        (f"run {number}", curve) for number, curve in sorted(self._curves.items())
+                    )
+                )
+            )

@@ -1,0 +1,426 @@
+"""The pair that is chosen: two people and the real one nearest to them, why, mark and note."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.store.store import Pair
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.common.report_link import report_link
+from fairdesk.gui.workspace.pairs.plausible import ShareBar
+from fairdesk.gui.workspace.pairs.side_by_side import (
+    SideBySide,
+    changes,
+    sentence,
+    side_by_side_table,
+)
+from fairdesk.gui.workspace.pairs.why_view import WhyView
+from fairdesk.gui.workspace.session.pairs_model import MARKS, distance_text, usual
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.gui.workspace.session.study import WHY, WHY_NEARER, Form, Known
+from fairdesk.wording import words
+
+#: What the empty note says.
+_ANY_NOTE = "A note on this pair (N); saved when you leave it"
+_WHY_DISMISSED = "Why is it dismissed? It stands in the report; Escape goes back to the table"
+
+
+class NoteEdit(QPlainTextEdit):
+    """A note that is saved when it is left, or with Ctrl+Enter.
+
+    Signals
+    -------
+    entered
+        The auditor begins to write.
+    saved : str
+        The note is to be kept.
+    left
+        The auditor is done with it.
+    """
+
+    entered = Signal()
+    saved = Signal(str)
+    left = Signal()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
+        """Ask for room."""
+        super().focusInEvent(event)
+        self.entered.emit()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802 - Qt's name
+        """Save."""
+        super().focusOutEvent(event)
+        self.saved.emit(self.toPlainText().strip())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Save with Ctrl+Enter; Escape and Tab leave."""
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if event.key() == Qt.Key.Key_Escape or (
+            enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        ):
+            self.left.emit()
+            return
+        super().keyPressEvent(event)
+
+
+class PairDetail(QWidget):
+    """The pair that is chosen in the table, with its mark and note.
+
+    Signals
+    -------
+    left
+        The keyboard goes back to the table.
+    """
+
+    left = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._pair: Pair | None = None
+        self._known: Known | None = None
+        self._title = parts.heading("")
+        self._sentence = parts.Words()
+        self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._model = SideBySide(session, self)
+        self._table = side_by_side_table(self._model, session.spec.domain.names)
+        self._why_view = WhyView(session)
+        self._views = QStackedWidget()
+        self._views.addWidget(self._table)
+        self._views.addWidget(self._why_view)
+        self._share = ShareBar()
+        self._plausible = parts.quiet()
+        self._nearness = self._make_nearness()
+        self._make_marks()
+        self._make_tools()
+
+        full = QWidget()
+        column = QVBoxLayout(full)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        link = report_link(session, self._place, short=True)
+        column.addLayout(self._in_line(self._title, link, self._flag, self._dismiss))
+        column.addWidget(self._sentence)
+        column.addWidget(self._tools)
+        column.addWidget(self._views, 1)
+        column.addWidget(self._nearness)
+        column.addWidget(self._note)
+        empty = QLabel("The pair that you choose in the table\nis shown here, side by side.")
+        empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        empty.setEnabled(False)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(empty)
+        self._stack.addWidget(full)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self._stack)
+        session.study.changed.connect(self._tell_tools)
+        session.study.learned.connect(self._take_learned)
+        session.live_changed.connect(lambda _state: self._tell_tools())
+        session.runs_changed.connect(self._tell_tools)
+
+    # Parts
+
+    def _make_marks(self) -> None:
+        self._flag = QPushButton("⚑ &Flag")
+        self._flag.setCheckable(True)
+        self._flag.setToolTip("Flag this pair as important (F)")
+        self._flag.clicked.connect(self.flag)
+        self._dismiss = QPushButton("✕ &Dismiss")
+        self._dismiss.setCheckable(True)
+        self._dismiss.setToolTip("Dismiss this pair, for example as implausible (D)")
+        self._dismiss.clicked.connect(self.dismiss)
+        self._note = NoteEdit()
+        self._note.setAccessibleName("Note on this pair")
+        self._note.setPlaceholderText(_ANY_NOTE)
+        self._note.setTabChangesFocus(True)
+        self._note.setFixedHeight(self._note_height(lines=1))
+        self._note.entered.connect(lambda: self._note.setFixedHeight(self._note_height(lines=4)))
+        self._note.saved.connect(self._save_note)
+        self._note.left.connect(self.left)
+
+    def _make_tools(self) -> None:
+        """Make the line of what can be asked about a pair, and what stands there meanwhile."""
+        person = self._session.spec.person
+        self._bring = QPushButton(f"&Bring nearer to a real {person}")
+        self._bring.clicked.connect(self.bring_nearer)
+        self._as_found, self._as_brought = QPushButton(), QPushButton()
+        forms = QButtonGroup(self)
+        for button, text, tip in (
+            (self._as_found, "As &found", "Show the pair as the search found it (B)"),
+            (
+                self._as_brought,
+                "N&earest to real",
+                f"Show it brought nearer to a real {person} (B)",
+            ),
+        ):
+            button.setText(text)
+            button.setToolTip(tip)
+            button.setCheckable(True)
+            button.toggled.connect(
+                lambda on, each=button: each.setFont(theme.scaled(self.font(), 1.0, strong=on))
+            )
+            forms.addButton(button)
+        self._as_found.setChecked(True)
+        forms.buttonClicked.connect(lambda _button: self._show_form())
+        self._why = QPushButton("&Why?")
+        self._why.setCheckable(True)
+        self._why.clicked.connect(self.explain)
+        self._busy = parts.Busy(cancel=True)
+        self._busy.cancelled.connect(self._session.study.cancel)
+        tools = QWidget()
+        row = self._in_line(self._bring, self._as_found, self._as_brought, self._why)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        tools.setLayout(row)
+        self._tools = QStackedWidget()
+        self._tools.addWidget(tools)
+        self._tools.addWidget(self._busy)
+        self._tools.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def _make_nearness(self) -> QWidget:
+        """Make the line of how plausible the pair is."""
+        nearness = QWidget()
+        row = QHBoxLayout(nearness)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.GAP)
+        row.addWidget(self._share, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._plausible, 1)
+        return nearness
+
+    def _place(self) -> tuple[str, ...]:
+        return () if self._pair is None else (f"pair-{self._pair.id}",)
+
+    def _in_line(self, first: QWidget, *others: QWidget) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        row.addWidget(first, int(first is self._title))
+        for each in others:
+            row.addWidget(each)
+        return row
+
+    def _note_height(self, *, lines: int) -> int:
+        return self.fontMetrics().height() * lines + 18
+
+    # What the page uses
+
+    @property
+    def pair(self) -> Pair | None:
+        """The pair that is shown, as it was found."""
+        return self._pair
+
+    def show_pair(self, pair: Pair | None) -> None:
+        """Show another pair, or none."""
+        before, self._pair = self._pair, pair
+        another = pair is None or before is None or pair.id != before.id
+        if another and before is not None and self._note.hasFocus():
+            self._session.write_note(before, self._note.toPlainText().strip())
+        self._stack.setCurrentIndex(0 if pair is None else 1)
+        if pair is None:
+            self._known = None
+            return
+        self._flag.setChecked(pair.mark == "flagged")
+        self._dismiss.setChecked(pair.mark == "dismissed")
+        mark = f", {MARKS[pair.mark][1]}" if pair.mark else ""
+        self._title.setText(f"Pair {words.number(pair.id)}{mark}")
+        if another or not self._note.hasFocus():
+            dismissed = pair.mark == "dismissed"
+            self._note.setPlaceholderText(_WHY_DISMISSED if dismissed else _ANY_NOTE)
+            self._note.setPlainText(pair.note)
+            self._note.setFixedHeight(self._note_height(lines=2 if pair.note else 1))
+        if another:
+            self._known = None
+            self._as_found.setChecked(True)
+            self._why.setChecked(False)
+            self._show_form()
+        if another or (before is not None and before.nearest != pair.nearest):
+            self._session.study.recall(pair, self._take_known)
+
+    def flag(self) -> None:
+        """Flag the pair, or take the flag away."""
+        self._mark("flagged")
+
+    def dismiss(self) -> None:
+        """Dismiss the pair and ask for the reason, or take it back."""
+        asked = self._pair is not None and self._pair.mark != "dismissed" and not self._pair.note
+        self._mark("dismissed")
+        if asked:
+            self._note.setPlaceholderText(_WHY_DISMISSED)
+            self.edit_note()
+
+    def edit_note(self) -> None:
+        """Put the keyboard into the note."""
+        if self._pair is not None:
+            self._note.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self._note.moveCursor(self._note.textCursor().MoveOperation.End)
+
+    def bring_nearer(self) -> None:
+        """Bring the pair nearer to a real person; once that was done, show its other form."""
+        if self._known is None or self._pair is None:
+            return
+        if self._known.nearer is None:
+            if self._bring.isEnabled():
+                self._session.study.shrink(self._pair)
+            return
+        other = self._as_found if self._as_brought.isChecked() else self._as_brought
+        other.setChecked(True)
+        self._show_form()
+
+    def explain(self) -> None:
+        """Tell why the two are decided differently, or go back to them side by side."""
+        form = self._form
+        if form is None:
+            return
+        if form.why is not None:
+            self._why.setChecked(self._views.currentWidget() is self._table)
+            self._show_form()
+            return
+        self._why.setChecked(False)
+        if self._why.isEnabled():
+            self._session.study.explain(form.pair, self._what)
+
+    def toggle_table(self) -> bool:
+        """Turn the bars that tell why into a table, or back, if they are shown."""
+        shown = self._views.currentWidget() is self._why_view
+        if shown:
+            self._why_view.toggle_table()
+        return shown
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        super().changeEvent(event)
+        if theme.palette_changed(event):
+            self._table.viewport().update()
+
+    # What happens
+
+    @property
+    def _form(self) -> Form | None:
+        """The form of the pair that is shown, once it is known."""
+        if self._known is None:
+            return None
+        nearer = self._known.nearer if self._as_brought.isChecked() else None
+        return nearer or self._known.found
+
+    @property
+    def _what(self) -> str:
+        """What the explanation of the form that is shown is kept as."""
+        return WHY_NEARER if self._as_brought.isChecked() else WHY
+
+    def _mark(self, mark: str) -> None:
+        if self._pair is not None:
+            self._session.write_mark(self._pair, "" if self._pair.mark == mark else mark)
+
+    def _save_note(self, text: str) -> None:
+        self._note.setFixedHeight(self._note_height(lines=2 if text else 1))
+        if self._pair is not None:
+            self._session.write_note(self._pair, text)
+
+    def _take_learned(self, pair_id: int) -> None:
+        """Show what was learned as soon as it is read, if it is about this pair."""
+        if self._pair is not None and self._pair.id == pair_id:
+            before = self._known
+            self._session.study.recall(self._pair, lambda known: self._take_news(before, known))
+
+    def _take_news(self, before: Known | None, known: Known) -> None:
+        self._take_known(known)
+        if before is None or known is not self._known:
+            return
+        if before.nearer is None and known.nearer is not None:
+            self._as_brought.setChecked(True)
+            self._why.setChecked(False)
+        else:
+            self._why.setChecked(True)
+        self._show_form()
+
+    def _take_known(self, known: Known) -> None:
+        if self._pair is not None and known.found.pair.id == self._pair.id:
+            self._known = known
+            self._show_form()
+
+    def _show_form(self) -> None:
+        """Show the pair in the form that is chosen, side by side or why."""
+        pair, form, spec = self._pair, self._form, self._session.spec
+        if pair is None:
+            return
+        shown = pair if form is None else form.pair
+        said = sentence(spec, self._session.decisions, shown)
+        if form is not None and self._known is not None and form is self._known.nearer:
+            said += "\n" + changes(spec, self._known.found.pair, shown)
+        self._sentence.setText(said)
+        why = form.why if form is not None and self._why.isChecked() else None
+        if form is None or why is None:
+            self._model.show(shown, None if form is None else form.real)
+            self._views.setCurrentWidget(self._table)
+        else:
+            self._why_view.show_why(shown, why)
+            self._views.setCurrentWidget(self._why_view)
+        self._nearness.setVisible(why is None)
+        self._tell_plausible(shown, form)
+        self._tell_tools()
+
+    def _tell_plausible(self, pair: Pair, form: Form | None) -> None:
+        """Say how plausible the pair's first person is."""
+        many, domain = self._session.many, self._session.spec.domain
+        self._share.setVisible(pair.plausibility is not None)
+        said = []
+        if pair.plausibility is not None:
+            self._share.show_share(pair.plausibility)
+            said.append(usual(pair.plausibility, many))
+        if form is None:
+            said.append(f"Looking for the nearest of the real {many}…")
+        elif form.real is None:
+            said.append("No row of your data is complete, so none can be compared.")
+        else:
+            alike = sum(form.real.person[p] == pair.row[p] for p in domain.others)
+            count = "all" if alike == len(domain.others) else f"{alike} of"
+            said.append(
+                f"Nearest: row {words.number(form.real.row)} of your data, recorded "
+                f"“{form.real.outcome}”; alike in {count} {len(domain.others)}, "
+                f"distance {distance_text(form.real.distance)}."
+            )
+        self._plausible.setText(" ".join(said))
+        self._plausible.setToolTip(
+            f"Distance over what is the same for both: 0 is the same as a real "
+            f"{self._session.spec.person}, 1 the farthest."
+        )
+
+    def _tell_tools(self) -> None:
+        """Offer what can be asked now; say why where it cannot."""
+        study, person = self._session.study, self._session.spec.person
+        self._busy.say(study.doing)
+        self._tools.setCurrentIndex(int(bool(study.doing)))
+        brought = self._known is not None and self._known.nearer is not None
+        self._bring.setVisible(not brought)
+        self._as_found.setVisible(brought)
+        self._as_brought.setVisible(brought)
+        explained = self._form is not None and self._form.why is not None
+        running = self._session.live is not None
+        later = "Possible once the run that is under way has ended: the model is busy."
+        self._bring.setEnabled(self._known is not None and not running)
+        self._bring.setToolTip(
+            later
+            if running
+            else f"Change as much as can be made like a real {person}’s while the two are still "
+            "decided differently (B)"
+        )
+        self._why.setEnabled(self._known is not None and (explained or not running))
+        self._why.setToolTip(
+            later
+            if running and not explained
+            else "What speaks for and against each of the two, by the model’s answers about "
+            "people like them (W)"
+        )
+        self._why.setText("&Why?" if not self._why.isChecked() else "&Why? ✓")

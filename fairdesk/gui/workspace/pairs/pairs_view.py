@@ -1,0 +1,426 @@
+"""The table of pairs: read at one's own pace, walked with the arrows, copied with its header."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QStandardItemModel
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QListView,
+    QPushButton,
+    QSizePolicy,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.runs.plausibility import is_weighed
+from fairdesk.audit.store.store import Pair, PairQuery, Store
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.workspace.pairs.filter_bar import FilterBar
+from fairdesk.gui.workspace.pairs.plausible import ShareDelegate
+from fairdesk.gui.workspace.session.pairs_model import Cells, PairsModel, as_tsv
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.individual.realism.diversity import MOST_PEOPLE, representatives
+from fairdesk.wording import words
+
+#: Rows that are copied at once at most; more belong into the findings file.
+_MOST_COPIED = 2_000
+#: The orders that there are only where everybody was compared with real people.
+_WEIGHED = ("distance", "plausibility")
+#: Of pairs in the order of plausibility, ten that are unlike are chosen from so many.
+_POOL = 2_000
+_UNLIKE = "Ten &unlike each other"
+#: An order: what `PairQuery` calls it, and whether it is turned round.
+Order = tuple[str, bool]
+_AS_FOUND: Order = ("id", False)
+_NEAREST: Order = ("distance", False)
+
+
+class PairsView(QWidget):
+    """The table, and how many pairs there are; its filters are laid out by the page.
+
+    Signals
+    -------
+    chosen : Pair or None
+        Another pair is to be shown beside the table.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._chosen: Pair | None = None
+        self._run: int | None = None
+        self._weighed = False
+        self._order_chosen = False
+        many = session.many
+        self._orders: tuple[tuple[str, Order], ...] = (
+            (f"Nearest to real {many} first", _NEAREST),
+            ("Most usual first", ("plausibility", True)),
+            ("Greatest difference first", ("difference", True)),
+            ("In the order found", _AS_FOUND),
+        )
+        self.model = PairsModel(session.spec, session.store, lambda: session.decisions, self)
+        self.filters = FilterBar(session.spec)
+        self._fresh, self._nearer = QPushButton(), QPushButton("Show the nearest first")
+        self._make_chips()
+        self._unlike = QPushButton()
+        self._order = self._make_order()
+        self._count = parts.quiet()
+        self._count.setWordWrap(False)
+        self._count.setMinimumWidth(0)
+
+        self.table = self._make_table()
+        self._empty = parts.Words(tone="quiet")
+        self._clear = QPushButton("Show all pairs")
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.table)
+        self._stack.addWidget(self._make_empty())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        column.addLayout(self._make_above())
+        column.addWidget(self._stack, 1)
+        column.addWidget(self._count)
+
+        self.filters.changed.connect(self._filter)
+        self.model.counted.connect(self._tell_count)
+        self.model.arrived.connect(self._take_rows)
+        self.model.failed.connect(session.failed)
+        session.pairs_changed.connect(self._look_for_fresh)
+        session.pair_changed.connect(self._take_pair)
+        session.weighing.changed.connect(self._ask_weighed)
+        self.table.selectionModel().currentRowChanged.connect(self._move)
+        shortcut(self.table, QKeySequence.StandardKey.Copy, self.copy)
+        shortcut(self.table, "F5", self.show_fresh)
+        shortcut(self.table, "U", self.choose_unlike)
+
+    def _make_chips(self) -> None:
+        """Make the buttons behind which waits what would move the table."""
+        self._fresh.setToolTip("Show what was found since (F5); the table stays where it is")
+        self._fresh.clicked.connect(self.show_fresh)
+        self._nearer.setToolTip(
+            f"They have been compared with real {self._session.many} meanwhile; "
+            "the table stays as it is until you want another order"
+        )
+        self._nearer.clicked.connect(lambda: self._show_in(_NEAREST))
+        for chip in (self._fresh, self._nearer):
+            chip.hide()
+            self.filters.tail.addWidget(chip)
+
+    def _make_above(self) -> QHBoxLayout:
+        """Make the line above the table, which says in which order they are."""
+        label = QLabel("&Order")
+        label.setBuddy(self._order)
+        above = QHBoxLayout()
+        above.setSpacing(theme.NEAR)
+        above.addWidget(label)
+        above.addWidget(self._order, 1)
+        self._unlike.setText(_UNLIKE)
+        self._unlike.setToolTip(
+            "Of the pairs that fit the filter, ten that differ most from each other (U): chosen "
+            f"from the first {words.number(_POOL)} where the most plausible come first, else from "
+            f"the first {words.number(MOST_PEOPLE)}"
+        )
+        self._unlike.clicked.connect(self.choose_unlike)
+        above.addWidget(self._unlike)
+        return above
+
+    def _make_order(self) -> QComboBox:
+        order = QComboBox()
+        order.setAccessibleName("Order of the pairs")
+        # it may be cut in a small window, so that the button beside it is not
+        order.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        order.setMinimumContentsLength(6)
+        order.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        order.setMaximumWidth(280)
+        for text, _order in self._orders:
+            order.addItem(text)
+        order.addItem("")  # by another column's header
+        order.activated.connect(self._choose_order)
+        parts.calm(order)
+        return order
+
+    def _make_table(self) -> QTableView:
+        table = QTableView()
+        table.setModel(self.model)
+        table.setAccessibleName("Pairs of people who get different decisions")
+        table.setAccessibleDescription(
+            "Arrow keys walk the pairs, F flags, D dismisses, N notes, B brings a pair nearer to "
+            "a real person, W tells why, U shows ten that are unlike, Ctrl+C copies."
+        )
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        table.setAlternatingRowColors(True)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
+        table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setFixedHeight(2 * self.fontMetrics().height() + theme.NEAR)
+        header.setSectionsMovable(True)
+        header.setSortIndicatorShown(True)
+        header.sortIndicatorChanged.connect(self._sort)
+        self._size_columns(table)
+        bars = ShareDelegate(table)
+        for position, column in enumerate(self.model.columns):
+            if column.share is not None:
+                table.setItemDelegateForColumn(position, bars)
+        return table
+
+    def _make_empty(self) -> QWidget:
+        """Make what is shown instead of an empty table."""
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._clear.clicked.connect(self.filters.clear)
+        nothing = QWidget()
+        column = QVBoxLayout(nothing)
+        column.addStretch(1)
+        column.addWidget(self._empty)
+        column.addWidget(self._clear, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+        return nothing
+
+    def show_run(self, run: int | None) -> None:
+        """Show the pairs of one run, or of all."""
+        if self._run != run or not self.model.loaded:
+            self._run = run
+            self.filters.forget_chosen()
+            self._ask_weighed()
+
+    def show_fresh(self) -> None:
+        """Let in what was found since."""
+        self.model.show_fresh()
+
+    def copy(self) -> None:
+        """Copy the chosen rows, with the header, for a spreadsheet."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        pairs = [pair for row in rows[:_MOST_COPIED] if (pair := self.model.pair(row)) is not None]
+        if pairs:
+            QGuiApplication.clipboard().setText(as_tsv(self._shown_columns(), pairs))
+            left = len(rows) - len(pairs)
+            rest = f" {words.number(left)} more are in the findings CSV." if left else ""
+            self._session.said.emit(f"Copied {words.counted(len(pairs), 'pair')}.{rest}")
+
+    def choose_unlike(self) -> None:
+        """Show ten pairs that are unlike each other; once they are shown, all others again."""
+        if self.filters.chosen:
+            self.filters.show_all()
+            return
+        query, domain = self.model.query, self._session.spec.domain
+
+        def choose(store: Store) -> tuple[PairQuery, list[int]]:
+            # whoever is farthest from all others is often farthest from all real people too
+            pool = _POOL if query.order in _WEIGHED else MOST_PEOPLE
+            pairs = store.pairs(query, 0, pool)
+            rows = np.array([pair.row for pair in pairs]).reshape(-1, len(domain.attributes))
+            places = representatives(domain, rows, 10, np.random.default_rng(0))
+            return query, [pairs[place].id for place in places.tolist()]
+
+        self._unlike.setEnabled(False)
+        self._session.store.ask(choose, self._take_unlike, self._fail_unlike)
+
+    def _take_unlike(self, answer: tuple[PairQuery, list[int]]) -> None:
+        query, pair_ids = answer
+        self._unlike.setEnabled(True)
+        if query == self.model.query and pair_ids:
+            self.filters.show_chosen(pair_ids)
+
+    def _fail_unlike(self, error: FairDeskError) -> None:
+        self._unlike.setEnabled(True)
+        self._session.failed.emit(error)
+
+    def step(self, by: int) -> None:
+        """Walk to another pair."""
+        row = min(max(self.table.currentIndex().row() + by, 0), self.model.rowCount() - 1)
+        if row >= 0:
+            self.table.setCurrentIndex(self.model.index(row, 0))
+
+    def _shown_columns(self) -> list[Cells]:
+        header = self.table.horizontalHeader()
+        return [self.model.columns[header.logicalIndex(i)] for i in range(header.count())]
+
+    def _size_columns(self, table: QTableView) -> None:
+        """Give every column the width of its longest text, within reason."""
+        metrics = self.fontMetrics()
+        attributes = {each.name: each for each in self._session.spec.domain.attributes}
+        for position, column in enumerate(self.model.columns):
+            texts = [column.title + "  ▾ "]
+            if (attribute := attributes.get(column.order)) is not None:
+                values = attribute.values or (attribute.text(attribute.high),)
+                widest = max(values, key=len)
+                protected = attribute.compared
+                texts.append(f"{widest} ≠ {widest}" if protected else widest)
+            elif column.title == "Decision":
+                spec = self._session.spec
+                widest = max((*spec.decisions, spec.favourable + "xx"), key=len)
+                texts.append(f"{widest} ≠ {widest}")
+            elif column.share is not None:
+                texts.append("000000" + "100 %")
+            elif column.order == "distance":
+                # its title takes two lines
+                texts = [f"Nearest {self._session.spec.person}", "0.00"]
+            elif column.order != "mark":
+                texts.append("000000")
+            width = max(metrics.horizontalAdvance(text) for text in texts) + 16
+            table.setColumnWidth(position, min(width, 230))
+
+    def _ask_weighed(self) -> None:
+        """Ask whether the run's pairs have all been compared with real people."""
+        run = self._run
+        self._session.store.ask(
+            lambda store: (run, is_weighed(store, run)), self._take_weighed, key=(id(self), "run")
+        )
+
+    def _take_weighed(self, answer: tuple[int | None, bool]) -> None:
+        """Show a run in the order that there is for it; nothing moves that is being read."""
+        run, self._weighed = answer
+        if run != self._run:
+            return
+        query = self.model.query
+        present = (query.order, query.descending)
+        fits = self._weighed or query.order not in _WEIGHED
+        first = _NEAREST if self._weighed else _AS_FOUND
+        self._nearer.hide()
+        if query.run != run or not self.model.loaded:
+            self._show_in(present if self._order_chosen and fits else first)
+        elif not fits or not (self._order_chosen or present == first or self._reading()):
+            self._show_in(first)
+        else:
+            self._tell_order()
+            self.model.refresh()
+            self._nearer.setVisible(self._weighed and not self._order_chosen and present != first)
+
+    def _show_in(self, order: Order) -> None:
+        """Show the run's pairs in an order."""
+        self._nearer.hide()
+        query = msgspec.structs.replace(
+            self.model.query, run=self._run, order=order[0], descending=order[1]
+        )
+        self.model.show_query(self.filters.query(query))
+        self._tell_order()
+
+    def _tell_order(self) -> None:
+        """Let the choice and the header say in which order the pairs are."""
+        query = self.model.query
+        present = (query.order, query.descending)
+        place = next(i for i, each in enumerate(self.model.columns) if each.order == query.order)
+        header = self.table.horizontalHeader()
+        direction = (
+            Qt.SortOrder.DescendingOrder if query.descending else Qt.SortOrder.AscendingOrder
+        )
+        with QSignalBlocker(header):
+            header.setSortIndicator(place, direction)
+        header.viewport().update()
+        turned = "the greatest first" if query.descending else "the least first"
+        self._order.setItemText(
+            len(self._orders), f"By {self.model.columns[place].title}, {turned}"
+        )
+        known = [order for _text, order in self._orders]
+        self._order.setCurrentIndex(known.index(present) if present in known else len(self._orders))
+        view = self._order.view()
+        if isinstance(view, QListView):
+            view.setRowHidden(len(self._orders), present in known)
+        items = self._order.model()
+        if isinstance(items, QStandardItemModel):
+            for row, (name, _descending) in enumerate(known):
+                items.item(row).setEnabled(self._weighed or name not in _WEIGHED)
+
+    def _choose_order(self, place: int) -> None:
+        if place < len(self._orders):
+            self._order_chosen = True
+            self._show_in(self._orders[place][1])
+
+    def _sort(self, column: int, order: Qt.SortOrder) -> None:
+        name = self.model.columns[column].order
+        if not name or (name in _WEIGHED and not self._weighed):
+            self._tell_order()
+            return
+        self._order_chosen = True
+        self._show_in((name, order == Qt.SortOrder.DescendingOrder))
+
+    def _filter(self) -> None:
+        query = self.filters.query(self.model.query)
+        if query != self.model.query:
+            self.model.show_query(query)
+
+    def _reading(self) -> bool:
+        """Whether somebody reads further down, so that nothing may move."""
+        return self.table.currentIndex().row() > 0 or self.table.verticalScrollBar().value() > 0
+
+    def _look_for_fresh(self) -> None:
+        query = self.model.query
+        in_order = query.order == "id" and not query.descending
+        if not self.model.rowCount() or (in_order and not self._reading()):
+            self.model.show_fresh()
+        else:
+            self.model.look_for_fresh()
+
+    def _tell_count(self) -> None:
+        total = self.model.rowCount()
+        self._unlike.setText("Show them &all again" if self.filters.chosen else _UNLIKE)
+        self._count.setText(
+            f"{words.counted(total, 'pair')}"
+            + (" that fit the filter" if self.filters.active else "")
+        )
+        fresh = self.model.fresh
+        self._fresh.setText(f"Show {words.number(fresh)} new")
+        self._fresh.setAccessibleName(f"Show {words.number(fresh)} new pairs")
+        self._fresh.setVisible(fresh > 0)
+        if total:
+            self._stack.setCurrentIndex(0)
+            return
+        filtered = self.filters.active
+        live = self._session.live
+        over = live is None or live.run_id != self.model.query.run
+        if filtered:
+            text = "No pair fits this filter."
+        elif over:
+            text = "This run found none."
+        else:
+            text = (
+                f"The pairs of {self._session.many} will be listed here: two people alike in "
+                "everything but a protected attribute, who get different decisions."
+            )
+        self._empty.setText(text)
+        self._clear.setVisible(filtered)
+        self._stack.setCurrentIndex(1)
+        self._choose(None)
+
+    def _take_rows(self, first: int, last: int) -> None:
+        current = self.table.currentIndex().row()
+        if first < last and current < 0:
+            self.table.selectionModel().setCurrentIndex(
+                self.model.index(0, 0),
+                QItemSelectionModel.SelectionFlag.ClearAndSelect
+                | QItemSelectionModel.SelectionFlag.Rows,
+            )
+        elif first <= current < last:
+            self._choose(self.model.pair(current))
+
+    def _take_pair(self, pair: Pair) -> None:
+        self.model.replace(pair)
+        if self._chosen is not None and self._chosen.id == pair.id:
+            self._choose(pair)
+
+    def _move(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        pair = self.model.pair(current.row()) if current.isValid() else None
+        if pair is not None:
+            self._choose(pair)
+
+    def _choose(self, pair: Pair | None) -> None:
+        self._chosen = pair
+        self.chosen.emit(pair)

@@ -1,0 +1,244 @@
+"""Two people side by side, and the real one who is nearest: what differs, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QColor, QFont
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.store import Pair
+from fairdesk.gui.kit import theme, tips
+from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.gui.workspace.session.nearest_rows import Real
+from fairdesk.gui.workspace.session.pairs_model import UNKNOWN, distance_text
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.models.decisions.rule import score_name
+from fairdesk.wording import words
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the comparison.
+
+    Attributes
+    ----------
+    name : str
+        An attribute, or what was decided.
+    texts : tuple of str
+        Of the two people, and of the real one.
+    differs : bool
+        The two people differ.
+    strays : bool
+        The real person differs from the first of the two.
+    verdict : bool
+        It tells what was decided.
+    """
+
+    name: str
+    texts: tuple[str, str, str]
+    differs: bool
+    strays: bool = False
+    verdict: bool = False
+
+
+def compare(spec: AuditSpec, decisions: Sequence[str], pair: Pair, real: Real | None) -> list[Line]:
+    """Write a pair and the real person as lines: what differs, the verdict, then the rest."""
+    differing: list[Line] = []
+    alike: list[Line] = []
+    for position, attribute in enumerate(spec.domain.attributes):
+        here, there = pair.row[position], pair.partner[position]
+        theirs = None if real is None else real.person[position]
+        line = Line(
+            attribute.name,
+            (
+                attribute.text(here),
+                attribute.text(there),
+                UNKNOWN if theirs is None else attribute.text(theirs),
+            ),
+            differs=bool(here != there),
+            strays=theirs is not None and bool(theirs != here),
+        )
+        (differing if line.differs else alike).append(line)
+    outcome = "" if real is None else real.outcome
+    verdict = [
+        Line(
+            "Decision",
+            (decisions[pair.row_class], decisions[pair.partner_class], outcome),
+            differs=pair.row_class != pair.partner_class,
+            verdict=True,
+        ),
+        Line(
+            score_name(spec.model),
+            (words.score(spec, pair.row_score), words.score(spec, pair.partner_score), ""),
+            differs=True,
+            verdict=True,
+        ),
+    ]
+    return [*differing, *verdict, *alike]
+
+
+def sentence(spec: AuditSpec, decisions: Sequence[str], pair: Pair) -> str:
+    """Say in one sentence what a pair shows."""
+    domain = spec.domain
+    changed = [p for p in domain.protected.tolist() if pair.row[p] != pair.partner[p]]
+    follow = [
+        p for p in domain.differing.tolist() if p not in changed and pair.row[p] != pair.partner[p]
+    ]
+    verb = "changes" if len(changed) == 1 else "change"
+    said = f"Only {_names(spec, changed)} {verb} ({_turns(spec, pair, changed)})"
+    if follow:
+        said += f", and {_names(spec, follow)} with it ({_turns(spec, pair, follow)})"
+    here, there = decisions[pair.row_class], decisions[pair.partner_class]
+    if pair.row_class == pair.partner_class:
+        return (
+            f"{said}, and the {score_name(spec.model).lower()} moves from "
+            f"{words.score(spec, pair.row_score)} to {words.score(spec, pair.partner_score)}; "
+            f"the decision stays “{here}”."
+        )
+    return (
+        f"{said}, and the decision turns from “{here}” to “{there}”, from "
+        f"{words.decision_word(spec, pair.row_class)} to "
+        f"{words.decision_word(spec, pair.partner_class)}."
+    )
+
+
+def changes(spec: AuditSpec, before: Pair, after: Pair) -> str:
+    """Say what was changed to bring a pair nearer to a real person, and how near it is now."""
+    moved = [
+        f"{words.quoted(attribute.name)} {attribute.text(before.row[p])} → "
+        f"{attribute.text(after.row[p])}"
+        for p, attribute in enumerate(spec.domain.attributes)
+        if before.row[p] != after.row[p]
+    ]
+    if not moved and not before.distance:
+        return f"It was as near as can be: like a real {spec.person} in all that is compared."
+    if not moved:
+        return "It was as near as it gets: whatever else is made alike ends the difference."
+    was = "" if before.distance is None else f" (it was {distance_text(before.distance)})"
+    now = f"Now {distance_text(after.distance)} from a real {spec.person}{was}."
+    return f"{now} Made alike: {words.some(moved, 6)}."
+
+
+def _names(spec: AuditSpec, positions: Sequence[int]) -> str:
+    return words.listed([spec.domain.attributes[p].name for p in positions])
+
+
+def _turns(spec: AuditSpec, pair: Pair, positions: Sequence[int]) -> str:
+    attributes = spec.domain.attributes
+    return ", ".join(
+        f"{attributes[p].text(pair.row[p])} to {attributes[p].text(pair.partner[p])}"
+        for p in positions
+    )
+
+
+class SideBySide(TableModel):
+    """Two people and the real one, as columns."""
+
+    def __init__(self, session: Session, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._lines: list[Line] = []
+        person = session.spec.person
+        capital = person[:1].upper() + person[1:]
+        self._titles = ("", capital, "The same, but", f"Nearest real {person}")
+        self._person = person
+        self._strong = QFont()
+        self._strong.setWeight(QFont.Weight.DemiBold)
+
+    def show(self, pair: Pair, real: Real | None) -> None:
+        """Show another pair; the lines stay where they are when it is the same one."""
+        lines = compare(self._session.spec, self._session.decisions, pair, real)
+        if [line.name for line in lines] == [line.name for line in self._lines]:
+            self._lines = lines
+            last = self.index(len(lines) - 1, len(self._titles) - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+            return
+        self.beginResetModel()
+        self._lines = lines
+        self.endResetModel()
+
+    def size(self) -> tuple[int, int]:
+        """Return how many lines there are, and columns: a name and three people."""
+        return len(self._lines), len(self._titles)
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Give the name of a column."""
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._titles[section]
+        if role == Qt.ItemDataRole.ToolTipRole and section == 3:
+            return tips.plain(
+                f"The real {self._person} in your data who is most alike. "
+                "A dot marks where they differ from the first person."
+            )
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+            return side | Qt.TextFlag.TextWordWrap.value
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Give a cell: what differs in the heavier weight with a sign, what is equal dimmed."""
+        line = self._lines[index.row()]
+        column = index.column()
+        cell: object = None
+        if role == Qt.ItemDataRole.DisplayRole:
+            cell = _text(line, column)
+        elif role == Qt.ItemDataRole.FontRole and line.differs and column < 3:
+            cell = self._strong
+        elif role == Qt.ItemDataRole.ForegroundRole:
+            cell = _colour(line, column)
+        elif role == Qt.ItemDataRole.BackgroundRole and line.differs:
+            cell = QColor(theme.colours().tint)
+        elif role == Qt.ItemDataRole.ToolTipRole:
+            cell = tips.plain(_text(line, column))
+        elif role == Qt.ItemDataRole.AccessibleTextRole:
+            differs = line.strays if column == 3 else line.differs and column > 0
+            said = "differs" if differs else ""
+            cell = f"{line.name}, {self._titles[column]}: {_text(line, column)} {said}".strip()
+        return cell
+
+
+def _colour(line: Line, column: int) -> QColor | None:
+    colours = theme.colours()
+    if line.verdict:
+        return QColor(colours.unlike if line.differs and column in (1, 2) else colours.quiet)
+    loud = line.strays if column == 3 else line.differs
+    return None if loud else QColor(colours.quiet)
+
+
+def _text(line: Line, column: int) -> str:
+    if column == 0:
+        return line.name
+    text = line.texts[column - 1]
+    if column == 2 and line.differs:
+        return f"≠ {text}"
+    return f"{text} ·" if column == 3 and line.strays else text
+
+
+def side_by_side_table(model: SideBySide, names: Sequence[str]) -> QTableView:
+    """Make the view of such a table; ``names`` are its lines'."""
+    table = QTableView()
+    table.setModel(model)
+    table.setAccessibleName("The two people side by side, and the nearest real one")
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 7)
+    table.setShowGrid(False)
+    table.setTabKeyNavigation(False)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    header = table.horizontalHeader()
+    header.setHighlightSections(False)
+    header.setSectionsClickable(False)
+    header.setFixedHeight(2 * table.fontMetrics().height() + theme.NEAR)
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+    header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+    widest = max(table.fontMetrics().horizontalAdvance(name) for name in (*names, "Decision"))
+    header.resizeSection(0, min(widest + 24, 140))
+    return table

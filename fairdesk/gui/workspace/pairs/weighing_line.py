@@ -1,0 +1,49 @@
+"""How far findings were compared with real people: one quiet line that can be stopped."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.wording import words
+
+
+class WeighingLine(QWidget):
+    """Says how far it is; hidden while it has nothing to say."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._words = parts.quiet()
+        self._words.setWordWrap(False)
+        self._button = QToolButton()
+        self._button.clicked.connect(self._press)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.NEAR)
+        row.addWidget(self._words)
+        row.addWidget(self._button)
+        session.weighing.changed.connect(self._tell)
+        self._tell()
+
+    def _tell(self) -> None:
+        weighing, many = self._session.weighing, self._session.many
+        counts = f"{words.number(weighing.done)} of {words.number(weighing.total)}"
+        stopped = weighing.unwanted and weighing.done < weighing.total
+        if stopped:
+            self._words.setText(f"Compared with real {many}: {counts}")
+            self._button.setText("Go on")
+            self._button.setAccessibleName(f"Go on comparing with real {many}")
+        else:
+            self._words.setText(f"Comparing with real {many}: {counts}")
+            self._button.setText("Stop")
+            self._button.setAccessibleName(f"Stop comparing with real {many}")
+        self.setVisible(stopped or weighing.busy)
+
+    def _press(self) -> None:
+        weighing = self._session.weighing
+        if weighing.unwanted:
+            weighing.go_on()
+        else:
+            weighing.stop_for_good()

@@ -1,0 +1,1 @@
+"""The report page: its preview, contents, exports, signing and verification."""

@@ -1,0 +1,213 @@
+"""“Choose contents…”: which sections, charts and tables the report shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QHeaderView,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.store import Store
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.kit.background import in_background
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.report.content.choosing import Part
+from fairdesk.report.content.choosing import parts as parts_of
+from fairdesk.report.document import whole_report
+
+_KEY = Qt.ItemDataRole.UserRole
+_STAYS = "always there"
+
+
+class ContentsDialog(QDialog):
+    """Shows everything that the report could hold, and asks what of it.
+
+    Parameters
+    ----------
+    session : Session
+        The audit.
+    choice : Choice
+        How the report is wanted now.
+    """
+
+    def __init__(self, session: Session, choice: Choice, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._choice = choice
+        #: Per part whether it is shown when nothing is said about it.
+        self._usual: dict[str, bool] = {}
+        self.setWindowTitle("Contents of the report")
+        self.tree = QTreeWidget()
+        self.tree.setAccessibleName("Sections, charts and tables of the report")
+        self.tree.setHeaderLabels(["Section, chart or table", ""])
+        self.tree.setUniformRowHeights(True)
+        self.tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        head = self.tree.header()
+        head.setStretchLastSection(False)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self._tint()
+        self.busy = parts.Busy()
+        self.banner = parts.Banner()
+        self.buttons = QDialogButtonBox()
+        self.use = QPushButton("&Use these")
+        self.usual = QPushButton("As &usual")
+        self.usual.setToolTip("Check what a report of this kind shows when nothing is chosen.")
+        self.buttons.addButton(self.use, QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
+        self.buttons.addButton(self.usual, QDialogButtonBox.ButtonRole.ResetRole)
+        column = QVBoxLayout(self)
+        column.setSpacing(theme.GAP)
+        column.addWidget(
+            parts.quiet(
+                "What is left out is named in the report. A section that is left out takes its "
+                "charts and tables with it."
+            )
+        )
+        for widget in (self.banner, self.busy):
+            column.addWidget(widget)
+        column.addWidget(self.tree, 1)
+        column.addWidget(self.buttons)
+        self.use.setEnabled(False)
+        self.usual.setEnabled(False)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        self.usual.clicked.connect(self._reset)
+        self.tree.itemChanged.connect(self._changed)
+        parts.resize_on_screen(self, 720, 640)
+        self._read(session)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        super().changeEvent(event)
+        if theme.palette_changed(event):
+            self._tint()
+
+    def _tint(self) -> None:
+        """Let the edges of empty boxes be seen: the style makes them of the window's colour."""
+        palette = self.palette()
+        palette.setColor(QPalette.ColorRole.Window, QColor(theme.colours().quiet))
+        self.tree.viewport().setPalette(palette)
+
+    @property
+    def choice(self) -> Choice:
+        """The choice with what is checked now."""
+        known = {key: item for key, item in self._items().items() if key in self._usual}
+        left_out = [key for key in self._choice.left_out if key not in known]
+        added = [key for key in self._choice.added if key not in known]
+        for key, item in known.items():
+            checked = item.checkState(0) is Qt.CheckState.Checked
+            if checked != self._usual[key]:
+                (added if checked else left_out).append(key)
+        return msgspec.structs.replace(self._choice, left_out=tuple(left_out), added=tuple(added))
+
+    def show_parts(self, listed: Sequence[Part], usual: Mapping[str, bool]) -> None:
+        """Show what the report could hold.
+
+        Parameters
+        ----------
+        listed : sequence of Part
+            In the order of the report.
+        usual : dict of str to bool
+            Per key whether it is shown when nothing is said about it.
+        """
+        self._usual = {part.key: usual[part.key] for part in listed if not part.required}
+        sections: dict[str, QTreeWidgetItem] = {}
+        with QSignalBlocker(self.tree):
+            self.tree.clear()
+            for part in listed:
+                section, _, block = part.key.partition("/")
+                above = sections.get(section) if block else None
+                item = QTreeWidgetItem([part.title, _STAYS if part.required else ""])
+                item.setData(0, _KEY, part.key)
+                item.setToolTip(0, tips.plain(part.title))
+                if above is None:
+                    self.tree.addTopLevelItem(item)
+                    sections[section] = item
+                else:
+                    above.addChild(item)
+                self._check(item, checked=part.required or self._wanted(part.key))
+                if part.required:
+                    item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsUserCheckable)
+                elif not usual[part.key]:
+                    item.setText(1, "optional")
+            for item in sections.values():
+                self._allow_below(item)
+            self.tree.expandAll()
+        if sections:
+            self.tree.setCurrentItem(next(iter(sections.values())))
+        for button in (self.use, self.usual):
+            button.setEnabled(True)
+        self.tree.setFocus()
+
+    def _read(self, session: Session) -> None:
+        path, choice = session.path, self._choice
+        bare = msgspec.structs.replace(choice, left_out=(), added=())
+
+        def read() -> tuple[tuple[Part, ...], dict[str, bool]]:
+            store = Store.open(path)
+            try:
+                report = whole_report(store, choice)
+            finally:
+                store.close()
+            usual = {part.key: part.shown for part in parts_of(report, bare)}
+            return parts_of(report, choice), usual
+
+        self.busy.say("Listing what there is…")
+        in_background(self, read, self._take, self._fail)
+
+    def _take(self, found: tuple[tuple[Part, ...], dict[str, bool]]) -> None:
+        self.busy.say("")
+        self.show_parts(*found)
+
+    def _fail(self, error: FairDeskError) -> None:
+        self.busy.say("")
+        self.banner.tell(error)
+
+    def _wanted(self, key: str) -> bool:
+        """Whether a part is wanted, whatever becomes of its section."""
+        usual = self._usual.get(key, True)
+        return (key in self._choice.added) or (usual and key not in self._choice.left_out)
+
+    def _reset(self) -> None:
+        for key, item in self._items().items():
+            if key in self._usual:
+                self._check(item, checked=self._usual[key])
+
+    def _changed(self, item: QTreeWidgetItem) -> None:
+        with QSignalBlocker(self.tree):
+            self._allow_below(item)
+
+    @staticmethod
+    def _allow_below(section: QTreeWidgetItem) -> None:
+        """Switch off what goes with a section that is left out."""
+        for line in _below(section):
+            line.setDisabled(section.checkState(0) is not Qt.CheckState.Checked)
+
+    @staticmethod
+    def _check(item: QTreeWidgetItem, *, checked: bool) -> None:
+        item.setCheckState(0, Qt.CheckState.Checked if checked else Qt.CheckState.Unchecked)
+
+    def _items(self) -> dict[str, QTreeWidgetItem]:
+        """Give all lines by their keys, in their order."""
+        root = self.tree.invisibleRootItem()
+        lines = (line for section in _below(root) for line in (section, *_below(section)))
+        return {str(line.data(0, _KEY)): line for line in lines}
+
+
+def _below(item: QTreeWidgetItem) -> list[QTreeWidgetItem]:
+    found = (item.child(i) for i in range(item.childCount()))
+    return [line for line in found if line is not None]

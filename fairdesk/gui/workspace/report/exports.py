@@ -1,0 +1,364 @@
+"""The files that an audit can be saved as: what each holds, and how it is written."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.store.store import Store
+from fairdesk.certify.proof.certificate import SUFFIX
+from fairdesk.errors import ReportError
+from fairdesk.files import sha256
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.report import document
+from fairdesk.report.document import Format, write_report
+from fairdesk.report.export.exports import (
+    write_certificate,
+    write_findings_csv,
+    write_findings_json,
+    write_groups_csv,
+    write_retraining_csv,
+    write_rule_sets_csv,
+)
+from fairdesk.report.provenance.signing import Key
+from fairdesk.report.writing import replacing
+from fairdesk.results.events import Figure, GroupTable, Proven, RuleSet
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file that can be written.
+
+    Attributes
+    ----------
+    title : str
+        What it is called.
+    holds : str
+        What is inside, a sentence.
+    button : str
+        What its button says.
+    name : str
+        The name that is suggested, with its suffix.
+    kind : str
+        What the file dialog calls such files.
+    write : callable, optional
+        Writes it; the report has a ``form`` instead.
+    form : str
+        The report's, as `fairdesk.report.document.write_report` knows it.
+    needs : type, optional
+        It is offered once a run has told such a figure; always, where left out.
+    """
+
+    title: str
+    holds: str
+    button: str
+    name: str
+    kind: str
+    write: Callable[[Store, Path], None] | None = None
+    needs: type[Figure] | None = None
+    form: Format | None = None
+
+
+def _write_last_certificate(store: Store, path: Path) -> None:
+    """Write what the last run that proved anything has proven."""
+    certified = store.certified_runs()
+    if not certified:
+        raise ReportError(
+            "No run of this audit has a certificate.",
+            why="Only the method Certify hands one over, once it has proven something.",
+            remedy="Run Certify on the Proof page.",
+        )
+    write_certificate(store, certified[-1], path)
+
+
+#: The report, in the formats that it can be saved in.
+REPORTS: Final = (
+    Export(
+        "Report (PDF)",
+        "For readers: to be printed, signed and handed on.",
+        "PDF",
+        "report.pdf",
+        "PDF document (*.pdf)",
+        form="pdf",
+    ),
+    Export(
+        "Report (HTML)",
+        "For readers: one file that any browser opens, and that can be read aloud.",
+        "HTML",
+        "report.html",
+        "HTML document (*.html)",
+        form="html",
+    ),
+    Export(
+        "Report (JSON)",
+        "For programs: the same sentences, tables and charts as data.",
+        "JSON",
+        "report.json",
+        "JSON file (*.json)",
+        form="json",
+    ),
+)
+#: Everything else.
+FILES: Final = (
+    Export(
+        "Findings as a table",
+        "For a spreadsheet: one row per pair, both people in the words of your data, their "
+        "decisions and scores, your marks and notes.",
+        "Export findings &CSV…",
+        "findings.csv",
+        "CSV table (*.csv)",
+        write_findings_csv,
+    ),
+    Export(
+        "Findings for programs",
+        "For other programs: the whole question, the runs and every pair, as JSON.",
+        "Export findings &JSON…",
+        "findings.json",
+        "JSON file (*.json)",
+        write_findings_json,
+    ),
+    Export(
+        "Data to retrain with",
+        "For whoever trains the model: your data, with pairs added that get one and the same "
+        "label, so that the next model can learn to treat them alike.",
+        "Export retra&ining CSV…",
+        "retraining.csv",
+        "CSV table (*.csv)",
+        write_retraining_csv,
+    ),
+    Export(
+        "Certificate",
+        "For whoever doubts the proof: every box with its verdict, as the last proof left them. "
+        "“fairdesk verify” checks it again.",
+        "Export certi&ficate…",
+        f"certificate{SUFFIX}",
+        f"Certificate (*{SUFFIX})",
+        _write_last_certificate,
+        Proven,
+    ),
+    Export(
+        "Group figures as a table",
+        "For a spreadsheet: one row per group, with its rate, interval, impact ratio and tests.",
+        "Export gro&up figures…",
+        "groups.csv",
+        "CSV table (*.csv)",
+        write_groups_csv,
+        GroupTable,
+    ),
+    Export(
+        "Rule sets as a table",
+        "For a spreadsheet: one row per rule set that was found, with its rates, interval and "
+        "support.",
+        "Export ru&le sets…",
+        "rule_sets.csv",
+        "CSV table (*.csv)",
+        write_rule_sets_csv,
+        RuleSet,
+    ),
+)
+EXPORTS: Final = (*REPORTS, *FILES)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file that was written.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    sha256 : str
+        Its fingerprint.
+    beside : tuple[Path, ...]
+        What was written beside it: the manifest, signatures.
+    told : tuple[str, ...]
+        What else there is to know, a sentence each.
+    """
+
+    path: Path
+    sha256: str
+    beside: tuple[Path, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+class _GivenUpError(Exception):
+    """Nobody wants the file any more."""
+
+
+def write(
+    source: Path, export: Export, path: Path, given_up: threading.Event, key: Key | None = None
+) -> Written | None:
+    """Write a file of an audit, and say so in its log; nothing where it was given up by then.
+
+    Parameters
+    ----------
+    source : Path
+        The audit file.
+    export : Export
+        What is to be written.
+    path : Path
+        Where to.
+    given_up : threading.Event
+        Set when nobody wants the file any more.
+    key : Key, optional
+        Signs a report.
+
+    Raises
+    ------
+    FairDeskError
+        When it cannot be made or written.
+    """
+
+    def go_on() -> None:
+        if given_up.is_set():
+            raise _GivenUpError
+
+    with Store.open(source) as store:
+        try:
+            if export.form is not None:
+                return _told(write_report(store, path, export.form, key=key, go_on=go_on))
+            if export.write is not None:
+                with replacing(path) as draft:
+                    export.write(store, draft)
+                    go_on()
+        except _GivenUpError:
+            return None
+        store.exported(f"Exported {export.title.lower()} to {path}.", {path.name: path})
+    return Written(path, sha256(path))
+
+
+def _told(report: document.Written) -> Written:
+    signed = (f"Signed by {report.signed}.",) if report.signed else ()
+    return Written(report.path, report.sha256, report.beside, (*signed, *report.remarks))
+
+
+class Saved(parts.Card):
+    """Says where a file was written, and opens it or its folder."""
+
+    def __init__(self) -> None:
+        super().__init__(tone="tint", margin=theme.GAP)
+        self._path = Path()
+        self._words = parts.Words(strong=True)
+        self._where = parts.Elided()
+        self._digest = parts.quiet()
+        self._digest.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        text = QVBoxLayout()
+        text.setSpacing(theme.TIGHT)
+        for words in (self._words, self._where, self._digest):
+            text.addWidget(words)
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        row.addLayout(text, 1)
+        for name, run in (
+            ("Open file", lambda: _open(self._path)),
+            ("Open folder", lambda: _open(self._path.parent)),
+        ):
+            button = QPushButton(name)
+            button.clicked.connect(run)
+            row.addWidget(button)
+        close = QToolButton()
+        close.setText("×")
+        close.setAutoRaise(True)
+        close.setAccessibleName("Take this message away")
+        close.clicked.connect(self.hide)
+        row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        self.body.addLayout(row)
+        self.hide()
+
+    def tell(self, written: Written) -> None:
+        """Show it for a file."""
+        path = self._path = written.path
+        self._words.setText(f"✓ Saved {path.name}")
+        self._where.say(str(path.parent))
+        beside = ", ".join(each.name for each in written.beside)
+        lines = [
+            f"SHA-256 {written.sha256}",
+            f"Beside it: {beside}" if beside else "",
+            *written.told,
+        ]
+        self._digest.setText("\n".join(filter(None, lines)))
+        self.setAccessibleName(f"Saved {path}. {' '.join(filter(None, lines))}")
+        self.show()
+
+
+class FilesList(QWidget):
+    """The files beside the report: what each holds, and a button that writes it.
+
+    Signals
+    -------
+    wanted : Export
+        One is to be written.
+    """
+
+    wanted = Signal(object)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.buttons: dict[Export, QPushButton] = {}
+        self.cards: dict[Export, QWidget] = {}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        for export in FILES:
+            self.cards[export] = self._card(export)
+            column.addWidget(self.cards[export])
+        self._none = parts.quiet(
+            "There is nothing else to save yet: tables of groups and rules are offered once a run "
+            "has told of them."
+        )
+        column.addWidget(self._none)
+        column.addStretch(1)
+        self.tell()
+
+    def tell(self) -> None:
+        """Offer the files that there is something to write in."""
+        there = offered(self._session)
+        for export, card in self.cards.items():
+            card.setVisible(export in there)
+        self._none.setVisible(not any(export in there for export in FILES))
+
+    def _card(self, export: Export) -> parts.Card:
+        card = parts.Card(margin=theme.GAP)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(theme.WIDE)
+        grid.setVerticalSpacing(theme.TIGHT)
+        grid.addWidget(parts.heading(export.title), 0, 0)
+        grid.addWidget(parts.quiet(export.holds), 1, 0)
+        grid.setColumnStretch(0, 1)
+        button = self.buttons[export] = QPushButton(export.button)
+        button.setMinimumWidth(210)
+        button.setAccessibleDescription(export.holds)
+        button.clicked.connect(lambda: self.wanted.emit(export))
+        grid.addWidget(button, 0, 1, 2, 1, Qt.AlignmentFlag.AlignVCenter)
+        card.body.addLayout(grid)
+        return card
+
+
+def offered(session: Session) -> tuple[Export, ...]:
+    """Give the files that there is something to write in.
+
+    Without a model there are no findings, only the report and what was told of groups.
+    """
+    told = {type(figure) for run in session.runs for figure in run.figures}
+    always = REPORTS if session.spec.predictions else EXPORTS
+    return tuple(each for each in EXPORTS if (each.needs in told if each.needs else each in always))
+
+
+def _open(path: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))

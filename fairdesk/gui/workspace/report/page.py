@@ -1,0 +1,371 @@
+"""What the auditor leaves with: the report with its form and its pages, and every other file."""
+
+from __future__ import annotations
+
+import re
+import threading
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.store.store import RunState
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit.background import in_background
+from fairdesk.gui.workspace.common.steps import Sign, Standing
+from fairdesk.gui.workspace.report.contents import ContentsDialog
+from fairdesk.gui.workspace.report.exports import (
+    REPORTS,
+    Export,
+    FilesList,
+    Saved,
+    Written,
+    offered,
+    write,
+)
+from fairdesk.gui.workspace.report.preview import ReportPreview
+from fairdesk.gui.workspace.report.sign_dialog import SignDialog
+from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
+from fairdesk.gui.workspace.report_form.categories import offer_of
+from fairdesk.gui.workspace.report_form.draft import ReportDraft
+from fairdesk.gui.workspace.report_form.form import ReportForm
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.report.provenance.signing import Key
+from fairdesk.results.events import Proven
+
+#: The form is at least so wide, the pages too.
+_LEAST_FORM, _LEAST_PAGES = 330, 380
+#: What no system wants in the name of a file, and how long such a name is at most.
+_UNFIT = re.compile(r'[\x00-\x1f<>:"/\\|?*\u202a-\u202e\u2066-\u2069]')
+_LONGEST = 80
+_EMPTY = (
+    "The report will hold, each in a sentence with its number and then in charts and tables: what "
+    "was asked of which model and data; how groups fared; how common discrimination is; pairs of "
+    "people side by side; what is proven; and the evidence to check it all by. What only you can "
+    "tell, such as the system’s purpose, can be filled in before."
+)
+
+
+class ReportPage(QWidget):
+    """The report: what people must tell at the left, its pages at the right; and other files.
+
+    Parameters
+    ----------
+    session : Session
+        The audit.
+
+    Signals
+    -------
+    start
+        A run is wanted, for there is nothing to report yet.
+    stands
+        `standing` may be another.
+    """
+
+    start = Signal()
+    stands = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._folder = session.path.parent
+        self._given_up: threading.Event | None = None
+        #: Whether the pages are wanted although no run was made.
+        self._asked = False
+        #: Whether the columns were looked for that could tell a category.
+        self._offered = False
+        self.draft = ReportDraft(session, self)
+        self.form = ReportForm(self.draft)
+        self.preview = ReportPreview(session)
+        self.files = FilesList(session)
+        self._busy = parts.Busy(cancel=True)
+        self._banner = parts.Banner()
+        self._saved = Saved()
+        self._note = parts.quiet()
+        self.format = QComboBox()
+        self.save = QPushButton("Save repor&t…")
+        self.sign = QPushButton("Si&gn…")
+        self.check = QPushButton("Chec&k…")
+        self.tabs = QTabWidget()
+        self._lay_out()
+        self._listen()
+        self._tell()
+
+    def export(self, export: Export, path: Path | None = None, key: Key | None = None) -> None:
+        """Write a file, signed where there is a key; asks where, unless it is told."""
+        if self._given_up is not None:
+            return
+        if path is None:
+            suggested = self._folder / self.name_of(export)
+            name, _kind = QFileDialog.getSaveFileName(
+                self, export.title, str(suggested), export.kind
+            )
+            if not name:
+                return
+            path = Path(name)
+            if not path.suffix:
+                path = path.with_suffix(Path(export.name).suffix)
+        target, source, given_up = path, self._session.path, threading.Event()
+        self._folder = target.parent
+        self._banner.clear()
+        self._saved.hide()
+        self.form.keep()
+        self._set_writing(given_up, f"Writing {parts.short(target.name, 40)}…")
+
+        def begin(_none: None) -> None:
+            in_background(
+                self,
+                lambda: write(source, export, target, given_up, key),
+                lambda written: self._written(given_up, written),
+                lambda error: self._failed(given_up, error),
+            )
+
+        # what was just typed comes first: the file is asked in order
+        self._session.store.ask(lambda _store: None, begin)
+
+    def offered(self) -> list[Export]:
+        """Give the files that there is something to write in."""
+        return list(offered(self._session))
+
+    def export_report(self) -> None:
+        """Write the report in the format that is chosen; for the main window's menu."""
+        self.export(REPORTS[self.format.currentIndex()])
+
+    def sign_report(self) -> None:
+        """Ask for a key, and write the report signed with it."""
+        dialog = SignDialog(self._folder, self)
+        dialog.accepted.connect(
+            lambda: self.export(REPORTS[self.format.currentIndex()], key=dialog.key)
+        )
+        _show(dialog)
+
+    def check_audit(self) -> None:
+        """Ask with what to check the audit once more."""
+        self.form.keep()
+        session = self._session
+        figures = (figure for run in session.runs for figure in run.figures)
+        certified = any(isinstance(figure, Proven) for figure in figures)
+        _show(CheckDialog(session.path, session.spec, self, certified=certified))
+
+    def show_place(self, *places: str) -> None:
+        """Show where the report tells of something: the first of these keys that it shows.
+
+        See `fairdesk.report.render.pdf.Preview.places`; a pair (``"pair-12"``) goes by its name
+        alone.
+        """
+        self.tabs.setCurrentIndex(0)
+        self._asked = True
+        self._tell()
+        self.preview.want(*places)
+        self.draft.load()
+
+    @property
+    def standing(self) -> Standing:
+        """How the report stands, for the list of steps."""
+        status = self.draft.told.status
+        if status.word == "Final":
+            return Standing("final", Sign.DONE)
+        if status.changed:
+            return Standing("draft again", Sign.OUTDATED)
+        empty = len(self.draft.told.obstacles)
+        if empty:
+            return Standing(f"draft, {empty} to fill in", Sign.NOT_YET)
+        return Standing("draft, filled in", Sign.DONE)
+
+    def keep(self) -> None:
+        """Keep what was typed, for the audit is being closed."""
+        self.form.keep()
+
+    def name_of(self, export: Export) -> str:
+        """Suggest a name for a file: of the report, the audit's title."""
+        if export not in REPORTS:
+            return export.name
+        title = _UNFIT.sub(" ", self._session.spec.title)
+        name = " ".join(title.split())[:_LONGEST].strip(" .") or "report"
+        return f"{name}{Path(export.name).suffix}"
+
+    # Parts
+
+    def _lay_out(self) -> None:
+        self.format.setAccessibleName("Format of the report")
+        for export in REPORTS:
+            self.format.addItem(export.button)
+            self.format.setItemData(
+                self.format.count() - 1, export.holds, Qt.ItemDataRole.ToolTipRole
+            )
+        parts.calm(self.format)
+        for button, what in (
+            (self.save, "Writes the report, with its manifest beside it."),
+            (self.sign, "Writes the report and signs it with your certificate."),
+            (self.check, "Compares the audit with its data, model and log once more."),
+        ):
+            button.setToolTip(what)
+            button.setAccessibleDescription(what)
+        self._head = QHBoxLayout()
+        self._head.setSpacing(theme.NEAR)
+        self._head.addWidget(parts.title("Report"), 1)
+        self._head.addWidget(self.format)
+        self._head.addWidget(self.save)
+        self._head.addWidget(self.sign)
+        self._head.addWidget(self.check)
+        form = self._area = parts.scrolled(self.form)
+        form.setMinimumWidth(_LEAST_FORM)
+        self._right = QStackedWidget()
+        self._right.addWidget(self._make_empty())
+        self._right.addWidget(self.preview)
+        self._right.setMinimumWidth(_LEAST_PAGES)
+        both = QSplitter(Qt.Orientation.Horizontal)
+        both.setChildrenCollapsible(False)
+        both.setHandleWidth(theme.GAP)
+        both.addWidget(form)
+        both.addWidget(self._right)
+        both.setStretchFactor(0, 2)
+        both.setStretchFactor(1, 3)
+        both.setSizes([400, 600])
+        files = QWidget()
+        column = QVBoxLayout(files)
+        column.setContentsMargins(theme.NEAR, theme.GAP, theme.NEAR, theme.GAP)
+        column.addWidget(self.files)
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(both, "Report")
+        self.tabs.addTab(parts.scrolled(files), "&Other files")
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.NEAR)
+        outer.setSpacing(theme.NEAR)
+        outer.addLayout(self._head)
+        for widget in (self._note, self._banner, self._saved, self._busy):
+            outer.addWidget(widget)
+        outer.addWidget(self.tabs, 1)
+
+    def _make_empty(self) -> QWidget:
+        begin = QPushButton("&Begin a run…")
+        begin.clicked.connect(self.start)
+        pages = QPushButton("Show the pages anywa&y")
+        pages.clicked.connect(self._show_anyway)
+        return parts.empty_page("No run yet", _EMPTY, begin, pages)
+
+    def _listen(self) -> None:
+        session = self._session
+        session.runs_changed.connect(self._tell)
+        session.runs_changed.connect(self.draft.load)
+        session.log_changed.connect(self._load)
+        session.live_changed.connect(self._go_on)
+        self.draft.changed.connect(self._follow)
+        self.draft.failed.connect(self._banner.tell)
+        self.form.failed.connect(self._banner.tell)
+        # what was said of another picture holds no longer
+        self.form.logo.chosen.connect(self._banner.clear)
+        self.form.revealed.connect(self._reveal)
+        self.form.contents_wanted.connect(self._choose_contents)
+        self.files.wanted.connect(self.export)
+        self.save.clicked.connect(self.export_report)
+        self.sign.clicked.connect(self.sign_report)
+        self.check.clicked.connect(self.check_audit)
+        self._busy.cancelled.connect(self._give_up)
+
+    # What happens
+
+    def _load(self) -> None:
+        """Read the form's content, where somebody could see it."""
+        if self.isVisible():
+            self.draft.load()
+
+    def _follow(self) -> None:
+        """Make new pages where the audit was changed."""
+        self.stands.emit()
+        if self.isVisible() and self._has_pages:
+            self.preview.follow(self.draft.told.changes)
+
+    @property
+    def _has_pages(self) -> bool:
+        return bool(self._session.runs or self._session.spec.predictions or self._asked)
+
+    def _tell(self) -> None:
+        session = self._session
+        self.files.tell()
+        if session.live is not None:
+            text = "A run is under way. What is saved now holds what was found so far."
+        elif not self._has_pages:
+            text = "No run was made yet: a report would only hold the question."
+        else:
+            text = "Everything is made from the audit file, and can be made again from it alone."
+        self._note.setText(text)
+        self._right.setCurrentIndex(1 if self._has_pages else 0)
+
+    def _go_on(self, _state: RunState) -> None:
+        if self.isVisible():
+            self._tell()
+
+    def _show_anyway(self) -> None:
+        self._asked = True
+        self._tell()
+        self._follow()
+
+    def _reveal(self, widget: QWidget) -> None:
+        self._area.ensureWidgetVisible(widget, 0, theme.PAGE)
+
+    def _choose_contents(self) -> None:
+        self.form.keep()
+        dialog = ContentsDialog(self._session, self.draft.told.choice, self)
+        dialog.accepted.connect(
+            lambda: self.draft.write_choice(
+                "contents", left_out=dialog.choice.left_out, added=dialog.choice.added
+            )
+        )
+        _show(dialog)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Tell what has changed while the page was hidden."""
+        super().showEvent(event)
+        self._tell()
+        if not self._offered:
+            self._offered = True
+            self._session.store.ask(offer_of, self.form.show_offer, key="report offer")
+        self.draft.load()
+
+    # Writing
+
+    def _set_writing(self, given_up: threading.Event | None, text: str) -> None:
+        self._given_up = given_up
+        self._busy.say(text)
+        for button in (self.save, self.sign, *self.files.buttons.values()):
+            button.setEnabled(given_up is None)
+
+    def _give_up(self) -> None:
+        if self._given_up is not None:
+            self._given_up.set()
+            self._set_writing(None, "")
+            self._session.said.emit("Nothing was saved.")
+
+    def _written(self, given_up: threading.Event, written: Written | None) -> None:
+        if written is None or given_up is not self._given_up:
+            return
+        self._set_writing(None, "")
+        self._session.log_changed.emit()
+        self._session.said.emit(f"Saved {written.path.name}.")
+        self._saved.tell(written)
+
+    def _failed(self, given_up: threading.Event, error: FairDeskError) -> None:
+        if given_up is self._given_up:
+            self._set_writing(None, "")
+            self._banner.tell(error)
+
+
+def _show(dialog: QDialog) -> None:
+    """Show a dialog before the window; it is gone when it is closed."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setModal(True)
+    dialog.show()

@@ -1,0 +1,349 @@
+"""The right of the Report page: its pages, where one is in them, and the same as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QSpinBox,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.workspace.report.pages import FIT, ZOOMS, PagesView
+from fairdesk.gui.workspace.report.twin import section_text
+from fairdesk.gui.workspace.report.typesetting import Made, Setter, possible
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.report.blocks import Report
+from fairdesk.wording import words
+
+#: Milliseconds between a change in the form and new pages: some changes come in pairs.
+_SETTLES = 600
+#: Milliseconds that a wish for sharper pages waits for the next step of a zoom.
+_SHARPENS = 250
+
+
+class ReportPreview(QWidget):
+    """Shows the report as it would be printed.
+
+    Parameters
+    ----------
+    session : Session
+        Of which audit.
+
+    Signals
+    -------
+    made
+        `shown` is another.
+    """
+
+    made = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.shown: Made | None = None
+        self._wanted: tuple[str, ...] = ()
+        self._outdated = False
+        #: How often the audit was changed, when that was told last.
+        self._changes = -1
+        self._making = False
+        self._read_text = ""
+        self._setter = Setter(session, self)
+        self.pages = PagesView()
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setAccessibleName("The report as text")
+        self.banner = parts.Banner()
+        self.busy = parts.Busy(cancel=True)
+        self.chip = QPushButton("△ Out of date – refresh")
+        self.chip.setAccessibleDescription("The audit has changed since these pages were made.")
+        self.page = QSpinBox()
+        self.contents = parts.bounded(QComboBox(), 8)
+        self.zoom = QComboBox()
+        self.as_text = QToolButton()
+        self._soon = QTimer(self, singleShot=True, interval=_SETTLES)
+        self._sharpen = QTimer(self, singleShot=True, interval=_SHARPENS)
+        self._lay_out()
+        self._listen()
+        self._tell_page()
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the audit was changed since the pages were made."""
+        return self._outdated
+
+    def refresh(self) -> None:
+        """Make the pages anew, now."""
+        self._soon.stop()
+        self.banner.clear()
+        self._making = True
+        self._setter.ask(self.pages.resolution_wanted)
+
+    def follow(self, changes: int) -> None:
+        """Make the pages anew soon where the audit was changed, unless somebody is reading them.
+
+        Parameters
+        ----------
+        changes : int
+            How often it was changed by now.
+        """
+        anew, self._changes = changes != self._changes, changes
+        shown = self.shown
+        if shown is not None and shown.changes == changes:
+            self._set_outdated(outdated=False)
+            self._go_on()
+        elif self._making:
+            pass  # what comes of it is looked at when it is there
+        elif self._wanted:
+            self.refresh()
+        elif shown is not None and self._read:
+            self._set_outdated(outdated=True)
+        elif anew:
+            self._soon.start()
+
+    def want(self, *places: str) -> None:
+        """Go to the first of these keys that is there, once the pages are up to date."""
+        self.as_text.setChecked(False)
+        self._wanted = places
+
+    # Parts
+
+    def _lay_out(self) -> None:
+        self.page.setPrefix("Page ")
+        self.page.setMinimum(1)
+        self.page.setAccessibleName("Page of the report")
+        self.page.setKeyboardTracking(False)
+        self.contents.setAccessibleName("Contents of the report")
+        self.contents.setPlaceholderText("Contents")
+        for zoom in ZOOMS:
+            self.zoom.addItem(
+                "Fit width" if zoom == FIT else f"{zoom:.0%}".replace("%", " %"), zoom
+            )
+        self.zoom.setAccessibleName("Zoom")
+        self.as_text.setText("Text")
+        self.as_text.setCheckable(True)
+        self.as_text.setToolTip("The same as text, to be read aloud or searched (T)")
+        self.as_text.setAccessibleName("Show the report as text")
+        parts.calm(self.page, self.contents, self.zoom)
+        bar = QHBoxLayout()
+        bar.setSpacing(theme.NEAR)
+        bar.addWidget(self.page)
+        bar.addWidget(self.contents, 1)
+        bar.addWidget(self.zoom)
+        bar.addWidget(self.as_text)
+        self._both = QStackedWidget()
+        self._both.addWidget(self.pages)
+        self._both.addWidget(self.text)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.NEAR)
+        column.addLayout(bar)
+        column.addWidget(self.banner)
+        column.addWidget(self._both, 1)
+        # over the pages, so that nothing moves when it comes and goes
+        self._over = parts.Card(margin=theme.NEAR)
+        self._over.setParent(self._both)
+        self._over.body.addWidget(self.busy)
+        self._over.body.addWidget(self.chip)
+        self._both.installEventFilter(self)
+        self.chip.hide()
+        self._float()
+
+    def _listen(self) -> None:
+        self._setter.began.connect(lambda: self._work("Setting the pages…"))
+        self._setter.ended.connect(lambda: self._work(""))
+        self._setter.made.connect(self._take)
+        self._setter.failed.connect(self._fail)
+        self.busy.cancelled.connect(self._cancel)
+        self.chip.clicked.connect(self.refresh)
+        self._soon.timeout.connect(self.refresh)
+        self._sharpen.timeout.connect(self._draw_sharper)
+        self.pages.moved.connect(self._tell_page)
+        self.pages.zoomed.connect(self._tell_zoom)
+        self.pages.blurred.connect(lambda _resolution: self._sharpen.start())
+        self.page.valueChanged.connect(self.pages.go_to)
+        self.contents.activated.connect(self._go_to_section)
+        self.zoom.activated.connect(lambda _at: self.pages.set_zoom(self.zoom.currentData()))
+        self.as_text.toggled.connect(self._turn)
+        shortcut(self, "T", self.as_text.toggle)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """Keep what lies over the pages in its place."""
+        if watched is self._both and event.type() == QEvent.Type.Resize:
+            self._float()
+        return super().eventFilter(watched, event)
+
+    def _float(self) -> None:
+        """Put what lies over the pages in the middle of their lower edge, if it says anything."""
+        self._over.setVisible(not (self.busy.isHidden() and self.chip.isHidden()))
+        self._over.adjustSize()
+        room = self._both.rect().adjusted(0, 0, 0, -theme.WIDE)
+        self._over.move(
+            room.center().x() - self._over.width() // 2, room.bottom() - self._over.height()
+        )
+        self._over.raise_()
+
+    # What happens
+
+    @property
+    def _read(self) -> bool:
+        """Whether somebody reads: then nothing may jump."""
+        return self.pages.hasFocus() or self.text.hasFocus()
+
+    def _work(self, text: str) -> None:
+        self.busy.say(text)
+        self._float()
+
+    def _cancel(self) -> None:
+        self._setter.cancel()
+        self._work("")
+        self._wanted, self._making = (), False
+        if self.shown is None:
+            again = (("Make the pages", self.refresh),)
+            self.banner.say("No pages were made.", "Making them was cancelled.", again)
+        else:
+            self._set_outdated(outdated=True)
+
+    def _take(self, made: Made) -> None:
+        self.shown, self._making = made, False
+        self.pages.show_pages(made.pages, made.resolution)
+        if self.as_text.isChecked():
+            self._show_text(made)
+        self._list_sections(made.report, made.places)
+        self._tell_page()
+        # the audit may have been changed meanwhile
+        self._changes, told = made.changes, max(self._changes, made.changes)
+        self.follow(told)
+        self.made.emit()
+
+    def _fail(self, error: FairDeskError) -> None:
+        self._wanted, self._making = (), False
+        self.banner.tell(error, (("Try again", self.refresh),))
+
+    def _draw_sharper(self) -> None:
+        shown = self.shown
+        if shown is None or self._making:
+            return
+        # in steps: all pages are drawn at once, and twice as sharp takes four times as long
+        wanted = possible(min(self.pages.resolution_wanted, 2 * shown.resolution))
+        if wanted > shown.resolution:
+            self._setter.sharpen(shown, wanted)
+
+    def _set_outdated(self, *, outdated: bool) -> None:
+        self._outdated = outdated
+        self.chip.setVisible(outdated)
+        self._float()
+
+    def _go_on(self) -> None:
+        """Go to what was asked for while there were no pages yet."""
+        wanted, self._wanted = self._wanted, ()
+        if not wanted or self.shown is None:
+            return
+        found = (page_of(place, self.shown.places) for place in wanted)
+        page = next(filter(None, found), 0)
+        if page:
+            self.banner.clear()
+            self.pages.go_to(page)
+            self.pages.setFocus()
+        else:
+            self.banner.say(
+                "The report does not show this.",
+                "Another kind of report may, or it was left out, or it is one of many of which "
+                "only some are shown: pairs that are flagged come first.",
+            )
+
+    def _list_sections(self, report: Report, places: Mapping[str, int]) -> None:
+        with QSignalBlocker(self.contents):
+            self.contents.clear()
+            for number, section in enumerate(report.sections, start=1):
+                if section.key in places:
+                    self.contents.addItem(f"{number}  {section.title}", places[section.key])
+                    told = tips.plain(f"{section.title}, page {places[section.key]}")
+                    self.contents.setItemData(
+                        self.contents.count() - 1, told, Qt.ItemDataRole.ToolTipRole
+                    )
+
+    def _go_to_section(self, at: int) -> None:
+        if self.as_text.isChecked():
+            self._find_in_text(self.contents.itemText(at))
+        self.pages.go_to(self.contents.itemData(at))
+
+    def _find_in_text(self, item: str) -> None:
+        """Bring a section's title in sight."""
+        number, _, title = item.partition("  ")
+        cursor = self.text.document().find(f"{number}. {title}")
+        if not cursor.isNull():
+            cursor.clearSelection()
+            self.text.moveCursor(cursor.MoveOperation.End)
+            self.text.setTextCursor(cursor)
+
+    def _show_text(self, made: Made) -> None:
+        if made.text != self._read_text:
+            self._read_text = made.text
+            position = self.text.verticalScrollBar().value()
+            self.text.setPlainText(made.text)
+            self.text.verticalScrollBar().setValue(position)
+
+    def _turn(self, as_text: bool) -> None:  # noqa: FBT001 - Qt's signal
+        if as_text and self.shown is not None:
+            self._show_text(self.shown)
+        self._both.setCurrentWidget(self.text if as_text else self.pages)
+        for widget in (self.page, self.zoom):
+            widget.setEnabled(not as_text and self.pages.count > 0)
+        if not self.as_text.hasFocus():
+            (self.text if as_text else self.pages).setFocus()
+
+    def _tell_page(self) -> None:
+        """Say which page is in sight, and in which section that is."""
+        count, at = self.pages.count, self.pages.at
+        for widget in (self.page, self.contents, self.zoom, self.as_text):
+            widget.setEnabled(count > 0)
+        self.page.setSuffix(f" of {words.number(count)}" if count else "")
+        with QSignalBlocker(self.page):
+            self.page.setMaximum(max(count, 1))
+            self.page.setValue(max(at, 1))
+        shown = self.shown
+        if shown is None:
+            return
+        begun = [self.contents.itemData(i) for i in range(self.contents.count())]
+        section = self.contents.currentIndex()
+        if section < 0 or begun[section] != at:
+            # the first that begins on this page, else the one that goes on
+            section = begun.index(at) if at in begun else sum(page < at for page in begun) - 1
+        with QSignalBlocker(self.contents):
+            self.contents.setCurrentIndex(section)
+        told = f"Page {at} of {count}."
+        if section >= 0:
+            number = int(self.contents.itemText(section).partition(" ")[0])
+            told += f" {section_text(shown.report, number)}"
+        self.pages.say(told)
+
+    def _tell_zoom(self) -> None:
+        at = self.zoom.findData(self.pages.zoom)
+        self.zoom.setCurrentIndex(at)
+
+
+def page_of(place: str, places: Mapping[str, int]) -> int:
+    """Give the page of something, 0 where the report does not show it.
+
+    Parameters
+    ----------
+    place : str
+        The key of a section, of a chart or table (``"results/course-1"``), or of a pair
+        (``"pair-12"``), in whichever section that is.
+    places : dict of str to int
+        As `fairdesk.report.render.pdf.Preview.places` gives it.
+    """
+    if place in places:
+        return places[place]
+    return next((page for key, page in places.items() if key.endswith(f"/{place}")), 0)

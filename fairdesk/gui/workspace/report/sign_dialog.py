@@ -1,0 +1,128 @@
+"""“Sign…”: which key, opened with which passphrase. The key is used and never kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit.background import in_background
+from fairdesk.report.provenance.signing import Key, open_key, read_key
+
+_KINDS = "Keys with certificates (*.p12 *.pfx);;All files (*)"
+_WHAT = (
+    "A signature lets anyone see later whether the report is still, to the byte, what you signed. "
+    "It needs your certificate with its private key, in a file that ends in .p12 or .pfx; whoever "
+    "issues certificates for your organisation can give you one. The report and the manifest "
+    "beside it are both signed."
+)
+
+
+class SignDialog(QDialog):
+    """Asks for a key, and opens it.
+
+    Attributes
+    ----------
+    key : Key, optional
+        The key, once the dialog was accepted.
+    """
+
+    def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.key: Key | None = None
+        self._folder = folder
+        self.setWindowTitle("Sign a report")
+        self.file = QLineEdit()
+        self.choose = QPushButton("C&hoose…")
+        self.passphrase = QLineEdit()
+        self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
+        self.banner = parts.Banner()
+        self.busy = parts.Busy(steady=True)
+        self.sign = QPushButton("&Sign and export…")
+        self._cancel = QPushButton("Cancel")
+        self._lay_out()
+        self.file.textChanged.connect(self._tell)
+        self.choose.clicked.connect(self._choose)
+        self.sign.clicked.connect(self._open)
+        self._cancel.clicked.connect(self.reject)
+        self._tell()
+        parts.resize_on_screen(self, 560, 380)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        row.addLayout(parts.labelled("&Key file", self.file), 1)
+        row.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignBottom)
+        show = QPushButton("Sho&w")
+        show.setCheckable(True)
+        show.setAccessibleName("Show the passphrase")
+        show.toggled.connect(self._show)
+        secret = QHBoxLayout()
+        secret.setSpacing(theme.NEAR)
+        secret.addLayout(parts.labelled("&Passphrase", self.passphrase), 1)
+        secret.addWidget(show, 0, Qt.AlignmentFlag.AlignBottom)
+        buttons = QDialogButtonBox()
+        buttons.addButton(self._cancel, QDialogButtonBox.ButtonRole.RejectRole)
+        buttons.addButton(self.sign, QDialogButtonBox.ButtonRole.ActionRole)
+        for each in (self.choose, show, self._cancel):
+            each.setAutoDefault(False)
+        self.sign.setDefault(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
+        column.setSpacing(theme.GAP)
+        column.addWidget(parts.title("Sign a report"))
+        column.addWidget(parts.quiet(_WHAT))
+        column.addWidget(self.banner)
+        column.addLayout(row)
+        column.addLayout(secret)
+        column.addStretch(1)
+        column.addWidget(self.busy)
+        column.addWidget(buttons)
+        parts.in_order(self.file, self.choose, self.passphrase, show, self.sign, self._cancel)
+
+    def _show(self, on: bool) -> None:  # noqa: FBT001 - Qt's signal
+        mode = QLineEdit.EchoMode.Normal if on else QLineEdit.EchoMode.Password
+        self.passphrase.setEchoMode(mode)
+
+    def _tell(self) -> None:
+        self.sign.setEnabled(bool(self.file.text().strip()))
+
+    def _choose(self) -> None:
+        name, _kind = QFileDialog.getOpenFileName(self, "Your key", str(self._folder), _KINDS)
+        if name:
+            self.file.setText(name)
+            self.passphrase.setFocus()
+
+    def _open(self) -> None:
+        path, passphrase = Path(self.file.text().strip()).expanduser(), self.passphrase.text()
+        self.banner.clear()
+        self._set_busy("Opening the key…")
+        in_background(self, lambda: open_key(read_key(path), passphrase), self._take, self._fail)
+
+    def _set_busy(self, text: str) -> None:
+        self.busy.say(text)
+        for each in (self.file, self.choose, self.passphrase, self.sign):
+            each.setEnabled(not text)
+
+    def _take(self, key: Key) -> None:
+        self.key = key
+        self.passphrase.clear()
+        self.accept()
+
+    def _fail(self, error: FairDeskError) -> None:
+        self._set_busy("")
+        self.banner.tell(error)
+        self.passphrase.setFocus()
+        self.passphrase.selectAll()

@@ -1,0 +1,309 @@
+"""“Check this audit…”: the file, its data and its model compared once more, and what came of it."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.verify.checks import Recheck
+from fairdesk.audit.worker.client import Worker
+from fairdesk.certify.proof.verify import Check
+from fairdesk.errors import FairDeskError, TrustRequiredError
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit.background import Task, in_background
+from fairdesk.report.verified import summary as verified
+from fairdesk.report.verified.summary import Account
+from fairdesk.wording import words
+
+#: So many pairs are asked about again where not all are.
+_SAMPLE = 1_000
+_MARKS = {
+    "DIFFERS": "✗",
+    "agrees": "✓",
+    "in part": "◐",
+    "not checked": "–",
+    "nothing there": "·",
+}
+_RECORDS = "PDF document (*.pdf);;Web page (*.html);;JSON file (*.json);;Text (*.txt)"
+_WHAT = (
+    "Compares the audit file with its own log, the data and the model with their fingerprints, "
+    "asks the model about the reported pairs again, counts the groups again, and looks whether "
+    "exported files are still what was exported. The audit is not changed by it."
+)
+
+
+class _CancelledError(Exception):
+    """The auditor has had enough."""
+
+
+class CheckDialog(QDialog):
+    """Asks with what to check an audit, checks it, and shows what came of it.
+
+    Parameters
+    ----------
+    path : Path
+        The audit.
+    spec : AuditSpec
+        Its question.
+    certified : bool
+        Whether it has certificates.
+    """
+
+    _said = Signal(str)
+
+    def __init__(
+        self, path: Path, spec: AuditSpec, parent: QWidget | None = None, *, certified: bool = False
+    ) -> None:
+        super().__init__(parent)
+        self._path, self._spec = path, spec
+        self._stop = threading.Event()
+        self._worker: Worker | None = None
+        self._task: Task | None = None
+        self.account: Account | None = None
+        self.setWindowTitle("Check this audit")
+        self.data = QLineEdit(spec.data.path)
+        self.model = QLineEdit("" if spec.predictions else spec.model.path)
+        self.manifest = QLineEdit()
+        self.manifest.setPlaceholderText("A manifest or a report that was given away before")
+        self.everybody = QCheckBox(
+            "Ask the model about &all reported pairs, not about 1,000 of them"
+        )
+        self.everybody.setChecked(True)
+        self.everything = QCheckBox(
+            "Prove every &box of a certificate once more, however long that takes"
+        )
+        self.everything.setVisible(certified)
+        self.banner = parts.Banner()
+        self.busy = parts.Busy(cancel=True, steady=True)
+        self.results = QWidget()
+        self.check = QPushButton("&Check")
+        self.save = QPushButton("&Save a record…")
+        self._close = QPushButton("Close")
+        self._lay_out()
+        self.check.clicked.connect(self.run)
+        self.save.clicked.connect(self._save)
+        self._close.clicked.connect(self.reject)
+        self.busy.cancelled.connect(self._cancel)
+        self._said.connect(self._tell_progress)
+        parts.resize_on_screen(self, 720, 760)
+
+    def reject(self) -> None:
+        """Close; what is under way is ended."""
+        self._cancel()
+        super().reject()
+
+    def run(self, *, trusted: bool = False) -> None:
+        """Check the audit."""
+        self.banner.clear()
+        self._stop.clear()
+        model = self.model.text().strip()
+        data = self.data.text().strip()
+        asked = Recheck(
+            self._path,
+            Path(data).expanduser() if data else None,
+            Path(model).expanduser() if model and not self._spec.predictions else None,
+            sample=None if self.everybody.isChecked() else _SAMPLE,
+            everything=self.everything.isChecked(),
+            trusted=trusted or self._spec.trusted,
+        )
+        given = self.manifest.text().strip()
+        manifest = Path(given).expanduser() if given else None
+        worker = self._worker = Worker()
+
+        def say(sentence: str) -> None:
+            if self._stop.is_set():
+                raise _CancelledError
+            self._said.emit(sentence)
+
+        def work() -> Account | None:
+            try:
+                return verified.verify(worker, asked, (), manifest, say)
+            except _CancelledError:
+                return None
+            except FairDeskError:
+                if self._stop.is_set():
+                    return None
+                raise
+            finally:
+                worker.close()
+
+        self._set_busy("Reading the audit…")
+        self._task = in_background(self, work, self._take, self._fail)
+
+    # Parts
+
+    def _lay_out(self) -> None:
+        form = QVBoxLayout()
+        form.setSpacing(theme.NEAR)
+        rows = (
+            ("&Data", self.data, "The table that was audited"),
+            *(() if self._spec.predictions else (("&Model", self.model, "The audited model"),)),
+            ("M&anifest (may be left out)", self.manifest, "A manifest or a report"),
+        )
+        for text, field, title in rows:
+            choose = QPushButton("Choose…")
+            choose.setAutoDefault(False)
+            choose.setAccessibleName(f"Choose: {title}")
+            choose.clicked.connect(lambda _on, to=field, what=title: self._choose(to, what))
+            row = QHBoxLayout()
+            row.setSpacing(theme.NEAR)
+            row.addLayout(parts.labelled(text, field), 1)
+            row.addWidget(choose, 0, Qt.AlignmentFlag.AlignBottom)
+            form.addLayout(row)
+        form.addWidget(self.everybody)
+        form.addWidget(self.everything)
+        self._form = QWidget()
+        self._form.setLayout(form)
+        form.setContentsMargins(0, 0, 0, 0)
+        self._table = QGridLayout(self.results)
+        self._table.setContentsMargins(0, 0, theme.NEAR, 0)
+        self._table.setHorizontalSpacing(theme.GAP)
+        self._table.setVerticalSpacing(theme.NEAR)
+        self._table.setColumnStretch(1, 1)
+        self._outcome = parts.Card(tone="tint", margin=theme.GAP)
+        self._summary = parts.Words(strong=True)
+        self._limits = parts.quiet(verified.LIMITS)
+        self._outcome.body.addWidget(self._summary)
+        self._outcome.body.addWidget(self._limits)
+        self._outcome.hide()
+        buttons = QDialogButtonBox()
+        for button, role in (
+            (self._close, QDialogButtonBox.ButtonRole.RejectRole),
+            (self.save, QDialogButtonBox.ButtonRole.ActionRole),
+            (self.check, QDialogButtonBox.ButtonRole.ActionRole),
+        ):
+            button.setAutoDefault(False)
+            buttons.addButton(button, role)
+        self.save.setEnabled(False)
+        self.check.setDefault(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
+        column.setSpacing(theme.GAP)
+        column.addWidget(parts.title("Check this audit"))
+        self._what = parts.quiet(_WHAT)
+        column.addWidget(self._what)
+        column.addWidget(self.banner)
+        column.addWidget(self._form)
+        column.addWidget(self._outcome)
+        column.addWidget(parts.scrolled(self.results), 1)
+        column.addWidget(self.busy)
+        column.addWidget(buttons)
+
+    def _choose(self, field: QLineEdit, title: str) -> None:
+        before = Path(field.text().strip() or self._path)
+        name, _kind = QFileDialog.getOpenFileName(self, title, str(before.parent))
+        if name:
+            field.setText(name)
+
+    # What happens
+
+    def _tell_progress(self, sentence: str) -> None:
+        if self._task is not None and not self._stop.is_set():
+            self.busy.say(f"{sentence}…")
+
+    def _set_busy(self, text: str) -> None:
+        self.busy.say(text)
+        for each in (self._form, self.check):
+            each.setEnabled(not text)
+        self.save.setEnabled(not text and self.account is not None)
+
+    def _cancel(self) -> None:
+        self._stop.set()
+        if self._worker is not None:
+            self._worker.stop()
+        if self._task is not None:
+            self.busy.say("Stopping…")
+
+    def _take(self, told: Account | None) -> None:
+        self._task = self._worker = None
+        if told is not None:
+            self.account = told
+            self._show(told)
+        self._set_busy("")
+
+    def _fail(self, error: FairDeskError) -> None:
+        self._task = self._worker = None
+        self._set_busy("")
+        if not isinstance(error, TrustRequiredError):
+            self.banner.tell(error)
+        elif parts.asked(
+            self,
+            error.what,
+            f"{error.why} The check needs the model’s answers.",
+            yes="Run it",
+            no="Do not run it",
+        ):
+            self.run(trusted=True)
+
+    def _show(self, told: Account) -> None:
+        """List what was compared: what differs first."""
+        parts.clear(self._table)
+        mark = "✓" if told.holds else "✗"
+        self._summary.setText(f"{mark} {verified.summary(told)}")
+        self._outcome.setAccessibleName(verified.summary(told))
+        # its room is the results’ now
+        self._what.hide()
+        self._outcome.show()
+        ranks = list(_MARKS)
+        listed = sorted(told.checks, key=lambda check: ranks.index(verified.state(check)))
+        for row, check in enumerate(listed):
+            self._add(row, check)
+        self._table.setRowStretch(len(listed), 1)
+        # else all rows lie on each other until the window is laid out again
+        self._table.activate()
+
+    def _add(self, row: int, check: Check) -> None:
+        state = verified.state(check)
+        mark = parts.Words(_MARKS[state], strong=bool(check.failed), wrap=False)
+        mark.setAccessibleName(state)
+        what = QVBoxLayout()
+        what.setSpacing(theme.TIGHT)
+        what.addWidget(parts.Words(check.name, strong=bool(check.failed)))
+        counted = verified.counts(check)
+        said = " ".join((*([f"{counted}."] if counted else []), *check.told))
+        if said:
+            below = parts.quiet(said[:1].upper() + said[1:])
+            below.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            what.addWidget(below)
+        top = Qt.AlignmentFlag.AlignTop
+        self._table.addWidget(mark, row, 0, top)
+        self._table.addLayout(what, row, 1)
+        word = "differs" if check.failed else state
+        self._table.addWidget(parts.quiet(word), row, 2, top)
+
+    def _save(self) -> None:
+        told = self.account
+        if told is None:
+            return
+        start = self._path.with_name(f"{self._path.stem} checked.pdf")
+        name, _kind = QFileDialog.getSaveFileName(self, "Save a record", str(start), _RECORDS)
+        if not name:
+            return
+        path = Path(name) if Path(name).suffix else Path(f"{name}.pdf")
+        self.banner.clear()
+        self._set_busy(f"Writing {words.quoted(path.name)}…")
+
+        def write() -> Path:
+            verified.write(told, path)
+            return path
+
+        def saved(path: Path) -> None:
+            self._set_busy("")
+            self._limits.setText(f"{verified.LIMITS} Saved as {path}.")
+
+        in_background(self, write, saved, self._fail)

@@ -1,0 +1,1 @@
+"""The report page's form: what only people can tell of a report."""

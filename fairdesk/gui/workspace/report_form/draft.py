@@ -1,0 +1,195 @@
+"""What the auditor tells of a report, and how they want it: kept in the file, and undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand
+
+from fairdesk.audit.store.details import Choice, Details, TemplateKey
+from fairdesk.audit.store.records import PASSING
+from fairdesk.audit.store.store import Store
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.report.content.fields import LABELS
+from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.status import Status, mark_draft, mark_final, obstacles, standing
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the audit file holds of its report.
+
+    Attributes
+    ----------
+    details : Details
+        What the auditor has filled in.
+    choice : Choice
+        How they want the report.
+    standing : dict[str, Status]
+        Per template how its report stands.
+    obstacles : tuple[str, ...]
+        What keeps the report that is wanted from being final, as `report.status.obstacles` says it.
+    changes : int
+        How often the audit has been changed: a report made before the last time is out of date.
+    """
+
+    details: Details = field(default_factory=Details)
+    choice: Choice = field(default_factory=Choice)
+    standing: dict[TemplateKey, Status] = field(default_factory=dict)
+    obstacles: tuple[str, ...] = ()
+    changes: int = 0
+
+    @property
+    def status(self) -> Status:
+        """How the report that is wanted stands."""
+        return self.standing.get(self.choice.template, Status("Draft"))
+
+
+def told_of(store: Store) -> Told:
+    """Read what an audit file holds of its report."""
+    log, details, choice = store.log_entries(), store.details(), store.choice()
+    return Told(
+        details,
+        choice,
+        {
+            key: standing(store, key, choice if key == choice.template else None)
+            for key in TEMPLATES
+        },
+        obstacles(choice.template, details, store),
+        sum(entry.kind not in PASSING for entry in log),
+    )
+
+
+class ReportDraft(QObject):
+    """The form's content. Every change is written at once, is in the log, and can be undone.
+
+    Signals
+    -------
+    changed
+        `told` is another.
+    failed : FairDeskError
+        A change could not be written.
+    """
+
+    changed = Signal()
+    failed = Signal(object)
+
+    def __init__(self, session: Session, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._waiting = 0
+        #: Whether the file was read.
+        self.loaded = False
+        self.told = Told()
+
+    def load(self) -> None:
+        """Read the file again."""
+        self._session.store.ask(told_of, self._take, self.failed.emit, key="report")
+
+    def write_text(self, key: str, label: str, text: str) -> None:
+        """Keep what was filled in under a key of `fairdesk.report.content.fields.FIELDS`."""
+        before = self.told.details.texts.get(key, "")
+        if text != before:
+            self._push(
+                f"report: {label}",
+                _details(lambda details: _with_text(details, key, text)),
+                _details(lambda details: _with_text(details, key, before)),
+            )
+
+    def write_detail(self, name: str, what: str, value: object) -> None:
+        """Keep another part of `Details`: ``"signers"``, ``"categories"`` or ``"logo"``."""
+        before = getattr(self.told.details, name)
+        if value != before:
+            self._push(
+                f"report: {what}",
+                _details(lambda details: msgspec.structs.replace(details, **{name: value})),
+                _details(lambda details: msgspec.structs.replace(details, **{name: before})),
+            )
+
+    def write_choice(self, what: str, **changes: object) -> None:
+        """Keep another wish for the report, told by the names of fields of `Choice`."""
+        before = {name: getattr(self.told.choice, name) for name in changes}
+        if changes != before:
+            self._push(f"report: {what}", _choice(changes), _choice(before))
+
+    def mark_final(self) -> None:
+        """Mark the report that is wanted as final."""
+        choice = self.told.choice
+        self._write(lambda store: mark_final(store, choice.template, choice))
+
+    def mark_draft(self) -> None:
+        """Make it a draft again."""
+        template = self.told.choice.template
+        self._write(lambda store: mark_draft(store, template))
+
+    def _push(
+        self, what: str, change: Callable[[Store], None], back: Callable[[Store], None]
+    ) -> None:
+        self._session.undo.push(_Change(what, self._write, change, back))
+
+    def _write(self, change: Callable[[Store], None]) -> None:
+        self._waiting += 1
+
+        def write(store: Store) -> Told:
+            change(store)
+            return told_of(store)
+
+        self._session.store.ask(write, self._written, self._refused)
+
+    def _written(self, told: Told) -> None:
+        self._waiting -= 1
+        self._take(told)
+        self._session.log_changed.emit()
+
+    def _refused(self, error: FairDeskError) -> None:
+        self._waiting -= 1
+        self.failed.emit(error)
+        # what is on the screen must be what is in the file
+        self.load()
+
+    def _take(self, told: Told) -> None:
+        if self._waiting:
+            return  # a later change is on its way: its answer tells of both
+        self.loaded = True
+        self.told = told
+        self.changed.emit()
+
+
+def _with_text(details: Details, key: str, text: str) -> Details:
+    texts = {name: each for name, each in details.texts.items() if name != key}
+    return msgspec.structs.replace(details, texts={**texts, key: text} if text else texts)
+
+
+def _details(change: Callable[[Details], Details]) -> Callable[[Store], None]:
+    """Change in the file what is told, and leave alone what another window has written there."""
+    return lambda store: store.write_details(change(store.details()), LABELS)
+
+
+def _choice(changes: dict[str, object]) -> Callable[[Store], None]:
+    return lambda store: store.write_choice(msgspec.structs.replace(store.choice(), **changes))
+
+
+class _Change(QUndoCommand):
+    """A change of what is told, and the way back."""
+
+    def __init__(
+        self,
+        what: str,
+        write: Callable[[Callable[[Store], None]], None],
+        change: Callable[[Store], None],
+        back: Callable[[Store], None],
+    ) -> None:
+        super().__init__(what)
+        self._write, self._change, self._back = write, change, back
+
+    def redo(self) -> None:
+        """Write it."""
+        self._write(self._change)
+
+    def undo(self) -> None:
+        """Write what was there before."""
+        self._write(self._back)

@@ -1,0 +1,496 @@
+"""The form at the left of the Report page: which report, what people must tell, how it looks."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.store.details import Details, TemplateKey
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.report_form.categories import CategoriesEditor, Offer
+from fairdesk.gui.workspace.report_form.draft import ReportDraft
+from fairdesk.gui.workspace.report_form.fields import FieldEditor
+from fairdesk.gui.workspace.report_form.logo import LogoEditor
+from fairdesk.gui.workspace.report_form.signers import SignersEditor
+from fairdesk.report.content.fields import FIELDS, asked, fault, fields_of, missing, seen, unsigned
+from fairdesk.report.content.kinds import TEMPLATES
+
+#: Milliseconds without a key after which what is being typed is kept although its field was not
+#: left: each time is an entry of the log.
+_PAUSE = 15_000
+#: The template whose tables are by published categories.
+_BY_CATEGORY: Final[TemplateKey] = "ll144"
+_SIGNERS = "signers"
+_FINAL = "&Mark as final"
+#: What can be chosen of the report's form: field of `Choice`, label, choices with what each means.
+_FORM: Final[tuple[tuple[str, str, dict[str, tuple[str, str]]], ...]] = (
+    (
+        "language",
+        "Lang&uage",
+        {
+            "en": ("English: 1,234.5", ""),
+            "de": (
+                "German: 1.234,5",
+                "Numbers and dates; sentences stay English where no translation is installed.",
+            ),
+            "fr": (
+                "French: 1 234,5",
+                "Numbers and dates; sentences stay English where no translation is installed.",
+            ),
+        },
+    ),
+    ("paper", "Paper si&ze", {"a4": ("A4", ""), "us-letter": ("US Letter", "")}),
+    (
+        "redaction",
+        "&What is shown of single people",
+        {
+            "none": ("Everything", "Rows of real people can stand in the report."),
+            "synthetic": (
+                "Only invented people",
+                "Rows of real people are left out; the report says so.",
+            ),
+            "bands": (
+                "Values in bands",
+                "Numbers of single people are shown as ranges; the report says so.",
+            ),
+        },
+    ),
+    (
+        "standard",
+        "What the PD&F promises",
+        {
+            "ua-1+a-3a": (
+                "Accessible and to be kept",
+                "PDF/UA-1, PDF/A-3a: can be read aloud, and years from now. With the manifest.",
+            ),
+            "ua-1": (
+                "Accessible",
+                "PDF/UA-1: can be read aloud. With the manifest.",
+            ),
+            "a-3a": (
+                "To be kept",
+                "PDF/A-3a: can be read years from now. With the manifest.",
+            ),
+            "a-2a": (
+                "To be kept, with no attachments",
+                "PDF/A-2a: for archives that take none. The manifest is only printed.",
+            ),
+            "none": ("Nothing", "For programs that cannot read the others."),
+        },
+    ),
+)
+
+
+class ReportForm(QWidget):
+    """Asks for everything that the audit itself cannot tell.
+
+    Parameters
+    ----------
+    draft : ReportDraft
+        Where it is kept.
+
+    Signals
+    -------
+    contents_wanted
+        The auditor wants to choose what is in the report.
+    revealed : QWidget
+        A part of it got the keyboard and should be in sight.
+    failed : FairDeskError
+        A file that is no picture.
+    """
+
+    contents_wanted = Signal()
+    revealed = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, draft: ReportDraft) -> None:
+        super().__init__()
+        self._draft = draft
+        self.kinds: dict[TemplateKey, QRadioButton] = {}
+        #: Made when a template asks for them: there are many.
+        self.editors: dict[str, FieldEditor] = {}
+        self.completeness = _Completeness()
+        self.categories = CategoriesEditor()
+        self.signers = SignersEditor()
+        self.logo = LogoEditor()
+        self.form: dict[str, QComboBox] = {}
+        self._told_of: dict[str, parts.Words] = {}
+        self._groups: dict[str, parts.Card] = {}
+        self.contents = QPushButton("Choose co&ntents…")
+        self._left_out = parts.quiet()
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_PAUSE)
+        self._lay_out()
+        self._listen()
+
+    @property
+    def typed(self) -> Details:
+        """What the form says now, kept or not."""
+        kept = self._draft.told.details.texts
+        texts = {**kept, **{key: editor.text for key, editor in self.editors.items()}}
+        told = {key: text for key, text in texts.items() if text}
+        return msgspec.structs.replace(
+            self._draft.told.details, texts=told, signers=self.signers.signers
+        )
+
+    def keep(self) -> None:
+        """Keep everything that was typed and is not kept yet."""
+        self._pause.stop()
+        for editor in self.editors.values():
+            self._keep_text(editor)
+        self._keep_signers()
+
+    def go_to(self, key: str) -> None:
+        """Give the keyboard to a field."""
+        if key == _SIGNERS:
+            (self._groups[_SIGNERS].findChild(QPushButton) or self.signers.add).setFocus()
+            self.revealed.emit(self._groups[_SIGNERS])
+            return
+        editor = self.editors[key]
+        editor.input.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.revealed.emit(editor)
+
+    def show_offer(self, offer: Offer) -> None:
+        """Offer columns that could tell a category."""
+        self.categories.show_offer(offer)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Show what has changed while the form was hidden."""
+        super().showEvent(event)
+        self._show()
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802 - Qt's name
+        """Keep what was typed: a page that is out of sight was left."""
+        super().hideEvent(event)
+        self.keep()
+
+    # Parts
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, theme.GAP, theme.GAP)
+        column.setSpacing(theme.GAP)
+        column.addWidget(self._make_kinds())
+        column.addWidget(self.completeness)
+        for group in dict.fromkeys(field.group for field in FIELDS.values()):
+            column.addWidget(self._card(group, group))
+        categories = self._card("published", "Published categories")
+        categories.body.addWidget(
+            parts.quiet(
+                "The tables of Local Law 144 are by sex, by race or ethnicity, and by both. Values "
+                "with the same category are counted together; “Unknown” is counted apart."
+            )
+        )
+        categories.body.addWidget(self.categories)
+        column.addWidget(categories)
+        signers = self._card(_SIGNERS, "Who signs")
+        signers.body.addWidget(self.signers)
+        column.addWidget(signers)
+        logo = self._card("logo", "Logo on the cover")
+        logo.body.addWidget(self.logo)
+        column.addWidget(logo)
+        column.addWidget(self._make_form())
+        column.addStretch(1)
+
+    def _make_editors(self, template: TemplateKey) -> None:
+        """Make what is missing to ask for a template's fields, in their order."""
+        before: dict[str, int] = {}
+        asked_for = {field.key for field in fields_of(template)}
+        for key, field in FIELDS.items():
+            if key in asked_for and key not in self.editors:
+                editor = self.editors[key] = FieldEditor(field)
+                editor.edited.connect(self._typed)
+                editor.left.connect(lambda editor=editor: self._keep_text(editor))
+                # below the group's heading
+                self._groups[field.group].body.insertWidget(1 + before.get(field.group, 0), editor)
+            if key in self.editors:
+                before[field.group] = before.get(field.group, 0) + 1
+        inputs = [each for key in FIELDS if key in self.editors for each in self.editors[key].order]
+        stands = (self.completeness.links, self.completeness.final)
+        parts.in_order(*self.kinds.values(), *stands, *inputs)
+
+    def _card(self, key: str, title: str) -> parts.Card:
+        card = self._groups[key] = parts.Card(margin=theme.GAP)
+        card.body.setSpacing(theme.GAP)
+        card.body.addWidget(parts.heading(title))
+        return card
+
+    def _make_kinds(self) -> parts.Card:
+        card = parts.Card(margin=theme.GAP)
+        card.body.addWidget(parts.heading("Which report"))
+        together = QButtonGroup(self)
+        for key, template in TEMPLATES.items():
+            button = self.kinds[key] = QRadioButton()
+            button.setAccessibleName(template.title)
+            button.setAccessibleDescription(template.holds)
+            together.addButton(button)
+            name = _Pressed(template.title, button)
+            row = QHBoxLayout()
+            row.setSpacing(theme.NEAR)
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            texts = QVBoxLayout()
+            texts.setSpacing(0)
+            texts.addWidget(name)
+            texts.addWidget(_Pressed(template.holds, button, tone="quiet"))
+            row.addLayout(texts, 1)
+            card.body.addLayout(row)
+            button.clicked.connect(lambda _on, key=key: self._choose(key))
+        return card
+
+    def _make_form(self) -> parts.Card:
+        card = self._card("form", "Form of the report")
+        for name, label, choices in _FORM:
+            combo = self.form[name] = parts.bounded(QComboBox())
+            for key, (text, _told) in choices.items():
+                combo.addItem(text, key)
+            parts.calm(combo)
+            told = self._told_of[name] = parts.quiet()
+            place = parts.labelled(label, combo)
+            place.addWidget(told)
+            card.body.addLayout(place)
+            combo.activated.connect(lambda _at, name=name: self._choose_form(name))
+        card.body.addWidget(self.contents)
+        card.body.addWidget(self._left_out)
+        return card
+
+    def _listen(self) -> None:
+        self._draft.changed.connect(self._show)
+        self._draft.failed.connect(self._take_back)
+        self._pause.timeout.connect(self.keep)
+        self.completeness.wanted.connect(self.go_to)
+        self.completeness.final.clicked.connect(self._mark)
+        self.contents.clicked.connect(self.contents_wanted)
+        self.signers.changed.connect(self._keep_signers)
+        self.categories.changed.connect(
+            lambda: self._draft.write_detail(
+                "categories", "published categories", self.categories.categories
+            )
+        )
+        self.logo.chosen.connect(
+            lambda content: self._draft.write_detail("logo", "the logo", content)
+        )
+        self.logo.failed.connect(self.failed)
+
+    # What happens
+
+    def _show(self) -> None:
+        """Show what is in the file, where somebody could see it."""
+        if not (self._draft.loaded and self.isVisible()):
+            return
+        told = self._draft.told
+        template = told.choice.template
+        self.kinds[template].setChecked(True)
+        self._make_editors(template)
+        for key, editor in self.editors.items():
+            editor.show_text(told.details.texts.get(key, ""))
+            editor.show_need(template)
+        printed = {field.group for field in fields_of(template)}
+        for group in dict.fromkeys(field.group for field in FIELDS.values()):
+            self._groups[group].setVisible(group in printed)
+        self._groups["published"].setVisible(template == _BY_CATEGORY)
+        self.categories.show_categories(told.details.categories)
+        self.signers.show_signers(told.details.signers)
+        self.logo.show_logo(told.details.logo)
+        for name, _label, choices in _FORM:
+            value = getattr(told.choice, name)
+            combo, sentence = self.form[name], choices[value][1]
+            with QSignalBlocker(combo):
+                combo.setCurrentIndex(combo.findData(value))
+            combo.setAccessibleDescription(sentence)
+            self._told_of[name].setText(sentence)
+            self._told_of[name].setVisible(bool(sentence))
+        self._tell_contents()
+        self._tell_missing()
+
+    def _tell_contents(self) -> None:
+        choice = self._draft.told.choice
+        said = [
+            f"{len(keys)} {what}"
+            for keys, what in ((choice.left_out, "left out"), (choice.added, "added"))
+            if keys
+        ]
+        self._left_out.setText(", ".join(said).capitalize() + "." if said else "")
+        self._left_out.setVisible(bool(said))
+
+    def _typed(self) -> None:
+        self._pause.start()
+        self._tell_missing()
+
+    def _tell_missing(self) -> None:
+        """Show what is asked for, and say what is still needed."""
+        details, template = self.typed, self._draft.told.choice.template
+        printed = {field.key for field in fields_of(template)}
+        for key, editor in self.editors.items():
+            editor.setVisible(key in printed and asked(FIELDS[key], details))
+        lacking = self._lacking(template, details)
+        needed = {
+            field.key
+            for field in fields_of(template)
+            if template in field.required_by and asked(field, details)
+        }
+        self.completeness.tell(self._draft, lacking, len(needed | set(lacking)))
+
+    def _lacking(self, template: TemplateKey, details: Details) -> dict[str, tuple[str, str]]:
+        """Give what keeps a report from being final, by its key: the group and the name of it."""
+        empty = {field.key for field in missing(template, details)}
+        # what the audit’s own figures ask for
+        also = self._draft.told.obstacles
+        lacking: dict[str, tuple[str, str]] = {}
+        for field in fields_of(template):
+            text = seen(details.texts.get(field.key, ""))
+            if field.key in empty or (field.label in also and not text):
+                lacking[field.key] = (field.group, field.label)
+            elif fault(field, text):
+                lacking[field.key] = (field.group, f"{field.label} (not right yet)")
+        if unsigned(template, details):
+            lacking[_SIGNERS] = ("Sign-off", "Who signs")
+        return lacking
+
+    def _keep_text(self, editor: FieldEditor) -> None:
+        if editor.dirty and self._draft.loaded:
+            editor.mark_kept(editor.text)
+            self._draft.write_text(editor.field.key, editor.field.label, editor.text)
+
+    def _keep_signers(self) -> None:
+        if self._draft.loaded:
+            self.signers.mark_kept(self.signers.signers)
+            self._draft.write_detail("signers", "who signs", self.signers.signers)
+        self._tell_missing()
+
+    def _take_back(self) -> None:
+        """Know what is not kept after all: it stays in its field, and is kept the next time."""
+        details = self._draft.told.details
+        for key, editor in self.editors.items():
+            editor.mark_kept(details.texts.get(key, ""))
+        self.signers.mark_kept(details.signers)
+
+    def _choose(self, template: TemplateKey) -> None:
+        self.keep()
+        self._draft.write_choice("which report", template=template)
+
+    def _choose_form(self, name: str) -> None:
+        self._draft.write_choice("its form", **{name: self.form[name].currentData()})
+
+    def _mark(self) -> None:
+        self.keep()
+        if self._draft.told.status.word == "Final":
+            self._draft.mark_draft()
+        else:
+            self._draft.mark_final()
+
+
+class _Pressed(parts.Words):
+    """Words beside a button that press it."""
+
+    def __init__(self, text: str, button: QRadioButton, tone: str = "") -> None:
+        super().__init__(text, tone=tone)
+        self._button = button
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        """Press the button."""
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(
+            event.position().toPoint()
+        ):
+            self._button.click()
+
+
+class _Completeness(parts.Card):
+    """How the report stands, and what it still needs, each a link to its field.
+
+    Signals
+    -------
+    wanted : str
+        The key of a field to go to.
+    """
+
+    wanted = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__(tone="tint", margin=theme.GAP)
+        self.word = parts.heading("")
+        self.why = parts.Words()
+        self.links = QLabel()
+        self.links.setWordWrap(True)
+        self.links.setTextFormat(Qt.TextFormat.RichText)
+        self.links.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse
+            | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.links.linkActivated.connect(self.wanted)
+        self.final = QPushButton(_FINAL)
+        self.final.setEnabled(False)
+        row = QHBoxLayout()
+        row.addWidget(self.final)
+        row.addStretch(1)
+        for widget in (self.word, self.why, self.links):
+            self.body.addWidget(widget)
+        self.body.addLayout(row)
+        self._links = ""
+
+    def tell(self, draft: ReportDraft, lacking: Mapping[str, tuple[str, str]], wanted: int) -> None:
+        """Say how the report stands.
+
+        Parameters
+        ----------
+        draft : ReportDraft
+            Of which report.
+        lacking : dict of str to (str, str)
+            Per key of a field that is empty its group and label.
+        wanted : int
+            How many fields it needs in all.
+        """
+        status = draft.told.status
+        final = status.word == "Final"
+        if final:
+            self.word.setText("✓ Final")
+            why = f"Marked as final on {_day(status.at)}. Any change makes it a draft again."
+        else:
+            self.word.setText("Draft")
+            why = (
+                f"{len(lacking)} of {wanted} still needed for Final:"
+                if lacking
+                else f"All {wanted} that Final needs are filled in."
+            )
+            if status.changed:
+                changed = parts.short(status.changed, 120)
+                why = f"It was final until this changed the audit: “{changed}” {why}"
+        self.why.setText(why)
+        self._show_links({} if final else lacking)
+        self.final.setText("&Make it a draft again" if final else _FINAL)
+        self.final.setEnabled(draft.loaded and (final or not lacking))
+        reason = "" if self.final.isEnabled() else why
+        self.final.setToolTip(reason)
+        self.final.setAccessibleDescription(reason)
+
+    def _show_links(self, lacking: Mapping[str, tuple[str, str]]) -> None:
+        groups: dict[str, list[str]] = {}
+        for key, (group, label) in lacking.items():
+            link = f'<a href="{html.escape(key)}">{html.escape(label)}</a>'
+            groups.setdefault(group, []).append(link)
+        text = "<br>".join(
+            f"{html.escape(group)}: {', '.join(links)}" for group, links in groups.items()
+        )
+        if text != self._links:
+            self._links = text
+            self.links.setText(text)
+        self.links.setVisible(bool(text))
+
+
+def _day(moment: str) -> str:
+    return moment[:10]

@@ -1,0 +1,575 @@
+"""The pairs as a table that is never whole in memory: pages of rows, fetched as they are seen."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import msgspec
+from PySide6.QtCore import (
+    QModelIndex,
+    QObject,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QFont, QGuiApplication, QPalette
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.store import Pair, PairQuery, Store
+from fairdesk.data.domain.domain import Role
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.kit import tips
+from fairdesk.gui.kit.store_thread import StoreThread
+from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.models.decisions.rule import score_name, told, told_text
+from fairdesk.wording import words
+
+#: Rows per page.
+PAGE = 100
+#: Pages kept in memory.
+KEPT = 30
+#: The sign of each mark, and what it is called.
+MARKS = {"": ("", "not marked"), "flagged": ("⚑", "flagged"), "dismissed": ("✕", "dismissed")}
+NOTE = "✎"
+
+
+class PairRole(IntEnum):
+    """What else the model gives, besides Qt's own roles."""
+
+    PAIR = Qt.ItemDataRole.UserRole
+    """The `Pair` of the row, or nothing while its page is on the way."""
+    SHARE = Qt.ItemDataRole.UserRole + 1
+    """Of a cell that is drawn as a bar too: how much of it is full, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """One column of the table.
+
+    Attributes
+    ----------
+    title : str
+        Its header.
+    order : str
+        What `PairQuery.order` calls it; empty when the store cannot sort by it.
+    text : callable
+        Writes a pair's cell.
+    tip : str
+        What the header means.
+    number : bool
+        Whether its cells are numbers, set at the right.
+    changed : callable
+        Whether the cell shows a difference between the two people; none: it never does.
+    share : callable
+        Gives how much of a bar is full beside the text; none: there is no bar.
+    """
+
+    title: str
+    order: str
+    text: Callable[[Pair], str]
+    tip: str
+    number: bool = False
+    changed: Callable[[Pair], bool] | None = None
+    share: Callable[[Pair], float | None] | None = None
+
+
+#: Instead of what is not known yet.
+UNKNOWN = "–"
+
+
+def distance_text(distance: float | None) -> str:
+    """Write how far the nearest real person is; only who is the same is at 0."""
+    if distance is None:
+        return UNKNOWN
+    return "<0.01" if 0 < distance < 0.005 else f"{distance:.2f}"
+
+
+def plausibility_text(plausibility: float | None) -> str:
+    """Write how usual somebody is, as a share of the real people."""
+    if plausibility is None:
+        return UNKNOWN
+    whole = words.percent(plausibility, 1, 0)
+    return whole.replace("below ", "<").replace("above ", ">")
+
+
+def usual(plausibility: float, many: str) -> str:
+    """Say how usual somebody is among the real ``many``."""
+    if not plausibility:
+        return f"Less usual than any of the real {many}."
+    share = words.percent(plausibility, 1, 0)
+    if share.startswith("below "):
+        return f"Less usual than nearly all of the real {many}."
+    return f"At least as usual as {share} of the real {many}."
+
+
+def mark_text(pair: Pair) -> str:
+    """Write the signs of a pair's mark and note."""
+    return MARKS[pair.mark][0] + (NOTE if pair.note else "")
+
+
+def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple[Cells, ...]:
+    """Make the table's columns: mark, number, how plausible, what differs, verdict, the others.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The audit's question.
+    decisions : callable
+        Gives what each of the model's classes is called, once that is known.
+    """
+    attributes = spec.domain.attributes
+
+    def differs(position: int) -> Callable[[Pair], bool]:
+        return lambda pair: bool(pair.row[position] != pair.partner[position])
+
+    def both(position: int) -> Callable[[Pair], str]:
+        text = attributes[position].text
+
+        def write(pair: Pair) -> str:
+            here, there = pair.row[position], pair.partner[position]
+            return text(here) if here == there else f"{text(here)} ≠ {text(there)}"
+
+        return write
+
+    def one(position: int) -> Callable[[Pair], str]:
+        text = attributes[position].text
+        return lambda pair: text(pair.row[position])
+
+    def decided(pair: Pair) -> str:
+        here, there = decisions()[pair.row_class], decisions()[pair.partner_class]
+        # two scores that are far enough apart are a finding too, for a method that is told so
+        return here if pair.row_class == pair.partner_class else f"{here} ≠ {there}"
+
+    many = words.plural(spec.person)
+    first = [
+        Cells("Mark", "mark", mark_text, "⚑ flagged, ✕ dismissed, ✎ has a note"),
+        Cells("No.", "id", lambda pair: str(pair.id), "In the order found", number=True),
+        Cells(
+            f"Nearest real {spec.person}",
+            "distance",
+            lambda pair: distance_text(pair.distance),
+            f"How far the nearest real {spec.person} is: 0 is the same, 1 the farthest",
+            number=True,
+        ),
+        Cells(
+            "Plausible",
+            "plausibility",
+            lambda pair: plausibility_text(pair.plausibility),
+            f"At least as usual as so many of the real {many}",
+            number=True,
+            share=lambda pair: pair.plausibility,
+        ),
+    ]
+    protected = [
+        Cells(
+            attributes[position].name,
+            attributes[position].name,
+            both(position),
+            "Protected: the two values that were compared",
+            changed=differs(position),
+        )
+        for position in spec.domain.protected
+    ]
+    following = [
+        Cells(
+            attributes[position].name,
+            attributes[position].name,
+            both(position),
+            "Follows from what is protected",
+            changed=differs(position),
+        )
+        for position in spec.domain.differing
+        if attributes[position].role is not Role.PROTECTED
+    ]
+    verdict = [
+        Cells(
+            "Decision",
+            "",
+            decided,
+            "The decision for each of the two",
+            changed=lambda pair: pair.row_class != pair.partner_class,
+        ),
+        Cells(
+            score_name(spec.model),
+            "row_score",
+            lambda pair: told_text(pair.row_score, spec.mapping, spec.model),
+            "Score of the favourable class for the first of the two",
+            number=True,
+        ),
+        Cells(
+            f"Other’s {score_name(spec.model).lower()}",
+            "partner_score",
+            lambda pair: told_text(pair.partner_score, spec.mapping, spec.model),
+            "Score of the favourable class for the second of the two",
+            number=True,
+        ),
+        Cells(
+            "Difference",
+            "difference",
+            lambda pair: f"{_apart(spec, pair):.3f}",
+            "How far the two scores are apart",
+            number=True,
+        ),
+    ]
+    others = [
+        Cells(
+            attributes[position].name,
+            attributes[position].name,
+            one(position),
+            "The same for both",
+            number=attributes[position].kind.is_number,
+        )
+        for position in spec.domain.others
+    ]
+    return (*first, *protected, *following, *verdict, *others)
+
+
+@dataclass
+class _Row:
+    pair: Pair
+    texts: tuple[str, ...]
+    changed: tuple[bool, ...]
+
+
+class PairsModel(TableModel):
+    """The pairs that answer a query, page by page.
+
+    What is shown is a snapshot: pairs found later do not move the rows, they are counted in
+    ``fresh`` until `show_fresh` lets them in.
+
+    Signals
+    -------
+    counted
+        The number of rows, or of fresh ones, is another.
+    arrived : (int, int)
+        The rows from the first up to (not including) the second are there now.
+    failed : FairDeskError
+        The store could not answer.
+    """
+
+    counted = Signal()
+    arrived = Signal(int, int)
+    failed = Signal(object)
+
+    def __init__(
+        self,
+        spec: AuditSpec,
+        store: StoreThread,
+        decisions: Callable[[], Sequence[str]],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.columns = columns_of(spec, decisions)
+        self._spec = spec
+        self.query = PairQuery(run=None)
+        self._store = store
+        self._generation = 0
+        self._total = 0
+        self._upto = 0
+        self._there = 0
+        self._pages: OrderedDict[int, list[_Row]] = OrderedDict()
+        self._stale: set[int] = set()
+        self._wanted: list[int] = []
+        self._fetching: int | None = None
+        self._loaded = False
+        self._strong = QFont()
+        self._strong.setWeight(QFont.Weight.DemiBold)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.timeout.connect(self._fetch)
+
+    # What the pages around it use
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the query has been answered once."""
+        return self._loaded
+
+    @property
+    def fresh(self) -> int:
+        """How many pairs answer the query that are not shown yet."""
+        return max(0, self._there - self._total)
+
+    def show_query(self, query: PairQuery) -> None:
+        """Show what answers another query."""
+        self.query = query
+        self._loaded = False
+        self._snapshot()
+
+    def show_fresh(self) -> None:
+        """Let in what was found since; in the order of finding nothing moves."""
+        self._snapshot()
+
+    def look_for_fresh(self) -> None:
+        """Count again what answers the query, without showing it."""
+        if self._loaded:
+            query, generation = self.query, self._generation
+            self._store.ask(
+                lambda store: (generation, store.count(query)),
+                self._take_there,
+                self.failed.emit,
+                key=(id(self), "count"),
+            )
+
+    def refresh(self) -> None:
+        """Read again what is in memory, as it is looked at; no row moves."""
+        self._stale.update(self._pages)
+        if self._total:
+            last = self.index(self._total - 1, len(self.columns) - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
+
+    def pair(self, row: int) -> Pair | None:
+        """Give a row's pair, or nothing while its page is on the way (it is asked for)."""
+        found = self._row(row)
+        return found.pair if found else None
+
+    def replace(self, pair: Pair) -> None:
+        """Show a pair with another mark or note, where it is."""
+        for page, rows in self._pages.items():
+            for place, row in enumerate(rows):
+                if row.pair.id == pair.id:
+                    rows[place] = self._write(pair)
+                    at = page * PAGE + place
+                    self.dataChanged.emit(self.index(at, 0), self.index(at, len(self.columns) - 1))
+                    return
+
+    # What Qt asks
+
+    def size(self) -> tuple[int, int]:
+        """Return how many pairs are shown, and columns."""
+        return self._total, len(self.columns)
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Give a column's title and what it means."""
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
+            return None
+        column = self.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column.tip
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _aligned(number=False) | Qt.TextFlag.TextWordWrap.value
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Give a cell; empty while its page is on the way."""
+        if not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _aligned(number=self.columns[index.column()].number)
+        if role not in _ANSWERED:
+            return None
+        row = self._row(index.row())
+        return None if row is None else self._cell(row, index.column(), role)
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column, in the store."""
+        if not 0 <= column < len(self.columns) or not self.columns[column].order:
+            return
+        wanted = msgspec.structs.replace(
+            self.query,
+            order=self.columns[column].order,
+            descending=order == Qt.SortOrder.DescendingOrder,
+        )
+        if wanted != self.query:
+            self.show_query(wanted)
+
+    # Pages
+
+    def _cell(self, row: _Row, column: int, role: int) -> object:
+        cell: object = None
+        if role == Qt.ItemDataRole.DisplayRole:
+            cell = row.texts[column]
+        elif role == Qt.ItemDataRole.FontRole and row.changed[column]:
+            cell = self._strong
+        elif role == Qt.ItemDataRole.ForegroundRole and row.pair.mark == "dismissed":
+            cell = QGuiApplication.palette().brush(QPalette.ColorRole.PlaceholderText)
+        elif role == Qt.ItemDataRole.ToolTipRole:
+            cell = tips.plain(_tip(self._spec, row.pair, self.columns[column], row.texts[column]))
+        elif role == Qt.ItemDataRole.AccessibleTextRole:
+            mark = MARKS[row.pair.mark][1] if column == 0 else row.texts[column]
+            cell = f"{self.columns[column].title}: {mark}"
+        elif role == PairRole.PAIR:
+            cell = row.pair
+        elif role == PairRole.SHARE and (share := self.columns[column].share) is not None:
+            cell = share(row.pair)
+        return cell
+
+    def _write(self, pair: Pair) -> _Row:
+        return _Row(
+            pair,
+            tuple(column.text(pair) for column in self.columns),
+            tuple(column.changed is not None and column.changed(pair) for column in self.columns),
+        )
+
+    def _row(self, row: int) -> _Row | None:
+        page, place = divmod(row, PAGE)
+        rows = self._pages.get(page)
+        if rows is None:
+            self._want(page)
+            return None
+        if page in self._stale:
+            self._want(page)
+        self._pages.move_to_end(page)
+        return rows[place] if place < len(rows) else None
+
+    def _want(self, page: int) -> None:
+        if page != self._fetching and page not in self._wanted:
+            self._wanted.append(page)
+            # a scroll bar that is dragged passes many pages: only the last few are fetched
+            del self._wanted[:-4]
+            self._later.start(0)
+
+    def _fetch(self) -> None:
+        if self._fetching is not None or not self._wanted:
+            return
+        self._fetching = page = self._wanted.pop()
+        generation = self._generation
+        query = msgspec.structs.replace(self.query, upto=self._upto)
+        limit = min(PAGE, self._total - page * PAGE)
+
+        def read(store: Store) -> tuple[int, int, list[_Row]]:
+            pairs = store.pairs(query, page * PAGE, limit)
+            return generation, page, [self._write(pair) for pair in pairs]
+
+        self._store.ask(read, self._take_page, self._fail_page)
+
+    def _take_page(self, answer: tuple[int, int, list[_Row]]) -> None:
+        generation, page, rows = answer
+        self._fetching = None
+        if generation == self._generation:
+            self._keep(page, rows)
+            first = page * PAGE
+            self.dataChanged.emit(
+                self.index(first, 0), self.index(first + len(rows) - 1, len(self.columns) - 1)
+            )
+            self.arrived.emit(first, first + len(rows))
+        self._fetch()
+
+    def _fail_page(self, error: FairDeskError) -> None:
+        self._fetching = None
+        self._wanted.clear()
+        self.failed.emit(error)
+
+    def _keep(self, page: int, rows: list[_Row]) -> None:
+        self._stale.discard(page)
+        self._pages[page] = rows
+        self._pages.move_to_end(page)
+        while len(self._pages) > KEPT:
+            self._pages.popitem(last=False)
+
+    def _snapshot(self) -> None:
+        """Count what there is now and show that, with the first page at hand."""
+        query = self.query
+
+        def read(store: Store) -> tuple[PairQuery, int, int, list[_Row]]:
+            newest = store.pairs(PairQuery(descending=True), 0, 1)
+            upto = newest[0].id if newest else 0
+            snapshot = msgspec.structs.replace(query, upto=upto)
+            pairs = store.pairs(snapshot, 0, PAGE)
+            return query, upto, store.count(snapshot), [self._write(pair) for pair in pairs]
+
+        self._store.ask(read, self._take_snapshot, self.failed.emit, key=(id(self), "snapshot"))
+
+    def _take_snapshot(self, answer: tuple[PairQuery, int, int, list[_Row]]) -> None:
+        query, upto, total, rows = answer
+        if query != self.query:
+            return
+        grows = (
+            self._loaded
+            and query.order == "id"
+            and not query.descending
+            and query.mark is None
+            and total >= self._total
+        )
+        self._generation += 1
+        self._upto = upto
+        if grows:
+            self._grow(total, rows)
+        else:
+            self.beginResetModel()
+            self._total = total
+            self._pages.clear()
+            self._stale.clear()
+            self._wanted.clear()
+            self._pages[0] = rows
+            self.endResetModel()
+        self._there = max(total, self._there if grows else 0)
+        self._loaded = True
+        self.counted.emit()
+        self.arrived.emit(0, len(rows))
+
+    def _grow(self, total: int, rows: list[_Row]) -> None:
+        """Append what is new; the page that was cut short is fetched again."""
+        self._pages.pop(self._total // PAGE, None)
+        if total > self._total:
+            self.beginInsertRows(QModelIndex(), self._total, total - 1)
+            self._total = total
+            self.endInsertRows()
+        self._keep(0, rows)
+
+    def _take_there(self, answer: tuple[int, int]) -> None:
+        generation, there = answer
+        if generation == self._generation and there != self._there:
+            self._there = there
+            self.counted.emit()
+
+
+_ANSWERED = frozenset(
+    (
+        Qt.ItemDataRole.DisplayRole,
+        Qt.ItemDataRole.FontRole,
+        Qt.ItemDataRole.ForegroundRole,
+        Qt.ItemDataRole.ToolTipRole,
+        Qt.ItemDataRole.AccessibleTextRole,
+        PairRole.PAIR,
+        PairRole.SHARE,
+    )
+)
+
+
+def _aligned(*, number: bool) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if number else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
+
+
+def _apart(spec: AuditSpec, pair: Pair) -> float:
+    """Give how far the model's own numbers for both people are apart."""
+    one, other = (
+        told(score, spec.mapping, spec.model) for score in (pair.row_score, pair.partner_score)
+    )
+    return abs(one - other)
+
+
+def _tip(spec: AuditSpec, pair: Pair, column: Cells, text: str) -> str:
+    """Tell a cell in full: scores with every digit, the note where there is one."""
+    if column.order == "mark":
+        note = f"\n{pair.note}" if pair.note else ""
+        return MARKS[pair.mark][1].capitalize() + note
+    match column.order:
+        case "row_score":
+            text = f"{told(pair.row_score, spec.mapping, spec.model):.9g}"
+        case "partner_score":
+            text = f"{told(pair.partner_score, spec.mapping, spec.model):.9g}"
+        case "difference":
+            text = f"{_apart(spec, pair):.9g}"
+        case "distance" if pair.distance is not None:
+            text = f"{pair.distance:.9g}"
+        case "plausibility" if pair.plausibility is not None:
+            text = usual(pair.plausibility, words.plural(spec.person))
+    return text
+
+
+def as_tsv(columns: Sequence[Cells], pairs: Sequence[Pair]) -> str:
+    """Write pairs for a spreadsheet: tabs between cells, a header first."""
+    lines = [[column.title for column in columns]]
+    lines += [[column.text(pair) for column in columns] for pair in pairs]
+    return "\n".join(
+        "\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in line) for line in lines
+    )

@@ -1,0 +1,202 @@
+"""What the pages of one audit share: its question, its runs, the file behind a thread, undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.store.store import Pair, RunRecord, RunState, Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.gui.kit.store_thread import StoreThread
+from fairdesk.gui.workspace.session.pairs_model import MARKS
+from fairdesk.gui.workspace.session.run_driver import RunDriver
+from fairdesk.gui.workspace.session.study import Study
+from fairdesk.gui.workspace.session.weighing import Weighing
+from fairdesk.wording import figures, words
+from fairdesk.wording.decisions import class_texts
+
+#: Milliseconds between two looks into the file while a run writes to it.
+_LOOK = 1_000
+
+
+class Session(QObject):
+    """One open audit.
+
+    Signals
+    -------
+    runs_changed
+        The list of runs, or the state of one that is over, is another.
+    live_changed : RunState
+        The run that is under way has gone on.
+    pairs_changed
+        There may be more pairs than before.
+    pair_changed : Pair
+        A pair's mark or note is another.
+    log_changed
+        The log has more entries.
+    report_wanted : tuple of str
+        Something is to be shown in the report: keys, of which the first that it shows counts.
+    said : str
+        Something to tell in the status bar.
+    failed : FairDeskError
+        Something went wrong that no page tells of itself.
+    """
+
+    runs_changed = Signal()
+    live_changed = Signal(object)
+    pairs_changed = Signal()
+    pair_changed = Signal(object)
+    log_changed = Signal()
+    report_wanted = Signal(object)
+    said = Signal(str)
+    failed = Signal(object)
+
+    def __init__(self, store: Store, parent: QObject) -> None:
+        super().__init__(parent)
+        self.spec = store.spec
+        self.path = store.path
+        self.store = StoreThread(store.path, self)
+        self.store.failed.connect(self.failed)
+        self.undo = QUndoStack(self)
+        self.runs: tuple[RunRecord, ...] = ()
+        self.decisions: tuple[str, ...] = ()
+        self.driver = RunDriver(self)
+        self.driver.changed.connect(self._go_on)
+        self.driver.ended.connect(self._end)
+        self.weighing = Weighing(store.path, self)
+        self.study = Study(store.spec, self.store, self)
+        self._look = QTimer(self)
+        self._look.setInterval(_LOOK)
+        self._look.timeout.connect(self.pairs_changed)
+        self._live_spec: RunSpec | None = None
+
+    @property
+    def live(self) -> RunState | None:
+        """The state of the run that is under way, if one is."""
+        return self.driver.state if self.driver.busy else None
+
+    @property
+    def live_spec(self) -> RunSpec | None:
+        """What the run that is under way was asked."""
+        return self._live_spec if self.driver.busy else None
+
+    @property
+    def many(self) -> str:
+        """The auditor's word for people: ``applicants``."""
+        return words.plural(self.spec.person)
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the file was read: its runs, and what its decisions are called."""
+        return bool(self.decisions)
+
+    def telling(self) -> RunRecord | RunState | None:
+        """Give the run that tells most: the one under way, else the one that found most."""
+        if self.live is not None:
+            return self.live
+        return max(reversed(self.runs), key=lambda run: run.found, default=None)
+
+    def headline(self, run: RunRecord | RunState, *, ending: bool = True) -> str:
+        """Say what a run found, and how it ended when not by itself.
+
+        Why it failed is told elsewhere; and the ending too where ``ending`` is false.
+        """
+        state = run.state if ending or run.state in ("running", "paused") else "done"
+        said = words.headline(self.spec, msgspec.structs.replace(run, state=state, message=""))
+        return " ".join(filter(None, (said, figures.changed_answers(run))))
+
+    def load(self) -> None:
+        """Read the runs from the file."""
+        spec, decisions = self.spec, self.decisions
+        self.store.ask(
+            lambda store: (decisions or class_texts(spec, store.table()), tuple(store.runs())),
+            self._take_file,
+            key="runs",
+        )
+
+    def start(self, worker: Worker, run: RunSpec) -> None:
+        """Begin a run; the worker has the model open."""
+        self.weighing.stop()
+        self.study.lend(worker)
+        self._live_spec = run
+        self.driver.start(worker, self.path, run)
+        self._look.start()
+
+    def write_mark(self, pair: Pair, mark: str) -> None:
+        """Mark a pair, so that it can be undone."""
+        if pair.mark != mark:
+            self.undo.push(_Change(self.put_mark, pair.id, pair.mark, mark, MARKS[mark][1]))
+
+    def write_note(self, pair: Pair, note: str) -> None:
+        """Note something on a pair, so that it can be undone."""
+        if pair.note != note:
+            self.undo.push(_Change(self.put_note, pair.id, pair.note, note, "note"))
+
+    def put_mark(self, pair_id: int, mark: str) -> None:
+        """Write a pair's mark, and say so in the log."""
+
+        def write(store: Store) -> Pair:
+            store.mark(pair_id, mark)
+            return store.pair(pair_id)
+
+        self.store.ask(write, self._take_pair)
+
+    def put_note(self, pair_id: int, note: str) -> None:
+        """Write a pair's note, and say so in the log."""
+
+        def write(store: Store) -> Pair:
+            store.note(pair_id, note)
+            return store.pair(pair_id)
+
+        self.store.ask(write, self._take_pair)
+
+    def close(self) -> None:
+        """Stop what runs, write what waits, and let the file go."""
+        self._look.stop()
+        self.driver.stop_and_wait()
+        self.study.close()
+        self.weighing.close()
+        self.store.close()
+
+    def _take_file(self, answer: tuple[tuple[str, ...], tuple[RunRecord, ...]]) -> None:
+        self.decisions, self.runs = answer
+        self.runs_changed.emit()
+        self.log_changed.emit()
+        if self.runs and not self.driver.busy:
+            self.weighing.begin()
+
+    def _take_pair(self, pair: Pair) -> None:
+        self.pair_changed.emit(pair)
+        self.log_changed.emit()
+
+    def _go_on(self, state: RunState) -> None:
+        if self.driver.busy:
+            self.live_changed.emit(state)
+
+    def _end(self, _state: RunState) -> None:
+        self._look.stop()
+        self._live_spec = None
+        self.load()
+        self.pairs_changed.emit()
+
+
+class _Change(QUndoCommand):
+    """A mark or a note, and the way back."""
+
+    def __init__(
+        self, put: Callable[[int, str], None], pair_id: int, before: str, after: str, what: str
+    ) -> None:
+        super().__init__(f"pair {pair_id}: {what}")
+        self._put, self._pair_id, self._before, self._after = put, pair_id, before, after
+
+    def redo(self) -> None:
+        """Write it."""
+        self._put(self._pair_id, self._after)
+
+    def undo(self) -> None:
+        """Write what was there before."""
+        self._put(self._pair_id, self._before)

@@ -1,0 +1,267 @@
+"""One pair looked into: brought nearer to a real person, explained; kept in the audit file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.runs.reopening import reopen
+from fairdesk.audit.store.records import MinimalPair
+from fairdesk.audit.store.store import Pair, Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.kit.background import Task, in_background
+from fairdesk.gui.kit.store_thread import StoreThread
+from fairdesk.gui.workspace.session.nearest_rows import Real, RealPeople
+from fairdesk.gui.workspace.session.pairs_model import distance_text
+from fairdesk.individual.surrogates.explanation import Explanation
+from fairdesk.models.model import favourable_scores, labels
+from fairdesk.results.events import Rows
+from fairdesk.wording import words
+
+T = TypeVar("T")
+
+#: What is kept of a pair in the audit file, by its name there.
+NEARER, WHY, WHY_NEARER = "minimal", "why", "why of minimal"
+
+
+@dataclass(frozen=True)
+class Form:
+    """A pair in one of its two forms, as found or brought nearer, with what is known of it.
+
+    Attributes
+    ----------
+    pair : Pair
+        The two people.
+    real : Real, optional
+        The real person who is nearest to the first of the two.
+    why : Explanation, optional
+        Once that was asked for.
+    """
+
+    pair: Pair
+    real: Real | None
+    why: Explanation | None
+
+
+@dataclass(frozen=True)
+class Known:
+    """All that is known of a pair: as it was found, and as it was brought nearer if it was."""
+
+    found: Form
+    nearer: Form | None
+
+
+def brought_nearer(pair: Pair, minimal: MinimalPair) -> Pair:
+    """Give a pair with the people that it was brought to."""
+    return replace(
+        pair,
+        row=np.array(minimal.row),
+        partner=np.array(minimal.partner),
+        row_score=minimal.row_score,
+        partner_score=minimal.partner_score,
+        row_class=minimal.row_class,
+        partner_class=minimal.partner_class,
+        distance=minimal.distance,
+        plausibility=minimal.plausibility,
+        nearest=minimal.nearest,
+    )
+
+
+class Study(QObject):
+    """Asks the model about one pair at a time, off the window's thread.
+
+    The model is that of the run before, if there was one; else it is opened again.
+
+    Signals
+    -------
+    changed
+        It has begun to ask, is done, or another model may be asked.
+    learned : int
+        More is known of the pair of that number.
+    failed : FairDeskError, callable
+        Why nothing was learned, and how to try once more.
+    """
+
+    changed = Signal()
+    learned = Signal(int)
+    failed = Signal(object, object)
+
+    def __init__(self, spec: AuditSpec, store: StoreThread, parent: QObject) -> None:
+        super().__init__(parent)
+        self._spec, self._store = spec, store
+        self._people = RealPeople(spec)
+        self._lent: Worker | None = None
+        self._own: Worker | None = None
+        self._task: Task | None = None
+        self._asked = 0
+        self.places: dict[Path, Path] = {}
+        """Where files are now that are not where they were."""
+        self.doing = ""
+        """What is under way, for people; empty while nothing is."""
+
+    def lend(self, worker: Worker) -> None:
+        """Let another model be asked, one that somebody else has opened and will close."""
+        self.cancel()
+        self._lent = worker
+        self._close_own()
+        self.changed.emit()
+
+    def recall(self, pair: Pair, done: Callable[[Known], object]) -> None:
+        """Tell what is known of a pair; of several asked for in a row only the last."""
+        people = self._people
+
+        def read(store: Store) -> Known:
+            minimal = store.learned(pair.id, NEARER, MinimalPair)
+            why = store.learned(pair.id, WHY, Explanation)
+            found = Form(pair, people.nearest(store, pair), why)
+            if minimal is None:
+                return Known(found, None)
+            why = store.learned(pair.id, WHY_NEARER, Explanation)
+            real = people.nearest(store, minimal)
+            return Known(found, Form(brought_nearer(pair, minimal), real, why))
+
+        self._store.ask(read, done, key=(id(self), "recall"))
+
+    def shrink(self, pair: Pair) -> None:
+        """Bring a pair as near to a real person as it still gets different decisions."""
+        spec = self._spec
+
+        def call(worker: Worker, people: Rows) -> MinimalPair:
+            found = worker.shrink(spec.mapping, spec.domain, people, pair.row[None])
+            weighed = worker.weigh(spec.domain, people, found.rows)
+            favourable = spec.mapping.favourable_class
+            return MinimalPair(
+                row=tuple(found.rows[0].tolist()),
+                partner=tuple(found.partners[0].tolist()),
+                row_score=float(favourable_scores(found.row_scores, favourable)[0]),
+                partner_score=float(favourable_scores(found.partner_scores, favourable)[0]),
+                row_class=int(labels(found.row_scores)[0]),
+                partner_class=int(labels(found.partner_scores)[0]),
+                distance=float(weighed.distance[0]),
+                plausibility=float(weighed.score[0]),
+                nearest=int(weighed.nearest[0]),
+            )
+
+        def keep(store: Store, minimal: MinimalPair) -> None:
+            said = (
+                f"Pair {pair.id}: brought nearer to a real {spec.person}, "
+                f"distance {distance_text(minimal.distance)}."
+            )
+            store.learn(pair.id, NEARER, minimal, said)
+
+        doing = f"Pair {words.number(pair.id)}: bringing it nearer…"
+        self._begin(pair.id, doing, call, keep, lambda: self.shrink(pair))
+
+    def explain(self, pair: Pair, what: str = WHY) -> None:
+        """Explain why the two people of a pair are decided differently.
+
+        Parameters
+        ----------
+        pair : Pair
+            As it was found, or as it was brought nearer.
+        what : str
+            `WHY` or `WHY_NEARER`, accordingly.
+        """
+        spec = self._spec
+        both = np.stack((pair.row, pair.partner))
+
+        def call(worker: Worker, people: Rows) -> Explanation:
+            return worker.explain(spec.mapping, spec.domain, people, both)
+
+        def keep(store: Store, explanation: Explanation) -> None:
+            store.learn(pair.id, what, explanation, f"Pair {pair.id}: explained.")
+
+        doing = f"Pair {words.number(pair.id)}: asking the model…"
+        self._begin(pair.id, doing, call, keep, lambda: self.explain(pair, what))
+
+    def cancel(self) -> None:
+        """Stop asking; what was learned before is kept."""
+        if not self.doing:
+            return
+        if self._task is not None:
+            self._task.drop()
+        if self._lent is not None:
+            self._lent.stop()
+        self._close_own()
+        self._end()
+
+    def close(self) -> None:
+        """Stop, and let the model go."""
+        self.cancel()
+        self._close_own()
+
+    def _begin(
+        self,
+        pair_id: int,
+        doing: str,
+        call: Callable[[Worker, Rows], T],
+        keep: Callable[[Store, T], None],
+        again: Callable[[], None],
+    ) -> None:
+        """Read the real people, ask the model, keep the answer; each where it may be done."""
+        if self.doing:
+            return
+        self._asked += 1
+        number = self._asked
+        self.doing = doing
+        self.changed.emit()
+
+        def current() -> bool:
+            return bool(self.doing) and number == self._asked
+
+        def fail(error: FairDeskError) -> None:
+            if current():
+                self._end()
+                self.failed.emit(error, again)
+
+        def done(_none: None) -> None:
+            if current():
+                self._end()
+            self.learned.emit(pair_id)
+
+        def ask(everybody: Rows) -> None:
+            if current():
+                self._task = in_background(
+                    self,
+                    self._with_model(lambda worker: call(worker, everybody)),
+                    lambda answer: self._store.ask(lambda store: keep(store, answer), done, fail),
+                    fail,
+                )
+
+        self._store.ask(self._people.everybody, ask, fail)
+
+    def _with_model(self, call: Callable[[Worker], T]) -> Callable[[], T]:
+        """Make a call that opens the model first where that is needed."""
+        if (worker := self._lent or self._own) is not None:
+            open_worker = worker
+            return lambda: call(open_worker)
+        spec, places = self._spec, dict(self.places)
+        worker = self._own = Worker()
+
+        def work() -> T:
+            try:
+                reopen(spec, places, worker)
+            except FairDeskError:
+                worker.close()
+                raise
+            return call(worker)
+
+        return work
+
+    def _end(self) -> None:
+        self._task, self.doing = None, ""
+        if self._own is not None and not self._own.alive:
+            self._close_own()
+        self.changed.emit()
+
+    def _close_own(self) -> None:
+        if self._own is not None:
+            self._own.close()
+            self._own = None

@@ -1,0 +1,154 @@
+"""Findings compared with real people while the auditor reads: quietly, and only between runs."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from fairdesk.audit.runs.plausibility import weigh_findings
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.errors import FairDeskError, WorkerError
+from fairdesk.gui.kit.background import in_background
+
+#: Milliseconds between two looks at how far it is.
+_PERIOD = 250
+#: Seconds for which the window's end waits for the file to be let go.
+_PATIENCE = 10.0
+
+
+class Weighing(QObject):
+    """Compares the findings that were not compared yet, in a process of its own.
+
+    Signals
+    -------
+    changed
+        It has begun, gone on, or is over.
+    failed : FairDeskError
+        Why it could not go on; what was compared is kept.
+    """
+
+    changed = Signal()
+    failed = Signal(object)
+
+    def __init__(self, path: Path, parent: QObject) -> None:
+        super().__init__(parent)
+        self._path = path
+        self._work: _Work | None = None
+        self._again = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(_PERIOD)
+        self._timer.timeout.connect(self._look)
+        self.done, self.total = 0, 0
+        """How many findings were compared, and how many there are, as last told."""
+        self.unwanted = False
+        """Whether the auditor has stopped it; it begins by itself no more."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is under way and has something to compare."""
+        return self._work is not None and self.total > self.done
+
+    def begin(self) -> None:
+        """Compare what is not compared yet; nothing when it does, or is unwanted."""
+        if self.unwanted:
+            return
+        if self._work is not None:
+            self._again = True
+            return
+        work = self._work = _Work(self._path)
+        self._timer.start()
+        in_background(self, work.run, lambda _none: self._end(work), self._fail)
+
+    def stop(self) -> None:
+        """End it for now; what was compared is kept."""
+        self._again = False
+        if self._work is not None:
+            self._work.stop()
+
+    def stop_for_good(self) -> None:
+        """End it because the auditor wants so."""
+        self.unwanted = True
+        self.stop()
+        self.changed.emit()
+
+    def go_on(self) -> None:
+        """Begin again after that."""
+        self.unwanted = False
+        self.begin()
+        self.changed.emit()
+
+    def close(self) -> None:
+        """End it, and wait until it has let the file go."""
+        work = self._work
+        self._timer.stop()
+        if work is not None:
+            work.stop()
+            work.over.wait(_PATIENCE)
+
+    def _look(self) -> None:
+        """Take over how far it is."""
+        if self._work is not None and self._work.counts != (self.done, self.total):
+            self.done, self.total = self._work.counts
+            self.changed.emit()
+
+    def _end(self, work: _Work) -> None:
+        self._timer.stop()
+        self.done, self.total = work.counts
+        self._work = None
+        self.changed.emit()
+        if self._again:
+            self._again = False
+            self.begin()
+
+    def _fail(self, error: FairDeskError) -> None:
+        assert self._work is not None, "only what was begun fails"  # noqa: S101 - mypy
+        self.unwanted = True
+        self._end(self._work)
+        self.failed.emit(error)
+
+
+class _Work:
+    """One go, in a thread: a worker is started only when there is something to compare."""
+
+    def __init__(self, path: Path) -> None:
+        self.counts = (0, 0)
+        self.over = threading.Event()
+        self._path = path
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._worker: Worker | None = None
+
+    def stop(self) -> None:
+        """End it, from any thread."""
+        with self._lock:
+            self._stopped = True
+            if self._worker is not None:
+                self._worker.close()
+
+    def run(self) -> None:
+        try:
+            with Store.open(self._path) as store:
+                if not len(store.unweighed(1)[0]):
+                    return
+                people = store.spec.domain.people(store.table())
+                if len(people) and (worker := self._start()) is not None:
+                    weigh_findings(worker, store, people, self._watch)
+        except FairDeskError:
+            if not self._stopped:
+                raise
+        finally:
+            self.stop()
+            self.over.set()
+
+    def _start(self) -> Worker | None:
+        with self._lock:
+            self._worker = None if self._stopped else Worker()
+            return self._worker
+
+    def _watch(self, done: int, total: int) -> None:
+        if self._stopped:
+            raise WorkerError("The comparison was stopped.")
+        self.counts = (done, total)

@@ -1,0 +1,1 @@
+"""The workspace of an open audit around its pages: steps, runs, overview, log."""

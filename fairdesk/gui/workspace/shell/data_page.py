@@ -1,0 +1,218 @@
+"""The facts of the data and the model: what was audited, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFormLayout, QVBoxLayout, QWidget
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.data.domain.domain import Attribute, Role
+from fairdesk.data.table import Kind
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.common.short_table import short_table
+from fairdesk.models.decisions.rule import VALUES
+from fairdesk.wording import figures, words
+
+_ROLES = {
+    Role.PROTECTED: "◆ protected",
+    Role.VARIES: "may vary",
+    Role.FIXED: "fixed",
+}
+#: Values of a column that are listed before “and n more”.
+_LISTED = 4
+
+
+def data_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
+    """Say what the data are."""
+    data, dialect = spec.data, spec.data.dialect
+    between = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
+    return (
+        ("File", data.path),
+        ("SHA-256", data.sha256),
+        ("Rows", f"{words.number(data.rows)}, each {_a(spec.person)}"),
+        (
+            "Read with",
+            (
+                f"{between.get(dialect.delimiter, dialect.delimiter)} between cells, encoding "
+                f"{dialect.encoding}, {'a' if dialect.header else 'no'} header row, decimal mark "
+                f"“{dialect.decimal}”"
+            ),
+        ),
+        ("Decision or truth", f"{spec.label}; “{spec.favourable}” is favourable"),
+    )
+
+
+def decision_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
+    """Say what stands for a model that is not at hand."""
+    return (
+        ("Column", spec.predictions),
+        ("Favourable", spec.decisions[spec.mapping.favourable_class]),
+        ("Values", words.some(spec.model.classes)),
+        ("The model itself", "Not at hand: nobody else can be asked about, every search is off"),
+    )
+
+
+def model_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
+    """Say what the model is."""
+    model, mapping = spec.model, spec.mapping
+    classes = ", ".join(
+        f"{name} (favourable)" if i == mapping.favourable_class else name
+        for i, name in enumerate(spec.decisions)
+    )
+    if model.read_as_data:
+        run = "Read as plain numbers; nothing of the file was run"
+    elif spec.trusted:
+        run = "The file is a program; you agreed to run it"
+    elif model.environment:
+        run = f"In an environment and a process of its own: {model.environment}"
+    else:
+        run = "Opened by its library, in a process of its own"
+    if spec.trusted and model.environment:
+        run += f", in an environment of its own: {model.environment}"
+    limit = mapping.threshold if model.scores != VALUES else None
+    beside = [
+        (
+            f"File beside it{' (a program; you agreed)' if each.trusted else ''}",
+            f"{each.path}\nSHA-256 {each.sha256}",
+        )
+        for each in model.companions
+    ]
+    facts = (
+        ("File", model.path),
+        ("SHA-256", model.sha256),
+        ("Format", model.format),
+        ("Saved with", model.saved_with),
+        ("Inside", model.summary),
+        ("Output that decides", model.output if model.outputs else ""),
+        ("Answers", f"{model.scores}; decisions: {classes}"),
+        ("Decides", "" if limit is None else f"at a score of {limit:g}, not at 0.5"),
+        ("Opened", run),
+        *beside,
+        ("Columns matched", mapping.matched),
+    )
+    return tuple((name, text) for name, text in facts if text)
+
+
+def _a(person: str) -> str:
+    return f"an {person}" if person[:1].lower() in "aeiou" else f"a {person}"
+
+
+def values_text(attribute: Attribute) -> str:
+    """Say which values of an attribute the search may use."""
+    if attribute.kind is Kind.TEXT:
+        return f"{words.number(len(attribute.values))} different texts"
+    if attribute.values:
+        shown = ", ".join(attribute.values[:_LISTED])
+        more = len(attribute.values) - _LISTED
+        return f"{shown} and {more} more" if more > 0 else shown
+    return f"{attribute.text(attribute.low)} to {attribute.text(attribute.high)}"
+
+
+def compared_text(attribute: Attribute) -> str:
+    """Say which values of a protected attribute are compared."""
+    if attribute.values:
+        return f"all {len(attribute.compared)}" if attribute.compared else ""
+    texts = [attribute.text(code) for code in attribute.compared]
+    return ", ".join(texts[:12]) + (f" and {len(texts) - 12} more" if len(texts) > 12 else "")
+
+
+class DataPage(QWidget):
+    """Data and model."""
+
+    def __init__(self, spec: AuditSpec) -> None:
+        super().__init__()
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addWidget(parts.title("Data and model"))
+        column.addWidget(
+            parts.quiet(
+                "What was audited, exactly. It is frozen with the audit; to ask about other data "
+                "or another model, begin a new audit."
+            )
+        )
+        column.addWidget(_facts(f"Data: {Path(spec.data.path).name}", data_facts(spec)))
+        column.addWidget(parts.heading("Attributes of a person"))
+        column.addWidget(
+            short_table(
+                "Attributes of a person",
+                ("Attribute", "Kind", "Role", "Values or range", "Compared"),
+                [
+                    (
+                        each.name,
+                        words.KINDS[each.kind],
+                        _role(spec, each),
+                        values_text(each),
+                        compared_text(each),
+                    )
+                    for each in (*spec.domain.attributes, *spec.domain.unseen)
+                ],
+            )
+        )
+        told = {each.name for each in (*spec.domain.attributes, *spec.domain.unseen)}
+        left = [
+            each.name
+            for each in spec.columns
+            if each.name not in (*told, spec.label, spec.predictions)
+        ]
+        if left:
+            column.addWidget(parts.quiet(f"Left out of the audit: {words.listed(left)}."))
+        column.addSpacing(theme.NEAR)
+        if spec.predictions:
+            column.addWidget(_facts("The model’s decisions", decision_facts(spec)))
+        else:
+            column.addWidget(_facts(f"Model: {Path(spec.model.path).name}", model_facts(spec)))
+        found = spec.model.repeatability
+        wavers = "" if found is None else figures.repeatability_sentence(found)
+        for warning in (*spec.model.warnings, *filter(None, (wavers,))):
+            banner = parts.Banner()
+            banner.say(warning)
+            column.addWidget(banner)
+        if not spec.predictions:
+            column.addWidget(parts.heading("How columns become model inputs"))
+            column.addWidget(
+                short_table(
+                    "How columns become model inputs",
+                    ("Model input", "Made from", "How"),
+                    [
+                        (each.name, each.attribute or "–", words.how_made(each, _LISTED))
+                        for each in spec.mapping.inputs
+                    ],
+                )
+            )
+        column.addStretch(1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(parts.scrolled(inside))
+
+
+def _role(spec: AuditSpec, attribute: Attribute) -> str:
+    if attribute in spec.domain.unseen:
+        return "◆ protected, no input"
+    if spec.predictions and attribute.role is not Role.PROTECTED:
+        return "not compared"  # nobody is varied where there is no model to ask
+    return _ROLES[attribute.role]
+
+
+def _facts(name: str, facts: Sequence[tuple[str, str]]) -> parts.Card:
+    card = parts.Card()
+    card.body.addWidget(parts.heading(name))
+    form = QFormLayout()
+    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+    form.setHorizontalSpacing(theme.WIDE)
+    form.setVerticalSpacing(theme.TIGHT)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    for label, text in facts:
+        said = parts.Words(text)
+        said.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        said.setAccessibleName(f"{label}: {text}")
+        form.addRow(parts.Words(label, tone="quiet", wrap=False), said)
+    card.body.addLayout(form)
+    return card

@@ -1,0 +1,213 @@
+"""Everything that happened in the audit, in order."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import (
+    QDateTime,
+    QLocale,
+    QModelIndex,
+    QObject,
+    QSaveFile,
+    QSortFilterProxyModel,
+    Qt,
+)
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFileDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.store.store import LogEntry
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.report.export.tables import guarded
+from fairdesk.wording import words
+
+
+def local_time(at: str) -> str:
+    """Write a time of the log in the auditor's own time zone and manner."""
+    when = QDateTime.fromString(at, Qt.DateFormat.ISODate).toLocalTime()
+    return QLocale().toString(when, "d MMM yyyy, HH:mm:ss") if when.isValid() else at
+
+
+class LogModel(TableModel):
+    """The entries, oldest first."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.entries: list[LogEntry] = []
+
+    def show(self, entries: list[LogEntry]) -> None:
+        """Show the log as it is now; entries are only ever added."""
+        if len(entries) > len(self.entries):
+            self.beginInsertRows(QModelIndex(), len(self.entries), len(entries) - 1)
+            self.entries = entries
+            self.endInsertRows()
+
+    def size(self) -> tuple[int, int]:
+        """Return how many entries there are, and columns: time and what happened."""
+        return len(self.entries), 2
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Give the name of a column."""
+        if orientation == Qt.Orientation.Horizontal:
+            if role == Qt.ItemDataRole.DisplayRole:
+                return ("When", "What")[section]
+            if role == Qt.ItemDataRole.TextAlignmentRole:
+                return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Give a cell."""
+        entry = self.entries[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return entry.what if index.column() else local_time(entry.at)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tips.plain(entry.what if index.column() else f"{entry.at} (UTC)")
+        return None
+
+
+def as_csv(entries: Sequence[LogEntry]) -> str:
+    """Write entries as a table, times in UTC, with the chain that binds each to the one before.
+
+    Cells that a spreadsheet would run are guarded; the audit file has them as they are.
+    """
+    text = io.StringIO(newline="")
+    out = csv.writer(text)
+    out.writerow(("at (UTC)", "what", "kind", "the same for programs", "link"))
+    out.writerows(map(guarded, msgspec.structs.astuple(entry)) for entry in entries)
+    return text.getvalue()
+
+
+class LogPage(QWidget):
+    """The log: every decision and run, filterable and exportable."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._banner = parts.Banner()
+        self._filter = QLineEdit()
+        self._filter.setPlaceholderText("Words to look for")
+        self._filter.setClearButtonEnabled(True)
+        self._filter.setAccessibleName("Show only entries with these words")
+        label = QLabel("F&ilter")
+        label.setBuddy(self._filter)
+        export = QPushButton("&Export log…")
+        export.clicked.connect(self.export)
+        self._model = LogModel(self)
+        self._proxy = QSortFilterProxyModel(self)
+        self._proxy.setSourceModel(self._model)
+        self._proxy.setFilterKeyColumn(-1)
+        self._proxy.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._filter.textChanged.connect(self._proxy.setFilterFixedString)
+        self._filter.textChanged.connect(lambda _text: self._tell())
+        self._table = QTableView()
+        self._table.setModel(self._proxy)
+        self._table.setAccessibleName("Log of the audit")
+        self._table.verticalHeader().hide()
+        self._table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
+        self._table.setShowGrid(False)
+        self._table.setAlternatingRowColors(True)
+        self._table.setTabKeyNavigation(False)
+        self._table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        head = self._table.horizontalHeader()
+        head.setHighlightSections(False)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        head.resizeSection(0, self.fontMetrics().horizontalAdvance("00 Mmm 0000, 00:00:00") + 40)
+        self._count = parts.quiet()
+
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        row.addWidget(label)
+        row.addWidget(self._filter, 1)
+        row.addWidget(export)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.GAP)
+        column.setSpacing(theme.GAP)
+        column.addWidget(parts.title("Log"))
+        column.addWidget(parts.quiet("Every run and every decision of yours, in order."))
+        column.addWidget(self._banner)
+        column.addLayout(row)
+        column.addWidget(self._table, 1)
+        column.addWidget(self._count)
+        session.log_changed.connect(self._ask)
+        shortcut(self, QKeySequence.StandardKey.Find, self._filter.setFocus)
+        shortcut(self._table, QKeySequence.StandardKey.Copy, self.copy)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Read the log when it is looked at."""
+        super().showEvent(event)
+        self._session.store.ask(lambda store: store.log_entries(), self._begin, key="log")
+
+    def copy(self) -> None:
+        """Copy the chosen entries, with a header."""
+        rows = sorted(index.row() for index in self._table.selectionModel().selectedRows())
+        entries = [
+            self._model.entries[self._proxy.mapToSource(self._proxy.index(row, 0)).row()]
+            for row in rows
+        ]
+        lines = ["at (UTC)\twhat", *(f"{entry.at}\t{entry.what}" for entry in entries)]
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def export(self, path: Path | None = None) -> None:
+        """Write the whole log as CSV; asks where, unless it is told."""
+        if not isinstance(path, Path):
+            name, _kind = QFileDialog.getSaveFileName(
+                self, "Export log", str(self._session.path.parent / "log.csv"), "CSV table (*.csv)"
+            )
+            if not name:
+                return
+            path = Path(name)
+        out = QSaveFile(str(path))
+        written = out.open(QSaveFile.OpenModeFlag.WriteOnly)
+        if written:
+            out.write(as_csv(self._model.entries).encode("utf-8-sig"))
+            written = out.commit()
+        if written:
+            self._session.said.emit(f"Saved {path.name}.")
+            return
+        self._banner.tell(
+            FairDeskError(
+                "The log could not be saved.",
+                why=f"The system says: {out.errorString()}.",
+                remedy="Choose another folder.",
+            )
+        )
+
+    def _ask(self) -> None:
+        if self.isVisible():
+            self._session.store.ask(lambda store: store.log_entries(), self._take, key="log")
+
+    def _begin(self, entries: list[LogEntry]) -> None:
+        """Show the newest: nobody reads others yet."""
+        self._take(entries)
+        self._table.scrollToBottom()
+
+    def _take(self, entries: list[LogEntry]) -> None:
+        self._model.show(entries)
+        self._tell()
+
+    def _tell(self) -> None:
+        shown, there = self._proxy.rowCount(), self._model.rowCount()
+        text = words.counted(there, "entry")
+        self._count.setText(text if shown == there else f"{words.number(shown)} of {text}")

@@ -1,0 +1,268 @@
+"""The bar at the bottom: what runs, how far it is, and the buttons that hold it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.store.store import RunRecord, RunState
+from fairdesk.gui.charts.verdicts import MARKS, proven_texts
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.common.answering import Run, fall, method_of, shares
+from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
+from fairdesk.gui.workspace.estimates.page import kind, main_shares, short
+from fairdesk.gui.workspace.subgroups.findings_list import greatest_text
+from fairdesk.results.events import Mined
+from fairdesk.wording import figures, words
+from fairdesk.wording import mitigation as mitigation_words
+
+_STOPPING = "stopping…"
+
+
+def budget_used(
+    budget: Budget, elapsed: float, queries: int, done: int, total: int
+) -> tuple[float, str]:
+    """Tell how much of a run's budget is used.
+
+    Parameters
+    ----------
+    budget : Budget
+        The run's limits.
+    elapsed, queries : float, int
+        What it spent.
+    done, total : int
+        Steps of the present phase: what is told where there is no limit.
+
+    Returns
+    -------
+    share : float
+        0 to 1; of the limit that is nearest.
+    text : str
+        For people.
+    """
+    used = []
+    if budget.seconds:
+        text = f"{words.duration(elapsed)} of {words.duration(budget.seconds)}"
+        used.append((elapsed / budget.seconds, text))
+    if budget.queries:
+        text = f"{words.number(queries)} of {words.number(budget.queries)} rows"
+        used.append((queries / budget.queries, text))
+    if used:
+        share, text = max(used)
+        return min(share, 1.0), text
+    if total > 1:
+        return min(done / total, 1.0), f"step {words.number(done)} of {words.number(total)}"
+    return 0.0, "no limit"
+
+
+class _Figure(QWidget):
+    """A number with what it counts below it."""
+
+    def __init__(self, caption: str, width: int) -> None:
+        super().__init__()
+        self._caption = caption
+        self._number = parts.Words("–", strong=True, wrap=False)
+        self._below = parts.Words(caption, tone="quiet", size=0.85, wrap=False)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._number)
+        column.addWidget(self._below)
+        self.setMinimumWidth(width)
+
+    def show_number(self, text: str, caption: str = "") -> None:
+        if caption and caption != self._caption:
+            self._caption = caption
+            self._below.setText(caption)
+        self._number.setText(text)
+        self._number.setAccessibleName(f"{self._caption}: {text}")
+
+
+class RunBar(parts.Card):
+    """A run and its state.
+
+    Signals
+    -------
+    pause, resume, stop, again
+        The auditor pressed that button.
+    """
+
+    pause = Signal()
+    resume = Signal()
+    stop = Signal()
+    again = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(margin=0)
+        self.setAccessibleName("Run")
+        self._sign = parts.Words(Sign.NOT_YET.value, size=1.3, wrap=False)
+        self._method = parts.Words("No run yet", strong=True, wrap=False)
+        self._standing = parts.Words(tone="quiet", size=0.85, wrap=False)
+        self._found = _Figure("found", 72)
+        self._tried = _Figure("tried", 72)
+        self._rows = _Figure("rows sent", 84)
+        self._price = _Figure("rows per found", 84)
+        self._share = _Figure("estimated", 150)
+        self._bar = QProgressBar()
+        self._bar.setRange(0, 1000)
+        self._bar.setTextVisible(False)
+        self._bar.setFixedHeight(8)
+        self._bar.setMinimumWidth(90)
+        self._bar.setAccessibleName("Budget used")
+        self._used = parts.Words(tone="quiet", size=0.85, wrap=False)
+        self._elapsed = _Figure("elapsed", 60)
+        self._hold = QPushButton("&Pause")
+        self._hold.clicked.connect(self._press_hold)
+        self._stop = QPushButton("&Stop")
+        self._stop.setToolTip("Stop the run; what it found is kept")
+        self._stop.clicked.connect(self._press_stop)
+        self._again = QPushButton()
+        self._again.setToolTip("Run again with another seed, method or budget")
+        self._again.clicked.connect(self.again)
+
+        naming = QVBoxLayout()
+        naming.setSpacing(0)
+        naming.addWidget(self._method)
+        naming.addWidget(self._standing)
+        using = QVBoxLayout()
+        using.setSpacing(theme.TIGHT)
+        using.addStretch(1)
+        using.addWidget(self._bar)
+        using.addWidget(self._used)
+        using.addStretch(1)
+        row = QHBoxLayout()
+        row.setContentsMargins(theme.WIDE, theme.NEAR, theme.WIDE, theme.NEAR)
+        row.setSpacing(theme.WIDE)
+        row.addWidget(self._sign)
+        row.addLayout(naming)
+        row.addSpacing(theme.NEAR)
+        for figure in (self._found, self._share, self._tried, self._rows, self._price):
+            row.addWidget(figure)
+        row.addLayout(using, 1)
+        row.addWidget(self._elapsed)
+        for button in (self._hold, self._stop, self._again):
+            row.addWidget(button)
+        self.body.addLayout(row)
+        self._stopping = False
+        self.show_nothing()
+
+    def show_nothing(self, what: str = "examples") -> None:
+        """Show that no run was made, and what one could find."""
+        self._stand(Sign.NOT_YET, "No run yet", f"Start one to find {what}")
+        self._again.setText(f"&Find {what}…")
+        self._offer(running=False)
+
+    def show_opening(self, what: str) -> None:
+        """Show that the model is being opened, or the search about to begin."""
+        self._stand(Sign.RUNNING, what, "one moment")
+        self._offer(running=True)
+        for widget in (self._hold, self._bar, self._used):
+            widget.hide()
+
+    def show_live(self, state: RunState, run: RunSpec) -> None:
+        """Show a run that is under way."""
+        phase = f"{words.state_word(state.state)}, {state.phase}" if state.phase else state.state
+        if self._stopping:
+            phase = _STOPPING
+        self._stand(OF_STATE[state.state], METHODS[state.method].title, phase)
+        self._count(state)
+        share, text = budget_used(run.budget, state.elapsed, state.queries, state.done, state.total)
+        self._bar.setValue(round(1000 * share))
+        self._bar.setAccessibleDescription(text)
+        self._used.setText(text)
+        self._hold.setText("&Resume" if state.state == "paused" else "&Pause")
+        if not self._stopping:
+            self._offer(running=True)
+
+    def show_stopping(self) -> None:
+        """Show that the run was asked to stop."""
+        self._stopping = True
+        self._standing.setText(_STOPPING)
+        self._hold.setEnabled(False)
+        self._stop.setEnabled(False)
+
+    def show_record(self, record: RunRecord) -> None:
+        """Show the last run, which is over."""
+        title = METHODS[record.spec.method].title
+        self._stand(OF_STATE[record.state], title, words.state_word(record.state))
+        again = "&Repair again…" if method_of(record).answers is Answers.REPAIR else "&Run again…"
+        self._again.setText(again)
+        self._count(record)
+        self._offer(running=False)
+
+    def _stand(self, sign: Sign, title: str, standing: str) -> None:
+        self._sign.setText(sign.value)
+        self._sign.set_tone({Sign.FAILED: "wrong", Sign.RUNNING: "accent"}.get(sign, "quiet"))
+        self._method.setText(title)
+        self._standing.setText(standing)
+        self.setAccessibleDescription(f"{title}: {standing}")
+
+    def _count(self, run: Run) -> None:
+        """Show a run's numbers: what was found, or how common it is, by what it answers.
+
+        No share of those that a search tried: it would be read as how common it is.
+        """
+        answers = method_of(run).answers
+        self._found.setVisible(answers is Answers.EXAMPLES)
+        self._price.setVisible(answers is Answers.EXAMPLES)
+        self._share.setVisible(answers not in (Answers.EXAMPLES, Answers.DIAGNOSIS, Answers.RATES))
+        self._tried.setVisible(answers is not Answers.REPAIR)
+        self._found.show_number(words.number(run.found))
+        proves = answers is Answers.PROOF
+        # there is no room for all of it in a small window, and boxes tell more of a proof
+        self._rows.setVisible(not proves)
+        self._tried.show_number(words.number(run.tried), "boxes" if proves else "tried")
+        self._price.show_number(words.number(run.queries / run.found, 1) if run.found else "–")
+        self._rows.show_number(words.number(run.queries))
+        self._elapsed.show_number(words.duration(run.elapsed))
+        if answers in ABOUT_GROUPS:
+            self._count_groups(run)
+            return
+        if answers is Answers.REPAIR:
+            told = fall(run)
+            self._share.show_number(
+                told or "–", mitigation_words.effort_text(run.figures) or "models"
+            )
+            return
+        if (proven := figures.proven_of(run.figures)) is not None:
+            alike, unlike = (
+                f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven)[:2]
+            )
+            self._share.show_number(f"{alike}   {unlike}", "proven alike, unlike")
+            return
+        share = next(iter(main_shares(shares(run))), None)
+        if share is None:
+            self._share.show_number("–", "proven" if proves else "estimated")
+            return
+        of = "" if share.exhaustive else f", {100 * share.confidence:g} %"
+        self._share.show_number(short(share), f"{kind(share)}{of}")
+
+    def _count_groups(self, run: Run) -> None:
+        """Show how many rule sets were looked at, and the greatest difference so far."""
+        self._tried.show_number(words.number(run.tried), "asked about")
+        mined = [each for each in run.figures if isinstance(each, Mined)]
+        examined = words.counted(sum(each.rule_sets for each in mined), "rule set")
+        greatest = greatest_text(run)
+        if greatest:
+            below = f"greatest of {examined}" if mined else "greatest difference"
+        else:
+            below = examined if mined else "difference"
+        self._share.show_number(greatest or "–", below)
+
+    def _offer(self, *, running: bool) -> None:
+        self._stopping = False
+        for widget in (self._hold, self._stop):
+            widget.setVisible(running)
+            widget.setEnabled(True)
+        self._bar.setVisible(running)
+        self._used.setVisible(running)
+        self._again.setVisible(not running)
+
+    def _press_hold(self) -> None:
+        (self.resume if self._hold.text() == "&Resume" else self.pause).emit()
+
+    def _press_stop(self) -> None:
+        self.show_stopping()
+        self.stop.emit()

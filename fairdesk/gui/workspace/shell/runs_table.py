@@ -1,0 +1,218 @@
+"""The runs of an audit, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QMenu,
+    QTableWidget,
+    QTableWidgetItem,
+)
+
+from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers
+from fairdesk.audit.store.store import RunRecord
+from fairdesk.gui.charts.verdicts import MARKS, proven_texts
+from fairdesk.gui.kit import parts
+from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.workspace.common.answering import can_go_on, method_of, shares
+from fairdesk.gui.workspace.common.steps import OF_STATE
+from fairdesk.gui.workspace.estimates.page import main_shares, short
+from fairdesk.gui.workspace.subgroups.findings_list import greatest_text
+from fairdesk.results.events import GroupTable, Mined
+from fairdesk.wording import figures, words
+from fairdesk.wording import mitigation as mitigation_words
+
+_HEADER = ("Run", "Method", "State", "Seed", "Result", "Tried", "Rows sent", "Time")
+_NUMBERS = (3, 4, 5, 6, 7)
+#: Columns that are as wide as what they hold: it must be read whole.
+_WHOLE = (0, 1, 2, 3, 4, 5, 6)
+
+
+class RunsTable(QTableWidget):
+    """As high as its rows: the page scrolls, not the table.
+
+    Signals
+    -------
+    opened : int
+        What a run answered is to be shown.
+    repeat, go_on, compare : int
+        A run is to be made with another seed, gone on with, or compared.
+    chosen
+        Another run is chosen.
+    """
+
+    opened = Signal(int)
+    repeat = Signal(int)
+    go_on = Signal(int)
+    compare = Signal(int)
+    chosen = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(0, len(_HEADER))
+        self.setAccessibleName("Runs of this audit")
+        self.setAccessibleDescription(
+            "Enter shows what a run answered; S repeats it with another seed, C goes on with it, "
+            "V compares it."
+        )
+        self._runs: tuple[RunRecord, ...] = ()
+        self._idle = True
+        for place, text in enumerate(_HEADER):
+            item = QTableWidgetItem(text)
+            item.setTextAlignment(_aligned(place))
+            self.setHorizontalHeaderItem(place, item)
+        self.verticalHeader().hide()
+        self.setShowGrid(False)
+        self.setAlternatingRowColors(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setTabKeyNavigation(False)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 9)
+        head = self.horizontalHeader()
+        head.setHighlightSections(False)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        for place in _WHOLE:
+            head.setSectionResizeMode(place, QHeaderView.ResizeMode.ResizeToContents)
+        self.setItemDelegate(parts.Padded(self))
+        self.itemActivated.connect(lambda item: self.opened.emit(self._runs[item.row()].id))
+        self.itemSelectionChanged.connect(self.chosen)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._show_menu)
+        for keys, act in (
+            ("S", self.repeat_chosen),
+            ("C", self.go_on_with_chosen),
+            ("V", self.compare_chosen),
+        ):
+            shortcut(self, keys, act)
+
+    @property
+    def chosen_run(self) -> RunRecord | None:
+        """The run that is chosen, if one is."""
+        rows = self.selectionModel().selectedRows()
+        return self._runs[rows[0].row()] if rows and rows[0].row() < len(self._runs) else None
+
+    @property
+    def can_repeat(self) -> bool:
+        """Whether the chosen run can be made again now."""
+        return self._idle and self.chosen_run is not None
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether the chosen run can be gone on with now."""
+        run = self.chosen_run
+        if run is None or not self.can_repeat:
+            return False
+        return can_go_on(run) or (run.found > 0 and _searches(run))
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether the chosen run can be compared."""
+        run = self.chosen_run
+        return run is not None and _searches(run)
+
+    def repeat_chosen(self) -> None:
+        """Ask for the chosen run with another seed."""
+        if (run := self.chosen_run) is not None and self.can_repeat:
+            self.repeat.emit(run.id)
+
+    def go_on_with_chosen(self) -> None:
+        """Ask to go on with the chosen run."""
+        if (run := self.chosen_run) is not None and self.can_go_on:
+            self.go_on.emit(run.id)
+
+    def compare_chosen(self) -> None:
+        """Ask to compare the chosen run."""
+        if (run := self.chosen_run) is not None and self.can_compare:
+            self.compare.emit(run.id)
+
+    def show_idle(self, *, idle: bool) -> None:
+        """Say whether another run could begin."""
+        if idle != self._idle:
+            self._idle = idle
+            self.chosen.emit()
+
+    def _show_menu(self, where: QPoint) -> None:
+        run = self.chosen_run
+        if run is None:
+            return
+        entries: tuple[tuple[str, bool, Callable[[], None]], ...] = (
+            ("&Show what it answered\tReturn", True, lambda: self.opened.emit(run.id)),
+            ("&Repeat with another seed\tS", self.can_repeat, self.repeat_chosen),
+            ("&Continue\tC", self.can_go_on, self.go_on_with_chosen),
+            ("Compare &with…\tV", self.can_compare, self.compare_chosen),
+        )
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for text, possible, act in entries:
+            entry = parts.action(menu, text, act)
+            entry.setEnabled(possible)
+            menu.addAction(entry)
+        menu.popup(self.viewport().mapToGlobal(where))
+
+    def show_runs(self, runs: tuple[RunRecord, ...]) -> None:
+        """Show the runs; the one that is chosen stays so."""
+        if runs == self._runs and self.rowCount() == len(runs):
+            return
+        self._runs = runs
+        self.setRowCount(len(runs))
+        for row, run in enumerate(runs):
+            texts = (
+                str(run.id),
+                METHODS[run.spec.method].title,
+                f"{OF_STATE[run.state].value} {words.state_word(run.state)}",
+                str(run.spec.seed),
+                _result(run),
+                words.number(run.tried),
+                words.number(run.queries),
+                words.duration(run.elapsed),
+            )
+            for place, text in enumerate(texts):
+                item = QTableWidgetItem(text)
+                item.setTextAlignment(_aligned(place))
+                if place == 1 and run.spec.continues:
+                    item.setText(f"{text}, continues {run.spec.continues}")
+                self.setItem(row, place, item)
+        line = self.verticalHeader().defaultSectionSize()
+        self.setFixedHeight(
+            line * len(runs) + self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth()
+        )
+
+
+def _searches(run: RunRecord) -> bool:
+    return method_of(run).answers is Answers.EXAMPLES
+
+
+def _result(run: RunRecord) -> str:
+    """Say what came of a run: a count, what is proven, a share with its interval, or nothing."""
+    if _searches(run):
+        return f"{words.number(run.found)} found"
+    if (proven := figures.proven_of(run.figures)) is not None:
+        return " ".join(f"{MARKS[verdict]} {text}" for verdict, text in proven_texts(proven))
+    if method_of(run).answers in ABOUT_GROUPS:
+        return _groups_result(run)
+    if method_of(run).answers is Answers.REPAIR:
+        fall = mitigation_words.fall_text(run.figures)
+        return fall or mitigation_words.effort_text(run.figures) or "–"
+    told = main_shares(shares(run))
+    return short(told[0]) if told else "–"
+
+
+def _groups_result(run: RunRecord) -> str:
+    """Say what a run about groups came to: how many rule sets, and the greatest difference."""
+    tables = sum(isinstance(each, GroupTable) for each in run.figures)
+    if tables:
+        return words.counted(tables, "table")
+    examined = sum(each.rule_sets for each in run.figures if isinstance(each, Mined))
+    greatest = greatest_text(run)
+    told = (words.counted(examined, "rule set") if examined else "", greatest)
+    return ", ".join(filter(None, told)) or "–"
+
+
+def _aligned(place: int) -> Qt.AlignmentFlag:
+    right, left = Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignLeft
+    return (right if place in _NUMBERS else left) | Qt.AlignmentFlag.AlignVCenter

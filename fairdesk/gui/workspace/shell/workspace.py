@@ -1,0 +1,768 @@
+"""One open audit: the steps at the left, a page in the middle, the run at the bottom."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QUndoStack
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, METHODS, Answers, method_named
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.runs.reopening import MovedError, reopen
+from fairdesk.audit.store.store import RunRecord, RunState, Store
+from fairdesk.audit.worker.client import Worker
+from fairdesk.errors import FairDeskError
+from fairdesk.gui.charts.verdicts import shown
+from fairdesk.gui.forms.timing import timed_run
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit.background import in_background
+from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.workspace.certification.page import ProofPage, off
+from fairdesk.gui.workspace.common.answering import (
+    Run,
+    all_off,
+    answering,
+    estimates,
+    fall,
+    method_of,
+    proves,
+    with_examples,
+)
+from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing, Steps
+from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
+from fairdesk.gui.workspace.compare.page import ComparePage
+from fairdesk.gui.workspace.estimates.page import SharePage, measured, telling_share
+from fairdesk.gui.workspace.groups.page import GroupsPage
+from fairdesk.gui.workspace.mitigation.page import RepairPage, repairs
+from fairdesk.gui.workspace.pairs.page import ExamplesPage
+from fairdesk.gui.workspace.report.exports import Export
+from fairdesk.gui.workspace.report.page import ReportPage
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
+from fairdesk.gui.workspace.shell.data_page import DataPage
+from fairdesk.gui.workspace.shell.log_page import LogPage
+from fairdesk.gui.workspace.shell.overview_page import OverviewPage
+from fairdesk.gui.workspace.shell.run_bar import RunBar
+from fairdesk.gui.workspace.subgroups.findings_view import METHOD, mined_of
+from fairdesk.gui.workspace.subgroups.terms_view import text_columns
+from fairdesk.wording import figures, words
+from fairdesk.wording import mitigation as mitigation_words
+
+OVERVIEW, DATA, EXAMPLES = "Overview", "Data and model", "Examples"
+SHARE, PROOF = "How common", "Proof"
+COMPARE, GROUPS, REPAIR, REPORT, LOG = "Compare", "Groups", "Repair", "Report", "Log"
+NAMES = (OVERVIEW, DATA, EXAMPLES, SHARE, PROOF, COMPARE, GROUPS, REPAIR, REPORT, LOG)
+#: The page that shows what a run answers.
+_PAGES = {
+    Answers.EXAMPLES: EXAMPLES,
+    Answers.SHARE: SHARE,
+    Answers.PROOF: PROOF,
+    Answers.DIAGNOSIS: COMPARE,
+    Answers.GROUPS: GROUPS,
+    Answers.RATES: GROUPS,
+    Answers.REPAIR: REPAIR,
+}
+#: Seconds after which an estimate or a proof ends where nothing else was asked for.
+_SECONDS = 60.0
+
+
+class Workspace(QWidget):
+    """Everything of one audit.
+
+    Parameters
+    ----------
+    store : Store
+        The open audit file; the workspace closes it in `close_audit`.
+
+    Signals
+    -------
+    said : str
+        Something for the status bar.
+    run_started, run_finished
+        A run began, or is over and all it found is in the file.
+    """
+
+    said = Signal(str)
+    run_started = Signal()
+    run_finished = Signal()
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        # before a run can begin: what is “running” in the file was cut off when the app ended
+        store.settle()
+        self._store = store
+        self._worker: Worker | None = None
+        self._opening: Worker | None = None
+        # several runs that were asked for together: those that wait, and how many there are
+        self._queue: deque[RunSpec] = deque()
+        self._queued = 0
+        #: Whether they are searches that are to be compared.
+        self._comparing = False
+        self._queue_runs: list[int] = []
+        self._session = Session(store, self)
+        self._places = self._session.study.places
+        self.steps = Steps(NAMES)
+        self.overview = OverviewPage(self._session)
+        self.data = DataPage(store.spec)
+        self.examples = ExamplesPage(self._session)
+        self.share = SharePage(self._session)
+        self.proof = ProofPage(self._session)
+        self.compare = ComparePage(self._session)
+        self.groups = GroupsPage(self._session)
+        self.repair = RepairPage(self._session)
+        self.report = ReportPage(self._session)
+        self.log = LogPage(self._session)
+        self.bar = RunBar()
+        self._banner = parts.Banner()
+        self._pages = QStackedWidget()
+        for page in (
+            *(self.overview, self.data, self.examples, self.share, self.proof),
+            *(self.compare, self.groups, self.repair, self.report, self.log),
+        ):
+            self._pages.addWidget(page)
+        self._lay_out()
+
+        self._listen()
+        for number, name in enumerate(NAMES, start=1):
+            shortcut(self, f"Ctrl+{number % 10}", partial(self.show_page, name))
+        if self.asks_nobody:
+            for name in (EXAMPLES, SHARE, PROOF, COMPARE, REPAIR):
+                self.steps.item(NAMES.index(name)).setHidden(True)
+            self.bar.hide()
+        self._tell()
+        self._session.load()
+
+    def _listen(self) -> None:
+        """Do what pages, bar and runs ask for."""
+        self.steps.chosen.connect(self._pages.setCurrentIndex)
+        self.overview.go.connect(self.show_page)
+        self.overview.open_run.connect(self._open_run)
+        self.overview.repeat.connect(self.repeat)
+        self.overview.go_on.connect(self.continue_run)
+        self.overview.compare.connect(self.compare_with)
+        for estimating in (self.overview.estimate, self.share.estimate):
+            estimating.connect(self.estimate)
+        for proving in (self.overview.prove, self.proof.prove):
+            proving.connect(self.prove)
+        self.proof.go_on.connect(self.prove_more)
+        self.proof.stop.connect(self._stop)
+        self.proof.show_examples.connect(self._show_examples)
+        self.overview.find_groups.connect(self.find_groups)
+        self.groups.find_groups.connect(self.find_groups)
+        self.groups.compare_words.connect(self.compare_words)
+        self.groups.measure_groups.connect(self.measure_groups)
+        self.groups.again.connect(self.find_groups_again)
+        self.groups.compare.connect(lambda method: self._ask((self._anew(method, None),)))
+        self.compare.compare_methods.connect(self.compare_methods)
+        self.compare.diagnose.connect(self.diagnose)
+        for asker in (self.overview.start, self.examples.start, self.report.start):
+            asker.connect(self.run_again)
+        self.repair.repair.connect(lambda run: self._ask((run,)))
+        self.repair.search.connect(self.run_again)
+        self.repair.show_examples.connect(partial(self.show_page, EXAMPLES))
+        for page in (self.repair, self.report):
+            page.stands.connect(self._tell)
+        self.bar.again.connect(self._run_like_the_last)
+        self.bar.pause.connect(self._session.driver.pause)
+        self.bar.resume.connect(self._session.driver.resume)
+        self.bar.stop.connect(self._stop)
+        self._session.said.connect(self.said)
+        self._session.report_wanted.connect(self.show_in_report)
+        self._session.failed.connect(self._banner.tell)
+        self._session.runs_changed.connect(self._tell)
+        self._session.live_changed.connect(self._go_on)
+        self._session.driver.ended.connect(self._end)
+
+    @property
+    def title(self) -> str:
+        """The audit's title."""
+        return self._session.spec.title
+
+    @property
+    def path(self) -> Path:
+        """The audit file."""
+        return self._session.path
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run is under way."""
+        return self._session.driver.busy
+
+    @property
+    def asks_nobody(self) -> bool:
+        """Whether there is no model to search with, only its decisions in the data."""
+        return bool(self._session.spec.predictions)
+
+    @property
+    def undo_stack(self) -> QUndoStack:
+        """The auditor's marks and notes, for the window's Edit menu."""
+        return self._session.undo
+
+    def show_page(self, name: str) -> None:
+        """Show a page by its name."""
+        self.steps.setCurrentRow(NAMES.index(name))
+
+    def start_run(self, worker: Worker, run: RunSpec) -> None:
+        """Begin a run and show what it answers.
+
+        Parameters
+        ----------
+        worker : Worker
+            Has the audit's model open. The workspace keeps it, and closes it at its own end.
+        run : RunSpec
+            What to run.
+        """
+        self.start_runs(worker, (run,))
+
+    def start_runs(self, worker: Worker, runs: Sequence[RunSpec]) -> None:
+        """Begin runs, one after the other; of several searches the comparison is shown.
+
+        Parameters
+        ----------
+        worker : Worker
+            As of `start_run`.
+        runs : sequence of RunSpec
+            At least one.
+        """
+        if self._worker is not None and self._worker is not worker:
+            self._worker.close()
+        self._worker = worker
+        first, *others = runs
+        self._queue, self._queued = deque(others), len(runs)
+        self._queue_runs = []
+        searches = all(METHODS[run.method].answers is Answers.EXAMPLES for run in runs)
+        self._comparing = searches and bool(others)
+        self._begin(worker, first)
+        if self._comparing:
+            self.show_page(COMPARE)
+            self.compare.show_runs()
+            self._tell_queue()
+        else:
+            self._show_answer(first)
+
+    def _begin(self, worker: Worker, run: RunSpec) -> None:
+        self._banner.clear()
+        self._session.start(worker, run)
+        self.bar.show_opening(METHODS[run.method].title)
+        self.said.emit("The run has begun.")
+        self.run_started.emit()
+
+    def _show_answer(self, run: RunSpec) -> None:
+        """Show the page of what a run answers."""
+        answers = METHODS[run.method].answers
+        self.show_page(_PAGES[answers])
+        if answers is Answers.DIAGNOSIS:
+            self.compare.show_diagnosis()
+        elif answers in ABOUT_GROUPS:
+            self.groups.show_run(run)
+
+    def estimate(self) -> None:
+        """Estimate how common it is."""
+        self._ask((self._anew(estimates(self._session.spec), _SECONDS),))
+
+    def prove(self) -> None:
+        """Prove what can be proven."""
+        self._ask((self._anew("certify", _SECONDS),))
+
+    def prove_more(self, number: int, seconds: float) -> None:
+        """Go on with a run that proves, for so many seconds."""
+        run = self._record(number)
+        if run is not None:
+            spec = msgspec.structs.replace(
+                run.spec, budget=Budget(seconds=seconds), continues=run.id
+            )
+            self._ask((timed_run(spec),))
+
+    def find_groups(self) -> None:
+        """Look for groups that rules describe; where there are none, for words in texts."""
+        if self._session.spec.domain.grouping:
+            self._ask((self._anew(METHOD, None),))
+        else:
+            self.compare_words()
+
+    def find_groups_again(self, number: int, theta: float) -> None:
+        """Look for groups as a run did, with another least support."""
+        run = self._record(number)
+        if run is not None:
+            options = {**run.spec.options, "theta": theta}
+            self._ask((msgspec.structs.replace(run.spec, options=options),))
+
+    def compare_words(self) -> None:
+        """Compare sentences that name different people, in the first text that the model reads."""
+        texts = text_columns(self._session.spec)
+        if texts:
+            self._ask((msgspec.structs.replace(self._anew(METHOD, None), text=texts[0]),))
+
+    def measure_groups(self) -> None:
+        """Count how groups fare; no model is needed for that."""
+        run = self._anew("groups", None)
+        if not self.asks_nobody:
+            self._ask((run,))
+        elif not self.busy:
+            self.bar.show()
+            self.start_run(self._worker or Worker(), run)
+
+    def diagnose(self) -> None:
+        """Check whether the search's own estimates hold."""
+        self._ask((self._anew("diagnose", None),))
+
+    def repeat(self, number: int) -> None:
+        """Make a run again with the next seed that was not used for it."""
+        run = self._record(number)
+        if run is not None:
+            self._ask((msgspec.structs.replace(run.spec, seed=self._next_seed(run.spec)),))
+
+    def continue_run(self, number: int) -> None:
+        """Go on with a run: others than it has found already are found, or more is proven."""
+        run = self._record(number)
+        if run is not None and proves(run):
+            self.prove_more(number, run.spec.budget.seconds or 10 * _SECONDS)
+        elif run is not None:
+            spec = msgspec.structs.replace(
+                run.spec, seed=self._next_seed(run.spec), continues=run.id
+            )
+            self._ask((spec,))
+
+    def compare_with(self, number: int) -> None:
+        """Show a run in the comparison, where others are chosen."""
+        self.show_page(COMPARE)
+        self.compare.show_runs()
+        self.compare.runs.choose_beside(number)
+
+    def compare_methods(self) -> None:
+        """Ask for runs of several methods, and begin them once the model is open."""
+        if self.busy or self._opening is not None or self.asks_nobody:
+            return
+        seed = max((run.spec.seed for run in self._session.runs), default=-1) + 1
+        dialog = CompareDialog(self._session.spec, seed, self)
+        dialog.accepted.connect(lambda: self._ask(dialog.runs()))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setModal(True)
+        dialog.show()
+
+    def run_again(self) -> None:
+        """Ask for another run, and begin it once the model is open."""
+        if self.busy or self._opening is not None or self.asks_nobody:
+            return
+        # a repair is asked for on its own page
+        runs = [run for run in self._session.runs if not repairs(run)]
+        spec = self._session.spec
+        # what is offered first must be possible
+        first = METHOD if not runs and all_off(spec, Answers.EXAMPLES) else ""
+        dialog = AgainDialog(spec, runs[-1] if runs else None, self, method=first)
+        dialog.accepted.connect(lambda: self._ask((dialog.run(),)))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setModal(True)
+        dialog.show()
+
+    def _run_like_the_last(self) -> None:
+        """Ask for another run of the kind that was made last."""
+        if self._session.runs and repairs(self._session.runs[-1]):
+            self.show_page(REPAIR)
+            self.repair.open_form()
+        else:
+            self.run_again()
+
+    def stop_and_keep(self) -> None:
+        """Stop the run; returns when what it found is safe in the file."""
+        self._queue.clear()
+        self.bar.show_stopping()
+        self._session.driver.stop_and_wait()
+
+    def export(self, export: Export) -> None:
+        """Write a file: the page that says what became of it is shown."""
+        self.show_page(REPORT)
+        self.report.export(export)
+
+    def sign_report(self) -> None:
+        """Write the report, signed."""
+        self.show_page(REPORT)
+        self.report.sign_report()
+
+    def check_audit(self) -> None:
+        """Compare the audit with its data, model and log once more."""
+        self.show_page(REPORT)
+        self.report.check_audit()
+
+    def show_in_report(self, places: Sequence[str]) -> None:
+        """Show where the report tells of something."""
+        self.show_page(REPORT)
+        self.report.show_place(*places)
+
+    def close_audit(self) -> None:
+        """Stop what runs, write what waits, close the model and the file."""
+        self.report.keep()
+        self._queue.clear()
+        self._session.close()
+        for worker in (self._worker, self._opening):
+            if worker is not None:
+                worker.close()
+        self._worker = self._opening = None
+        self._store.close()
+
+    # Parts
+
+    def _lay_out(self) -> None:
+        line = _Hairline()
+        middle = QVBoxLayout()
+        middle.setSpacing(0)
+        warning = QVBoxLayout()
+        warning.setContentsMargins(theme.WIDE, theme.GAP, theme.WIDE, 0)
+        warning.addWidget(self._banner)
+        middle.addLayout(warning)
+        middle.addWidget(self._pages, 1)
+        side = QVBoxLayout()
+        side.setContentsMargins(0, theme.GAP, 0, 0)
+        side.addWidget(self.steps)
+        upper = QHBoxLayout()
+        upper.setSpacing(0)
+        upper.addLayout(side)
+        upper.addWidget(line)
+        upper.addLayout(middle, 1)
+        lower = QVBoxLayout()
+        lower.setContentsMargins(theme.NEAR, 0, theme.NEAR, theme.NEAR)
+        lower.addWidget(self.bar)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(upper, 1)
+        column.addLayout(lower)
+
+    # What happens
+
+    def _ask(self, runs: Sequence[RunSpec]) -> None:
+        """Begin runs, unless something runs already or nobody can be asked."""
+        if not (self.busy or self._opening is not None or self.asks_nobody):
+            self._run(*runs)
+
+    def _run(self, *runs: RunSpec) -> None:
+        """Begin runs with the model that is open, else open it again first."""
+        if self._worker is not None:
+            self.start_runs(self._worker, runs)
+            return
+        spec, places = self._session.spec, dict(self._places)
+        self._banner.clear()
+        self.bar.show_opening("Opening the model")
+        worker = self._opening = Worker()
+        in_background(
+            self,
+            lambda: reopen(spec, places, worker),
+            lambda _none: self._opened(worker, runs),
+            lambda error: self._not_open(worker, error, runs),
+        )
+
+    def _opened(self, worker: Worker, runs: Sequence[RunSpec]) -> None:
+        if worker is self._opening:  # else nobody waits for it any more, and it is closed
+            self._opening = None
+            self.start_runs(worker, runs)
+
+    def _not_open(self, worker: Worker, error: FairDeskError, runs: Sequence[RunSpec]) -> None:
+        if worker is not self._opening:
+            return
+        self._opening = None
+        worker.close()
+        self._tell()
+        if isinstance(error, MovedError):
+            lost = error.lost
+            self._banner.tell(error, (("Show where it is…", lambda: self._locate(runs, lost)),))
+        else:
+            self._banner.tell(error, (("Try again", lambda: self._run(*runs)),))
+
+    def _stop(self) -> None:
+        """Stop the run and those that wait, or the opening of the model for them."""
+        if self._opening is None:
+            if self._queue:
+                waiting = words.counted(len(self._queue), "run")
+                self.said.emit(f"Stopping; {waiting} that waited will not begin.")
+            self._queue.clear()
+            self._session.driver.stop()
+            return
+        self._opening.close()
+        self._opening = None
+        self._tell()
+        self.said.emit("Stopped before the search had begun.")
+
+    def _locate(self, runs: Sequence[RunSpec], lost: Path) -> None:
+        name, _kind = QFileDialog.getOpenFileName(
+            self, f"Where is “{lost.name}” of this audit?", str(self.path.parent)
+        )
+        if name:
+            self._places[lost] = Path(name)
+            self._run(*runs)
+
+    def _open_run(self, number: int) -> None:
+        """Show what a run answered."""
+        run = self._record(number)
+        if run is None:
+            return
+        if method_of(run).answers is Answers.EXAMPLES:
+            self.examples.open_run(number)
+        elif method_of(run).answers is Answers.SHARE:
+            self.share.open_run(number)
+        elif proves(run):
+            self.proof.open_run(number)
+        elif method_of(run).answers in ABOUT_GROUPS:
+            self.groups.open_run(number)
+        elif repairs(run):
+            self.repair.open_run(number)
+        self._show_answer(run.spec)
+
+    def _show_examples(self, number: int, pairs: Sequence[int]) -> None:
+        """Show a run's examples; some of them only, where these are told."""
+        self.examples.open_run(number)
+        self.show_page(EXAMPLES)
+        if pairs:
+            self.examples.pairs.filters.show_chosen(pairs)
+
+    def _record(self, number: int) -> RunRecord | None:
+        return next((run for run in self._session.runs if run.id == number), None)
+
+    def _anew(self, method: str, seconds: float | None) -> RunSpec:
+        """Ask for a run of a method as it is usually made."""
+        method_named(method)
+        fresh = timed_run(RunSpec(method, budget=Budget(seconds=seconds)))
+        return msgspec.structs.replace(fresh, seed=self._next_seed(fresh))
+
+    def _next_seed(self, run: RunSpec) -> int:
+        """Give a seed that no run of the method has used, the first above all of them."""
+        used = [each.spec.seed for each in self._session.runs if each.spec.method == run.method]
+        return max(used, default=-1) + 1
+
+    def _tell_queue(self) -> None:
+        """Say which of several runs is under way."""
+        run = self._session.live_spec
+        if not self._comparing or run is None:
+            self.compare.runs.say_queue("")
+            return
+        at = self._queued - len(self._queue)
+        self.compare.runs.say_queue(
+            f"● Run {at} of {self._queued} is under way: {METHODS[run.method].title}. "
+            "Stop ends it and those that wait."
+        )
+
+    def _go_on(self, state: RunState) -> None:
+        run = self._session.live_spec
+        if run is None:
+            return
+        self.bar.show_live(state, run)
+        self._stand_live(state, METHODS[run.method].answers)
+        if not self._session.runs:
+            self.steps.stand(NAMES.index(OVERVIEW), Standing("first run", OF_STATE[state.state]))
+            self.steps.stand(NAMES.index(REPORT), Standing("not complete yet", Sign.NOT_YET))
+
+    def _stand_live(self, state: RunState, answers: Answers) -> None:
+        """Say at its step how a run goes."""
+        sign, going = OF_STATE[state.state], words.state_word(state.state)
+        if self._comparing:
+            at = self._queued - len(self._queue)
+            self.steps.stand(NAMES.index(COMPARE), Standing(f"run {at} of {self._queued}", sign))
+        elif answers is Answers.DIAGNOSIS:
+            self.steps.stand(NAMES.index(COMPARE), Standing(going, sign))
+        if answers is Answers.EXAMPLES:
+            told = f"{going}, {words.number(state.found)}"
+            self.steps.stand(NAMES.index(EXAMPLES), Standing(told, sign))
+        elif answers is Answers.SHARE:
+            self.steps.stand(NAMES.index(SHARE), _share_standing(state))
+        elif answers is Answers.PROOF:
+            self.steps.stand(NAMES.index(PROOF), _proof_standing(state))
+        elif answers in ABOUT_GROUPS:
+            self.steps.stand(NAMES.index(GROUPS), _groups_standing(state))
+        elif answers is Answers.REPAIR:
+            self.steps.stand(NAMES.index(REPAIR), _repair_standing(state))
+
+    def _end(self, state: RunState) -> None:
+        if state.run_id:
+            self._queue_runs.append(state.run_id)
+        waited = len(self._queue)
+        if state.state == "stopped" or not state.run_id:
+            self._queue.clear()
+        self.said.emit(_ended(state, waited))
+        if not state.run_id:
+            # it ended before it could be written down as a run
+            self._banner.say("The run could not begin.", state.message)
+        if self._queue and self._worker is not None:
+            self._begin(self._worker, self._queue.popleft())
+            self._tell_queue()
+            return
+        if self._comparing:
+            self.compare.runs.choose(self._queue_runs)
+        self._queued, self._comparing = 0, False
+        self.compare.runs.say_queue("")
+        self.run_finished.emit()
+
+    def _tell(self) -> None:
+        """Say how every step stands."""
+        spec, runs = self._session.spec, self._session.runs
+        latest = runs[-1] if runs else None
+        stand = self.steps.stand
+        stand(
+            NAMES.index(OVERVIEW),
+            Standing(words.counted(len(runs), "run"), Sign.DONE)
+            if runs
+            else Standing("nothing run yet", Sign.NOT_YET),
+        )
+        rows = f"{words.number(spec.data.rows)} rows"
+        stand(NAMES.index(DATA), Standing(rows, Sign.DONE))
+        if not self.busy:
+            stand(NAMES.index(GROUPS), self._groups_stand())
+        stand(NAMES.index(LOG), Standing("runs and decisions"))
+        if self.asks_nobody:
+            self.bar.setVisible(self.busy)
+            stand(NAMES.index(OVERVIEW), Standing("no model asked", Sign.DONE))
+            stand(NAMES.index(REPORT), self.report.standing)
+            return
+        if self.busy:
+            return
+        self._stand_searches()
+        if latest is None:
+            stand(NAMES.index(REPORT), Standing("nothing to tell yet", Sign.NOT_YET))
+            self.bar.show_nothing("groups" if all_off(spec, Answers.EXAMPLES) else "examples")
+        else:
+            stand(NAMES.index(REPORT), self.report.standing)
+            self.bar.show_record(latest)
+
+    def _stand_searches(self) -> None:
+        """Say how the steps stand that runs fill."""
+        runs, stand = self._session.runs, self.steps.stand
+        examples = with_examples(runs)
+        if examples:
+            found = sum(run.found for run in examples)
+            last = examples[-1].state
+            short_word = {"stopped": "stopped"}.get(last, words.state_word(last))
+            told = Standing(f"{short_word}, {words.number(found)}", OF_STATE[last])
+        else:
+            told = Standing(self._lacking(Answers.EXAMPLES, "not run"), Sign.NOT_YET)
+        stand(NAMES.index(EXAMPLES), told)
+        telling = [run for run in runs if measured(run)]
+        stand(
+            NAMES.index(SHARE),
+            _share_standing(telling[-1], telling)
+            if telling
+            else Standing(self._lacking(Answers.SHARE, "not estimated"), Sign.NOT_YET),
+        )
+        stand(NAMES.index(PROOF), self._proof_stands())
+        stand(NAMES.index(REPAIR), self._repair_stands())
+        if len(examples) > 1:
+            compared = Standing(f"{words.counted(len(examples), 'run')}", Sign.DONE)
+        elif answering(runs, Answers.DIAGNOSIS):
+            compared = Standing("search checked", Sign.DONE)
+        else:
+            compared = Standing(self._lacking(Answers.EXAMPLES, "needs two runs"), Sign.NOT_YET)
+        stand(NAMES.index(COMPARE), compared)
+
+    def _lacking(self, kind: Answers, yet: str) -> str:
+        """Say of what no run has told how it stands: ``off`` where none can."""
+        return "off" if all_off(self._session.spec, kind) else yet
+
+    def _proof_stands(self) -> Standing:
+        """Say how the newest proof stands, or that there is none."""
+        proofs = answering(self._session.runs, Answers.PROOF)
+        if proofs:
+            return _proof_standing(proofs[-1])
+        return Standing("off" if off(self._session.spec) else "nothing proven", Sign.NOT_YET)
+
+    def _repair_stands(self) -> Standing:
+        """Say how the newest repair stands, or that there is none."""
+        made = answering(self._session.runs, Answers.REPAIR)
+        if not made:
+            return Standing("not run", Sign.NOT_YET)
+        if self.repair.outdated:
+            return Standing("out of date", Sign.OUTDATED)
+        return _repair_standing(made[-1])
+
+    def _groups_stand(self) -> Standing:
+        """Say how the newest run about groups stands; before any what the data show."""
+        runs = self._session.runs
+        found = answering(runs, Answers.GROUPS)
+        # rules are looked for first of all; other methods are there to be compared with
+        mined = [run for run in found if mined_of(run)]
+        about = mined or found or answering(runs, Answers.RATES)
+        return _groups_standing(about[-1]) if about else Standing("observed", Sign.DONE)
+
+
+def _groups_standing(run: Run) -> Standing:
+    """Say shortly what a run looked at, and how it stands."""
+    examined = sum(each.rule_sets for each in mined_of(run))
+    told = words.state_word(run.state)
+    if examined:
+        told = words.counted(examined, "rule set")
+    elif run.state == "done" and method_of(run).answers is Answers.RATES:
+        told = "measured"
+    return Standing(told, OF_STATE[run.state])
+
+
+def _repair_standing(run: Run) -> Standing:
+    """Say shortly what a repair came to, and how it stands."""
+    repair = mitigation_words.repair_of(run.figures)
+    told = words.state_word(run.state)
+    if run.state in ("running", "paused"):
+        told = mitigation_words.effort_text(run.figures) or told
+    elif repair is not None and not repair.retrains:
+        told = "rows to add"
+    elif repair is not None:
+        told = fall(run) or "nothing helped"
+    return Standing(told, OF_STATE[run.state])
+
+
+def _proof_standing(run: Run) -> Standing:
+    """Say shortly how much a run has proven, and how it stands."""
+    proven = figures.proven_of(run.figures)
+    if proven is not None:
+        alike, unlike, _left = figures.proven_fractions(proven)
+        told = "all proven" if proven.exact else f"{shown('alike', alike + unlike)} proven"
+    elif run.state == "done":
+        told = "not certified"
+    else:
+        told = words.state_word(run.state)
+    return Standing(told, OF_STATE[run.state])
+
+
+def _share_standing(run: Run, telling: Sequence[Run] = ()) -> Standing:
+    """Say shortly how common it is, by the run that tells most, and how ``run`` stands."""
+    first = next(iter(telling_share(telling or (run,))), None)
+    if first is None:
+        return Standing(words.state_word(run.state), OF_STATE[run.state])
+    digits = 2 if first.exhaustive else figures.digits_of(first.low, first.high)
+    kind = "exact" if first.exact else "estimated"
+    told = f"{figures.shown_percent(first.estimate, digits)}, {kind}"
+    return Standing(told, OF_STATE[run.state])
+
+
+def _ended(state: RunState, waited: int) -> str:
+    """Say for the status bar how a run ended."""
+    if not state.run_id:
+        return "The run could not begin."
+    if state.state == "done":
+        if METHODS[state.method].answers is Answers.EXAMPLES:
+            return f"The search is done: {words.number(state.found)} found."
+        return "The run is done."
+    ending = {
+        "stopped": "The run was stopped; what it found is kept.",
+        "failed": "The run failed; what it found is kept.",
+    }[state.state]
+    if waited and state.state == "stopped":
+        return f"{ending} {words.counted(waited, 'run').capitalize()} that waited did not begin."
+    return ending
+
+
+class _Hairline(QWidget):
+    """A quiet upright line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedWidth(1)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        QPainter(self).fillRect(self.rect(), QColor(theme.colours().line))

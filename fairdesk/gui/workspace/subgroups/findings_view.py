@@ -1,0 +1,406 @@
+"""Findings about groups: each in a sentence, and one of them looked into."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QComboBox,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from fairdesk.audit.catalogue.methods import METHODS, Answers, why_off
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.soon import Soon
+from fairdesk.gui.workspace.common.answering import Run, method_of, number_of
+from fairdesk.gui.workspace.common.run_page import RunPage
+from fairdesk.gui.workspace.common.statement import Statement
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.gui.workspace.subgroups.findings_list import (
+    Finding,
+    FindingsList,
+    findings_of,
+    matching,
+    score_text,
+)
+from fairdesk.gui.workspace.subgroups.other_methods import OtherMethods
+from fairdesk.gui.workspace.subgroups.rule_detail import RuleDetail
+from fairdesk.gui.workspace.subgroups.supports_view import SupportsView
+from fairdesk.results.events import Conditions, Figure, Mined
+from fairdesk.wording import groups as group_words
+from fairdesk.wording import words
+
+#: The method that finds rule sets.
+METHOD = "testsgd"
+#: In less width the finding stands below the list, not beside it.
+_BESIDE = 860
+#: How high the list is at least, and where it stands above the finding.
+_LIST, _LIST_ABOVE = 420, 330
+
+#: What findings about groups are, and what not.
+EXPLAINED = (
+    "A finding is a group that rules describe and that fares unlike all others: estimated from "
+    "people of the data who were moved a little. It is no proof, and does not say why: people in a "
+    "group may differ in more than what is protected."
+)
+#: The same of texts.
+EXPLAINED_TEXTS = (
+    "A finding is a set of terms with which sentences fare unlike with others: estimated from "
+    "sentences of the data in which a term was put in the place of another."
+)
+
+
+def mines(run: Run) -> bool:
+    """Tell whether a run looks for rule sets."""
+    return method_of(run).key == METHOD
+
+
+def mined_of(run: Run) -> tuple[Mined, ...]:
+    """Give what a run did, an entry per outcome."""
+    return tuple(each for each in run.figures if isinstance(each, Mined))
+
+
+def off(spec: AuditSpec) -> str:
+    """Say why groups cannot be looked for here; empty where they can."""
+    if not spec.domain.grouping and not spec.domain.texts.size:
+        return "No attribute is protected, so that there are no groups of people to compare."
+    return why_off(METHODS[METHOD], spec.model, spec.domain)
+
+
+class FindingsView(RunPage):
+    """Findings about groups.
+
+    Signals
+    -------
+    find_groups
+        A run that looks for groups is wanted.
+    again : int, float
+        That of this run is wanted again with this least support.
+    compare : str
+        A run of another method is wanted.
+    """
+
+    find_groups = Signal()
+    again = Signal(int, float)
+    compare = Signal(str)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, mines, "Run whose findings are shown")
+        self._findings: tuple[Finding, ...] = ()
+        self._figures: tuple[Figure, ...] = ()
+        self._latest: tuple[Finding, ...] = ()
+        self._read = False
+        self._headline = Statement()
+        self._explained = parts.quiet()
+        self._chip = QPushButton()
+        self._chip.clicked.connect(self._show_newer)
+        self._chip.hide()
+        self._none = parts.Words()
+        self.list = FindingsList()
+        self.list.setMinimumHeight(_LIST_ABOVE)
+        self.detail = RuleDetail(session)
+        self.list.chosen.connect(self._show_detail)
+        self.list.touched.connect(self._touch)
+        self.list.opened.connect(self.detail.people.table.setFocus)
+        self.detail.left.connect(self.list.setFocus)
+        self.detail.wanted.connect(self._show_rule)
+        shortcut(self.list, "T", self.detail.chart.toggle_table)
+        self.supports = SupportsView(session)
+        self.supports.again.connect(self._ask_again)
+        self.others = OtherMethods(session)
+        self.others.wanted.connect(self.compare)
+        self._area = parts.scrolled(self._make_full())
+        self._stack_up(self._make_empty(), self._area)
+        session.runs_changed.connect(self._show)
+        self._redraw = Soon(self, self._show_others)
+        session.live_changed.connect(lambda _state: self._redraw.ask())
+        self.runs.take_runs()
+
+    def open_run(self, number: int) -> None:
+        """Show a run by its number; of another method where it stands."""
+        super().open_run(number)
+        run = next((each for each in self._session.runs if each.id == number), None)
+        if run is not None and not mines(run):
+            self._area.ensureWidgetVisible(self.others)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Put the finding below the list where both do not fit beside each other."""
+        super().resizeEvent(event)
+        beside = event.size().width() >= _BESIDE
+        self._both.setDirection(
+            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        )
+        self._left.setMaximumHeight(16_777_215 if beside else _LIST_ABOVE + 90)
+        self.list.setMinimumHeight(_LIST if beside else _LIST_ABOVE)
+
+    # Parts
+
+    def _make_empty(self) -> QWidget:
+        many, spec = self._session.many, self._session.spec
+        reason = off(spec)
+        button = QPushButton("&Find groups")
+        button.clicked.connect(self.find_groups)
+        names = words.listed([each.name for each in spec.domain.grouping])
+        return parts.empty_page(
+            "No groups looked for yet",
+            f"Individual comparisons ask about one {spec.person} at a time. A group may fare worse "
+            f"than all others all the same: {many} described by {names or 'protected attributes'}, "
+            "alone or together. Every rule that describes enough of them will be tried here, and "
+            "those that fare most unlike all others told in a sentence each.",
+            parts.why_not(button, (reason,)),
+            button,
+        )
+
+    def _make_full(self) -> QWidget:
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(theme.WIDE, theme.GAP, theme.WIDE, theme.WIDE)
+        column.setSpacing(theme.GAP)
+        head = QHBoxLayout()
+        head.setSpacing(theme.NEAR)
+        head.addWidget(self._standing, 1)
+        head.addWidget(self.runs, 0, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(head)
+        column.addWidget(self._banner)
+        column.addWidget(self._headline)
+        column.addWidget(self._explained)
+        self._start = QPushButton("&Find groups")
+        self._start.clicked.connect(self.find_groups)
+        column.addWidget(self._start, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self._none)
+        self._left = QWidget()
+        left = QVBoxLayout(self._left)
+        left.setContentsMargins(0, 0, 0, 0)
+        left.setSpacing(theme.NEAR)
+        left.addLayout(self._make_filters())
+        left.addWidget(self._chip)
+        left.addWidget(self.list, 1)
+        self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._both.setSpacing(theme.WIDE)
+        self._both.addWidget(self._left, 4)
+        self._both.addWidget(self.detail, 6)
+        column.addLayout(self._both)
+        column.addSpacing(theme.NEAR)
+        column.addWidget(self.supports)
+        column.addSpacing(theme.NEAR)
+        column.addWidget(self.others)
+        column.addStretch(1)
+        return inside
+
+    def _make_filters(self) -> QVBoxLayout:
+        self._search = QLineEdit()
+        self._search.setPlaceholderText("Search the rules")
+        self._search.setClearButtonEnabled(True)
+        self._search.setAccessibleName("Search the rules of the findings")
+        self._search.textChanged.connect(lambda _text: self._filter())
+        self._attribute = parts.bounded(QComboBox())
+        self._attribute.setAccessibleName("Attribute that a rule speaks of")
+        self._outcome = parts.bounded(QComboBox())
+        self._outcome.setAccessibleName("Decision that is counted")
+        for combo in (self._attribute, self._outcome):
+            combo.currentIndexChanged.connect(lambda _index: self._filter())
+            parts.calm(combo)
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        row.addWidget(self._attribute, 1)
+        row.addWidget(self._outcome, 1)
+        column = QVBoxLayout()
+        column.setSpacing(theme.TIGHT)
+        column.addWidget(self._search)
+        column.addLayout(row)
+        return column
+
+    # What happens
+
+    def _take(self, run: Run) -> None:
+        if self._told is None or number_of(self._told) != number_of(run):
+            self._read = False
+        super()._take(run)
+
+    def _touch(self) -> None:
+        """Remember that the auditor reads: nothing moves under their eyes from now on."""
+        live = self._session.live
+        self._read = (
+            live is not None and self._told is not None and live.run_id == number_of(self._told)
+        )
+
+    def _show(self) -> None:
+        """Show the figures as they stand."""
+        self._show_others()
+        if not self.isVisible():
+            return
+        shown = self._told is not None
+        for widget in (self._standing, self._headline, self._left, self.detail, self.supports):
+            widget.setVisible(shown)
+        self._start.setVisible(not shown)
+        self._start.setEnabled(not off(self._session.spec))
+        self._none.setVisible(False)
+        super()._show()
+
+    def _show_run(self, run: Run) -> None:
+        mined = mined_of(run)
+        texts = any(each.texts for each in mined)
+        self._explained.setText(EXPLAINED_TEXTS if texts else EXPLAINED)
+        self._list_choices(mined)
+        if run.figures is not self._figures:
+            self._figures = run.figures
+            self._latest = findings_of(self._session.spec, run.figures)
+        found = self._latest
+        going = run.state in ("running", "paused")
+        if self._read and self._findings and found != self._findings:
+            self._chip.setText(f"● {words.counted(len(found), 'finding')} now: show them")
+            self._chip.show()
+        else:
+            self._show_findings(found)
+        self._say(run)
+        any_found = bool(self._findings)
+        self._left.setVisible(any_found)
+        self.detail.setVisible(any_found)
+        self._none.setVisible(not any_found and not going)
+        self._none.setText(_nothing(mined))
+        told = next((each for each in mined if each.outcome == self._chosen_outcome(mined)), None)
+        self.supports.setVisible(told is not None and not going)
+        if told is not None and not going:
+            self.supports.show_mined(told, idle=self._session.live is None)
+
+    def _show_newer(self) -> None:
+        self._show_findings(self._latest)
+        self._read = False
+        self._show()
+
+    def _show_findings(self, found: tuple[Finding, ...]) -> None:
+        self._chip.hide()
+        self._findings = found
+        self._filter()
+
+    def _filter(self) -> None:
+        """List what is asked for."""
+        outcome = self._outcome.currentData()
+        wanted = matching(
+            self._findings,
+            self._search.text().strip(),
+            self._attribute.currentData() or "",
+            outcome if self._outcome.count() > 1 else None,
+        )
+        self.list.show_findings(wanted)
+        if (finding := self.list.finding) is not None and finding != self.detail.finding:
+            self._show_detail(finding)
+
+    def _list_choices(self, mined: tuple[Mined, ...]) -> None:
+        """Offer the attributes and outcomes that there are."""
+        attributes = tuple(dict.fromkeys(name for each in mined for name in each.attributes))
+        outcomes = tuple(each.outcome for each in mined)
+        for combo, first, entries in (
+            (self._attribute, "Any attribute", [(name, name) for name in attributes]),
+            (self._outcome, "Any decision", [(_outcome_text(each), each) for each in outcomes]),
+        ):
+            wanted = [(first, None), *entries]
+            if wanted != [(combo.itemText(i), combo.itemData(i)) for i in range(combo.count())]:
+                kept = combo.currentData()
+                with QSignalBlocker(combo):
+                    combo.clear()
+                    for text, data in wanted:
+                        combo.addItem(text, data)
+                    combo.setCurrentIndex(max(combo.findData(kept), 0) if kept is not None else 0)
+        self._attribute.setVisible(len(attributes) > 1)
+        self._outcome.setVisible(len(outcomes) > 1)
+
+    def _chosen_outcome(self, mined: tuple[Mined, ...]) -> str:
+        chosen = self._outcome.currentData()
+        outcomes = [each.outcome for each in mined]
+        return chosen if chosen in outcomes else next(iter(outcomes), "")
+
+    def _show_detail(self, finding: Finding) -> None:
+        self.detail.show_finding(finding, self._known(finding.rule_set.outcome))
+
+    def _known(self, outcome: str) -> frozenset[Conditions]:
+        return frozenset(
+            one.rule_set.conditions
+            for each in self._findings
+            for one in (each, *each.variants)
+            if one.rule_set.outcome == outcome
+        )
+
+    def _show_rule(self, conditions: Conditions) -> None:
+        """Look at another rule of the same outcome, where it is a finding."""
+        finding = self.detail.finding
+        if finding is None:
+            return
+        key = (finding.rule_set.outcome, conditions)
+        if conditions in self._known(key[0]) and not self.list.select(key):
+            for widget in (self._search, self._attribute, self._outcome):
+                with QSignalBlocker(widget):
+                    if isinstance(widget, QLineEdit):
+                        widget.clear()
+                    else:
+                        widget.setCurrentIndex(0)
+            self._filter()
+            self.list.select(key)
+
+    def _ask_again(self, theta: float) -> None:
+        if self._told is not None:
+            self.again.emit(number_of(self._told), theta)
+
+    def _show_others(self) -> None:
+        """Show what other methods found, and whether there is anything to show at all."""
+        live = self._session.live
+        runs: list[Run] = [*self._session.runs]
+        if live is not None and live.run_id:
+            runs.append(live)
+        about = [run for run in runs if method_of(run).answers is Answers.GROUPS]
+        self._stack.setCurrentIndex(1 if about or self._told is not None else 0)
+        if self.isVisible():
+            self.others.show_runs(about, idle=live is None)
+
+    def _say(self, run: Run) -> None:
+        """Say how the run stands, and what came of it, the number first."""
+        self._say_standing(run, f"{words.number(run.queries)} rows sent to the model, ")
+        if run.state == "failed":
+            again = (("Find groups again", self.find_groups.emit),)
+            self._banner.say("The run failed; what it found is kept.", run.message, again)
+        else:
+            self._banner.clear()
+        mined = mined_of(run)
+        chosen = self._chosen_outcome(mined)
+        first = next((each for each in mined if each.outcome == chosen), None)
+        if first is None:
+            going = run.state in ("running", "paused")
+            self._headline.say(
+                "…" if going else "□ Nothing found",
+                "No group is known yet." if going else "The run ended before any group was known.",
+                run.message if run.state == "done" else "",
+            )
+            return
+        told = group_words.mined_sentence(self._session.spec, first)
+        best = next((each for each in self._findings if each.mined.outcome == chosen), None)
+        so_far = " so far" if run.state in ("running", "paused") else ""
+        self._headline.say(
+            "▨ Estimated",
+            f"{score_text(chosen, best.rule_set.score)} is the greatest difference{so_far}: "
+            f"{best.sentence}."
+            if best is not None
+            else told,
+            "\n".join((*((told,) if best is not None else ()), *first.notes)),
+        )
+
+
+def _outcome_text(outcome: str) -> str:
+    return f"“{outcome}”" if outcome else "Mean score"
+
+
+def _nothing(mined: tuple[Mined, ...]) -> str:
+    """Say why no rule set is listed."""
+    if not mined:
+        return ""
+    least = f"{100 * mined[0].theta:g}{words.NBSP}%"
+    return (
+        f"No group that rules describe holds at least {least} of the rows. Ask for a smaller least "
+        "support below, or protect attributes with larger groups."
+    )

@@ -1,0 +1,229 @@
+"""The rules around a finding: broader and narrower ones, and which part of its rule carries it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyleOptionViewItem,
+    QTableWidget,
+    QTableWidgetItem,
+)
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.gui.kit import theme, tips
+from fairdesk.gui.kit.parts import Padded
+from fairdesk.gui.workspace.subgroups.findings_list import rate_text, score_text
+from fairdesk.results.events import Conditions, RuleSet, Variant
+from fairdesk.wording import words
+from fairdesk.wording.rules import rule_phrase
+
+_SHARE = Qt.ItemDataRole.UserRole
+_HEADER = ("Rule", "Difference", "In the group", "Of rows")
+_NAMES = {"broader": "↑ Broader", "this": "● This one", "narrower": "↓ Narrower"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A rule set of the lattice.
+
+    Attributes
+    ----------
+    kind : str
+        How it stands to the finding in the middle.
+    text : str
+        What it says, told from that one.
+    whole : str
+        Its whole rule.
+    conditions : Conditions
+        The same as measured.
+    score, phi_in, support : float
+        As measured.
+    """
+
+    kind: Literal["broader", "this", "narrower"]
+    text: str
+    whole: str
+    conditions: Conditions
+    score: float
+    phi_in: float
+    support: float
+
+
+def change_text(spec: AuditSpec, old: Conditions, new: Conditions) -> str:
+    """Say what tells a rule from another: ``without age 40 and over``, ``race = Black``."""
+    before = {each.attribute: each for each in old}
+    after = {each.attribute: each for each in new}
+    gone = tuple(each for name, each in before.items() if name not in after)
+    other = tuple(each for name, each in after.items() if before.get(name) != each)
+    told = [f"without {rule_phrase(spec, gone)}"] if gone else []
+    told += [rule_phrase(spec, other)] if other else []
+    return "; ".join(told) or rule_phrase(spec, new)
+
+
+def steps_of(spec: AuditSpec, rule_set: RuleSet) -> tuple[Step, ...]:
+    """Give the lattice around a rule set from the most general on."""
+
+    def step(kind: Literal["broader", "this", "narrower"], each: RuleSet | Variant) -> Step:
+        whole = rule_phrase(spec, each.conditions)
+        told = change_text(spec, rule_set.conditions, each.conditions)
+        text = whole if kind == "this" else told
+        return Step(kind, text, whole, each.conditions, each.score, each.phi_in, each.support)
+
+    return (
+        *(step("broader", each) for each in rule_set.broader),
+        step("this", rule_set),
+        *(step("narrower", each) for each in rule_set.narrower),
+    )
+
+
+def carried(spec: AuditSpec, rule_set: RuleSet) -> str:
+    """Say which part of a rule its difference hangs on; empty where that is not known."""
+    if len(rule_set.conditions) < 2:
+        return ""
+    left = {}
+    for each in rule_set.broader:
+        gone = [one for one in rule_set.conditions if one not in each.conditions]
+        names = {one.attribute for one in each.conditions}
+        if len(gone) == 1 and gone[0].attribute not in names:
+            left[gone[0]] = each.score
+    if not left:
+        return ""
+    ranked = sorted(left, key=lambda part: left[part])
+    outcome = rule_set.outcome
+    first = ranked[0]
+    lost = rule_set.score - left[first]
+    part = rule_phrase(spec, (first,))
+    rest = score_text(outcome, left[first])
+    whole = score_text(outcome, rule_set.score)
+    if lost < 0.1 * rule_set.score:
+        return f"No part carries it alone: without {part} the difference is still {rest}."
+    told = f"It hangs most on {part}: without that the difference is {rest} instead of {whole}."
+    if len(ranked) > 1:
+        last = rule_phrase(spec, (ranked[-1],))
+        told += f" Without {last} it is {score_text(outcome, left[ranked[-1]])}."
+    return told
+
+
+class LatticeView(QTableWidget):
+    """The lattice as rows, the most general at the top, each difference as a bar.
+
+    Signals
+    -------
+    chosen : tuple[Condition, ...]
+        A rule is to be looked at.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__(0, len(_HEADER) + 1)
+        self._steps: tuple[Step, ...] = ()
+        self.setAccessibleName("Broader and narrower rules")
+        self.setAccessibleDescription("Enter or a click shows that rule, where it is a finding.")
+        self.setHorizontalHeaderLabels(["", *_HEADER])
+        self.verticalHeader().hide()
+        self.setShowGrid(False)
+        self.setWordWrap(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setTabKeyNavigation(False)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for place in (0, 3, 4):
+            self.setItemDelegateForColumn(place, Padded(self))
+        self.setItemDelegateForColumn(2, _Bar(self))
+        head = self.horizontalHeader()
+        head.setHighlightSections(False)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for place in (2, 3, 4):
+            if (title := self.horizontalHeaderItem(place)) is not None:
+                title.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.cellClicked.connect(lambda row, _column: self._open(row))
+        self.cellActivated.connect(lambda row, _column: self._open(row))
+
+    def show_lattice(
+        self, outcome: str, steps: tuple[Step, ...], known: frozenset[Conditions]
+    ) -> None:
+        """Show another lattice; ``known`` are the rules that can be looked at."""
+        self._steps = steps
+        self.setUpdatesEnabled(False)
+        most = max((each.score for each in steps), default=0.0) or 1.0
+        self.setRowCount(len(steps))
+        for row, each in enumerate(steps):
+            opens = each.conditions in known and each.kind != "this"
+            texts = (
+                _NAMES[each.kind],
+                each.text,
+                score_text(outcome, each.score),
+                rate_text(outcome, each.phi_in),
+                words.percent(each.support, 1.0),
+            )
+            for place, text in enumerate(texts):
+                item = QTableWidgetItem(text)
+                item.setToolTip(tips.plain(each.whole))
+                side = Qt.AlignmentFlag.AlignRight if place > 1 else Qt.AlignmentFlag.AlignLeft
+                item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+                item.setFont(theme.scaled(self.font(), 1.0, strong=each.kind == "this"))
+                if not opens and each.kind != "this":
+                    item.setData(
+                        Qt.ItemDataRole.AccessibleTextRole, f"{text}, not among the findings"
+                    )
+                if opens and place == 1:
+                    item.setForeground(QColor(theme.colours().accent))
+                self.setItem(row, place, item)
+            bar = self.item(row, 2)
+            if bar is not None:
+                bar.setData(_SHARE, each.score / most)
+        self.clearSelection()
+        self._fit()
+        self.setUpdatesEnabled(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Break the words anew."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _open(self, row: int) -> None:
+        if row < len(self._steps) and self._steps[row].kind != "this":
+            self.chosen.emit(self._steps[row].conditions)
+
+    def _fit(self) -> None:
+        head = self.horizontalHeader()
+        for place in (0, 2, 3, 4):
+            wide = max(self.sizeHintForColumn(place), head.sectionSizeHint(place))
+            head.resizeSection(place, wide + theme.NEAR)
+        self.resizeRowsToContents()
+        for row in range(self.rowCount()):
+            self.setRowHeight(row, self.rowHeight(row) + theme.TIGHT)
+        edges = 2 * self.frameWidth() + 2
+        self.setFixedHeight(self.verticalHeader().length() + head.sizeHint().height() + edges)
+
+
+class _Bar(Padded):
+    """A number with a bar below it, as long as it is large."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        rect = QRectF(option.rect).adjusted(theme.NEAR, 0, -theme.NEAR, -3)
+        super().paint(painter, option, index)
+        share = float(index.data(_SHARE) or 0.0)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        wide = rect.width() * min(share, 1.0)
+        painter.fillRect(
+            QRectF(rect.right() - wide, rect.bottom() - 3, wide, 3), QColor(theme.colours().unlike)
+        )
+        painter.restore()

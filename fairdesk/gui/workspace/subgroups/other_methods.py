@@ -1,0 +1,214 @@
+"""What other methods find about groups on the same model: the baselines, beside TestSGD."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from fairdesk.audit.catalogue.methods import METHODS, why_off
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.common.answering import Run, gaps, method_of, number_of
+from fairdesk.gui.workspace.common.short_table import short_table
+from fairdesk.gui.workspace.common.statement import Statement
+from fairdesk.gui.workspace.common.steps import OF_STATE
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.results.events import GroupGap, LinearGroup
+from fairdesk.wording import groups as group_words
+from fairdesk.wording import words
+
+#: The baselines, in the order in which they are told.
+BASELINES = ("themis-groups", "fairfictplay")
+#: So many sets of attributes, and weights, are listed.
+_MOST_SETS, _MOST_WEIGHTS = 30, 16
+_GAP_HEADER = ("Protected attributes", "Fares best", "Fares worst", "Apart")
+_EXPLAINED = (
+    "Earlier methods, on the same model, to be compared with: THEMIS knows groups of single values "
+    "only, among invented people; a linear subgroup is described by weights and not by a rule."
+)
+
+
+def gap_rows(spec: AuditSpec, told: Sequence[GroupGap]) -> list[tuple[str, ...]]:
+    """Write a row per set of protected attributes, the greatest gap first."""
+    attributes = {each.name: each for each in (*spec.domain.attributes, *spec.domain.unseen)}
+
+    def group(names: Sequence[str], codes: Sequence[float], rate: float) -> str:
+        values = [attributes[name].text(code) for name, code in zip(names, codes, strict=True)]
+        return f"{', '.join(values)}: {words.percent(rate, 1.0)}"
+
+    return [
+        (
+            words.listed(each.attributes),
+            group(each.attributes, each.best, each.best_rate),
+            group(each.attributes, each.worst, each.worst_rate),
+            f"{100 * each.gap:.1f} points ({100 * each.low:.1f} to {100 * each.high:.1f})",
+        )
+        for each in sorted(told, key=lambda gap: -gap.gap)
+    ]
+
+
+class OtherMethods(QWidget):
+    """The newest run of each baseline.
+
+    Signals
+    -------
+    wanted : str
+        A run of this method is wanted.
+    """
+
+    wanted = Signal(str)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._told: dict[str, tuple[int, str, int]] = {}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.GAP)
+        column.addWidget(parts.heading("What other methods find"))
+        column.addWidget(parts.quiet(_EXPLAINED))
+        self._bodies = {method: QVBoxLayout() for method in BASELINES}
+        self._buttons: dict[str, QPushButton] = {}
+        for method, body in self._bodies.items():
+            body.setSpacing(theme.NEAR)
+            column.addLayout(body)
+            self._buttons[method] = self._make_button(method)
+            row = QHBoxLayout()
+            row.addWidget(self._buttons[method])
+            row.addStretch(1)
+            column.addLayout(row)
+
+    def show_runs(self, runs: Sequence[Run], *, idle: bool) -> None:
+        """Show the newest run of each; ``idle`` when another could begin."""
+        for method in BASELINES:
+            run = next((each for each in reversed(runs) if method_of(each).key == method), None)
+            self._buttons[method].setEnabled(idle and not self._why_off(method))
+            told = (number_of(run), run.state, len(run.figures)) if run is not None else None
+            if run is None or told is None or self._told.get(method) == told:
+                continue
+            self._told[method] = told
+            parts.clear(self._bodies[method])
+            for widget in self._made(method, run):
+                self._bodies[method].addWidget(widget)
+            self._buttons[method].setText(f"{METHODS[method].title} again")
+
+    def _make_button(self, method: str) -> QPushButton:
+        button = QPushButton(f"Try {METHODS[method].title}")
+        button.clicked.connect(partial(self.wanted.emit, method))
+        button.setToolTip(self._why_off(method) or METHODS[method].sentence)
+        button.setAccessibleDescription(button.toolTip())
+        return button
+
+    def _why_off(self, method: str) -> str:
+        spec = self._session.spec
+        return why_off(METHODS[method], spec.model, spec.domain)
+
+    def _made(self, method: str, run: Run) -> list[QWidget]:
+        standing = (
+            f"{OF_STATE[run.state].value} {METHODS[method].title}, {words.state_word(run.state)}: "
+            f"{words.number(run.queries)} rows sent to the model, {words.duration(run.elapsed)}. "
+            f"{run.message}"
+        )
+        made: list[QWidget] = [parts.quiet(standing.strip())]
+        told = gaps(run)
+        if told:
+            rows = gap_rows(self._session.spec, told)
+            made.append(
+                short_table(
+                    "THEMIS group scores", _GAP_HEADER, rows[:_MOST_SETS], right=(3,), wide=1
+                )
+            )
+            if len(rows) > _MOST_SETS:
+                rest = words.number(len(rows) - _MOST_SETS)
+                made.append(parts.quiet(f"{rest} more sets with smaller gaps are left out here."))
+        linear = [each for each in run.figures if isinstance(each, LinearGroup)]
+        if linear:
+            first, *others = linear
+            made += self._subgroup(first)
+            if others:
+                fold = parts.Fold(f"And {words.counted(len(others), 'other subgroup')}")
+                for each in others:
+                    for widget in self._subgroup(each):
+                        fold.body.addWidget(widget)
+                made.append(fold)
+        if len(made) == 1 and run.state in ("running", "paused"):
+            made.append(parts.Words("Nothing is measured yet."))
+        return made
+
+    def _subgroup(self, group: LinearGroup) -> tuple[QWidget, QWidget]:
+        """Make what tells of a subgroup: its sentence, and its weights."""
+        said = Statement()
+        said.say(
+            "▨ Estimated, among people held out",
+            group_words.linear_sentence(self._session.spec, group),
+        )
+        return said, Weights(group)
+
+
+class Weights(QWidget):
+    """The weights of a linear subgroup as bars to the left and right of nought."""
+
+    def __init__(self, group: LinearGroup) -> None:
+        super().__init__()
+        ranked = sorted(
+            zip(group.features, group.weights, strict=True), key=lambda each: -abs(each[1])
+        )
+        self._left_out = len(ranked) - _MOST_WEIGHTS
+        self._weights = tuple(ranked[:_MOST_WEIGHTS])
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Weights of the subgroup")
+        self.setAccessibleDescription(
+            "; ".join(f"{name}: {weight:+.2f}" for name, weight in self._weights)
+        )
+
+    @property
+    def weights(self) -> tuple[tuple[str, float], ...]:
+        """What is drawn, the heaviest first."""
+        return self._weights
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Ask for a line per weight."""
+        lines = len(self._weights) + (1 if self._left_out > 0 else 0)
+        return QSize(420, lines * self._line())
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Stay readable."""
+        return QSize(240, self.sizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw the bars."""
+        colours = theme.colours()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        metrics = self.fontMetrics()
+        ink = self.palette().color(QPalette.ColorRole.WindowText)
+        most = max((abs(weight) for _name, weight in self._weights), default=0.0) or 1.0
+        names = min(0.4 * self.width(), 320.0)
+        number = metrics.horizontalAdvance("+00.00") + theme.NEAR
+        half = (self.width() - names - number) / 2
+        middle = names + half
+        bottom = len(self._weights) * self._line()
+        painter.setPen(QPen(QColor(colours.line), 1))
+        painter.drawLine(round(middle), 0, round(middle), bottom)
+        for place, (name, weight) in enumerate(self._weights):
+            top = place * self._line()
+            baseline = top + metrics.ascent() + 3
+            painter.setPen(ink)
+            label = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, round(names - theme.GAP))
+            painter.drawText(0, baseline, label)
+            text = f"{weight:+.2f}".replace("-", "−")
+            painter.drawText(self.width() - metrics.horizontalAdvance(text), baseline, text)
+            wide = half * abs(weight) / most
+            left = middle if weight >= 0 else middle - wide
+            painter.fillRect(QRectF(left, top + 4, wide, self._line() - 8), QColor(colours.bar))
+        if self._left_out > 0:
+            painter.setPen(QColor(colours.quiet))
+            text = f"{words.counted(self._left_out, 'smaller weight')} left out here"
+            painter.drawText(0, bottom + metrics.ascent() + 3, text)
+
+    def _line(self) -> int:
+        return self.fontMetrics().height() + 6

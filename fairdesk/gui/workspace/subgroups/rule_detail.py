@@ -1,0 +1,110 @@
+"""One finding, looked into: its rates, the rules around it, and the people inside."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.workspace.common.people_inside import PeopleInside
+from fairdesk.gui.workspace.common.report_link import report_link
+from fairdesk.gui.workspace.common.statement import Statement
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.gui.workspace.subgroups.findings_list import Finding
+from fairdesk.gui.workspace.subgroups.lattice_view import LatticeView, carried, steps_of
+from fairdesk.gui.workspace.subgroups.rates_chart import RatesChart, rates_of
+from fairdesk.results.events import Conditions
+from fairdesk.wording import groups as group_words
+
+_KEY = "Filled: samples asked of the model, an estimate. Hollow: the data as they are, untouched."
+_LATTICE = (
+    "Rules one step more general and more specific, those with the greatest differences. "
+    "A rule that is a finding too is shown at a click."
+)
+
+
+class RuleDetail(QWidget):
+    """What is known of a finding, as high as it has to be: the page scrolls.
+
+    Signals
+    -------
+    wanted : tuple[Condition, ...]
+        Another rule is to be looked at.
+    left
+        The keyboard is to go back to the findings.
+    """
+
+    wanted = Signal(object)
+    left = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._shown: Finding | None = None
+        self._statement = Statement()
+        self.chart = RatesChart()
+        self.chart.tools.addWidget(
+            parts.Words("In the group and outside it", strong=True, wrap=False)
+        )
+        self.chart.said.connect(session.said)
+        self.chart.failed.connect(session.failed)
+        self._key = parts.quiet()
+        self._carried = parts.Words()
+        self._carried.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.lattice = LatticeView()
+        self.lattice.chosen.connect(self.wanted)
+        self._around = (parts.heading("Which part carries it"), parts.quiet(_LATTICE))
+        self.people = PeopleInside(session)
+        self._people_title = parts.heading("The people inside")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.GAP)
+        column.addWidget(self._statement)
+        column.addWidget(self.chart)
+        column.addWidget(self._key)
+        link = report_link(session, lambda: ("subtle",))
+        column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addSpacing(theme.NEAR)
+        column.addWidget(self._around[0])
+        column.addWidget(self._carried)
+        column.addWidget(self.lattice)
+        column.addWidget(self._around[1])
+        column.addSpacing(theme.NEAR)
+        column.addWidget(self._people_title)
+        column.addWidget(self.people)
+        column.addStretch(1)
+        shortcut(self, "Escape", self.left.emit)
+
+    @property
+    def finding(self) -> Finding | None:
+        """What is shown."""
+        return self._shown
+
+    def show_finding(self, finding: Finding, known: frozenset[Conditions]) -> None:
+        """Show another finding; ``known`` are the rules that can be looked at."""
+        self._shown = finding
+        spec, rule_set = self._session.spec, finding.rule_set
+        self._statement.say(
+            "▨ Estimated",
+            finding.sentence,
+            group_words.evidence_sentence(spec, rule_set, finding.mined),
+        )
+        self._key.setText(f"{_KEY} {group_words.margin_sentence(rule_set)}")
+        self.chart.draw(rates_of(rule_set, self._session.many))
+        told = carried(spec, rule_set)
+        self._carried.setText(told)
+        self._carried.setVisible(bool(told))
+        steps = steps_of(spec, rule_set)
+        around = len(steps) > 1
+        self.lattice.show_lattice(rule_set.outcome, steps, known)
+        for widget in (*self._around, self.lattice):
+            widget.setVisible(around)
+        grouping = {each.name for each in spec.domain.grouping}
+        of_people = all(
+            each.attribute in grouping and not each.term for each in rule_set.conditions
+        )
+        self._people_title.setVisible(of_people)
+        self.people.setVisible(of_people)
+        if of_people:
+            self.people.show_people(rule_set.conditions)

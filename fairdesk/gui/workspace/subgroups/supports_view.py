@@ -1,0 +1,134 @@
+"""How findings change with the least support: fewer people make more rules, and rarer ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.gui.charts.chart import Drawing, Line, LineChart, Mark
+from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.gui.workspace.subgroups.findings_list import score_text
+from fairdesk.results.events import Mined, Support
+from fairdesk.wording import words
+from fairdesk.wording.rules import rule_phrase
+
+#: Least supports that are offered.
+_LOWER = (0.02, 0.01, 0.005, 0.002, 0.001)
+_EXPLAINED = (
+    "A group is looked at when at least this share of the rows is in it. With a smaller one more "
+    "and smaller groups come in, and more of what is found is chance; the corrections grow with "
+    "their number."
+)
+
+
+def drawing_of(mined: Mined) -> Drawing:
+    """Draw the highest score by the support asked for."""
+    told = [each for each in mined.sweep if each.rule_sets]
+    theta = np.array([100 * each.theta for each in told])
+    factor = 100.0 if mined.outcome else 1.0
+    score = np.array([factor * each.score for each in told])
+    line = Line("highest", theta, score, "unlike", mark=Mark.POINTS)
+    return Drawing(
+        title="The greatest difference by the least support",
+        x_title=f"least support,{words.NBSP}%",
+        y_title="greatest difference",
+        lines=(line,) if len(told) > 1 else (),
+        x_digits=1,
+        y_digits=1 if mined.outcome else 3,
+        y_unit=f"{words.NBSP}points" if mined.outcome else "",
+    )
+
+
+def support_rows(spec: AuditSpec, outcome: str, sweep: Sequence[Support]) -> list[tuple[Cell, ...]]:
+    """Write a row per least support."""
+    return [
+        (
+            Cell(rule_phrase(spec, each.conditions) if each.rule_sets else "–", -place),
+            Cell(f"{100 * each.theta:g}{words.NBSP}%", each.theta),
+            Cell(words.number(each.rule_sets), each.rule_sets),
+            Cell(score_text(outcome, each.score) if each.rule_sets else "–", each.score),
+        )
+        for place, each in enumerate(sweep)
+    ]
+
+
+class SupportsView(QWidget):
+    """The sweep over the least support, and a way to ask for a smaller one.
+
+    Signals
+    -------
+    again : float
+        Findings with this least support are wanted.
+    """
+
+    again = Signal(float)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._mined: Mined | None = None
+        # made when it is needed: a chart takes a tenth of a second, and most audits have no sweep
+        self.chart: LineChart | None = None
+        self.table = RuleTable(
+            "Findings by the least support",
+            ("Greatest difference", "Least support", "Rule sets", "Difference"),
+        )
+        self._lower = QComboBox()
+        self._lower.setAccessibleName("Another least support")
+        self._lower.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        parts.calm(self._lower)
+        self._button = QPushButton("Find groups a&gain with")
+        self._button.clicked.connect(self._press)
+        row = QHBoxLayout()
+        row.setSpacing(theme.NEAR)
+        row.addWidget(self._button)
+        row.addWidget(self._lower)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.GAP)
+        column.addWidget(parts.heading("How findings change with the least support"))
+        column.addWidget(parts.quiet(_EXPLAINED))
+        self._above = QVBoxLayout()
+        column.addLayout(self._above)
+        column.addWidget(self.table)
+        column.addLayout(row)
+
+    def show_mined(self, mined: Mined, *, idle: bool) -> None:
+        """Show what a run found by the support asked for; ``idle`` when another could begin."""
+        self._button.setEnabled(idle)
+        if mined == self._mined:
+            return
+        self._mined = mined
+        drawing = drawing_of(mined)
+        if self.chart is not None:
+            self.chart.setVisible(not drawing.empty)
+        if not drawing.empty:
+            self._shown_chart().draw(drawing)
+        rows = support_rows(self._session.spec, mined.outcome, mined.sweep)
+        self.table.setVisible(bool(rows))
+        self.table.show_rows(rows)
+        self._lower.clear()
+        of = "texts" if mined.texts else "rows"
+        for theta in (each for each in _LOWER if each < mined.theta):
+            self._lower.addItem(f"at least {100 * theta:g}{words.NBSP}% of the {of}", theta)
+        for widget in (self._button, self._lower):
+            widget.setVisible(self._lower.count() > 0)
+
+    def _shown_chart(self) -> LineChart:
+        if self.chart is None:
+            self.chart = LineChart()
+            self.chart.setMinimumHeight(210)
+            self.chart.said.connect(self._session.said)
+            self.chart.failed.connect(self._session.failed)
+            self._above.addWidget(self.chart)
+        return self.chart
+
+    def _press(self) -> None:
+        self.again.emit(float(self._lower.currentData()))

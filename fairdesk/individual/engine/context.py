@@ -1,0 +1,459 @@
+"""Similar sets: who else a person could be, and whether that changes the decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.cached_model import AskedModel
+from fairdesk.individual.engine.visited import People
+from fairdesk.models.decisions.requerying import compare
+from fairdesk.models.decisions.requerying import joined as counted_together
+from fairdesk.models.model import Model, labels
+from fairdesk.repeatability import Repeatability
+from fairdesk.results.events import Certificate, Found, Progress, Rows, Scores
+
+if TYPE_CHECKING:
+    from fairdesk.individual.engine.kernels import Keys, Numbers
+
+#: Rows that are made and asked about in one go; more would be no faster, only larger.
+MOST_ROWS = 200_000
+#: An answer that is farther than this from where the decision would be another is sure, as a part
+#: of the greater of the score and 1. The last bits of a float32 are some ten thousand times less.
+SURE = 1e-3
+
+Part = TypeVar("Part", bound=np.generic)
+
+
+def in_parts(
+    ask: Callable[[NDArray[Any]], NDArray[Part]], rows: NDArray[Any], questions: int
+) -> NDArray[Part]:
+    """Ask about rows part by part, where each row makes so many questions.
+
+    Keeps memory bounded when many people meet many combinations.
+    """
+    size = max(1, MOST_ROWS // questions)
+    if len(rows) <= size:
+        return ask(rows)
+    return np.concatenate([ask(rows[start : start + size]) for start in range(0, len(rows), size)])
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the model answers to people under every combination of protected values.
+
+    Attributes
+    ----------
+    scores : Scores
+        ``(n, C, k)``; NaN for those who may not be.
+    labels : NDArray[np.intp]
+        ``(n, C)``; the decided classes; -1 for those who may not be.
+    allowed : NDArray[np.bool_], optional
+        ``(n, C)``; who may be: members that break no constraint. ``None`` when all may.
+    """
+
+    scores: Scores
+    labels: NDArray[np.intp]
+    allowed: NDArray[np.bool_] | None = None
+
+    def __getitem__(self, which: NDArray[np.bool_]) -> Answers:
+        """Give the answers to some of the people only."""
+        allowed = None if self.allowed is None else self.allowed[which]
+        return Answers(self.scores[which], self.labels[which], allowed)
+
+    @property
+    def discriminatory(self) -> NDArray[np.bool_]:
+        """``(n,)``; whether some two members of the similar set are decided differently."""
+        if self.allowed is None:
+            return np.asarray((self.labels != self.labels[:, :1]).any(axis=1))
+        first = self.of(self._somebody)
+        return np.asarray(((self.labels != first[:, None]) & self.allowed).any(axis=1))
+
+    def span(self) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+        """Tell of those who are all decided alike how far apart their scores are.
+
+        Returns
+        -------
+        NDArray[np.float32], NDArray[np.intp]
+            ``(n,)``; how far the two are apart that are farthest from each other, and one of them.
+        """
+        people = np.arange(len(self.labels))
+        first = self.distance(self._somebody).argmax(axis=1)  # the nearest or the farthest end
+        end = self.distance(first).argmax(axis=1)
+        return np.asarray(self.distance(end)[people, first]), end
+
+    def flips(self, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """``(n, C)``; which members are decided differently from the row's own combination."""
+        differ = self.labels != self.of(combination)[:, None]
+        return np.asarray(differ if self.allowed is None else differ & self.allowed)
+
+    def of(self, combination: NDArray[np.intp]) -> NDArray[np.intp]:
+        """``(n,)``; the label of each row's own combination."""
+        return self.labels[np.arange(len(self.labels)), combination]
+
+    def distance(self, combination: NDArray[np.intp]) -> NDArray[np.float32]:
+        """``(n, C)``; how far each member's score is from the row's own.
+
+        The score compared is that of the class decided for the row itself (for two classes it
+        does not matter which). Those who may not be are nearer than everybody: at -1.
+        """
+        people = np.arange(len(self.labels))
+        decided = 0 if self.scores.shape[2] == 1 else self.of(combination)
+        scores: NDArray[np.float32] = self.scores[people, :, decided]
+        distance = np.abs(scores - scores[people, combination, None])
+        if self.allowed is not None:
+            distance[~self.allowed] = -1.0
+        return np.asarray(distance)
+
+    @property
+    def _somebody(self) -> NDArray[np.intp]:
+        """``(n,)``; of each similar set a member who may be."""
+        if self.allowed is None:
+            return np.zeros(len(self.labels), dtype=np.intp)
+        return np.asarray(self.allowed.argmax(axis=1))
+
+
+def joined(answers: Sequence[Answers]) -> Answers:
+    """Put the answers to several batches of people together."""
+    if answers[0].allowed is None:
+        allowed = None
+    else:
+        allowed = np.concatenate([each.allowed for each in answers if each.allowed is not None])
+    return Answers(
+        np.concatenate([each.scores for each in answers]),
+        np.concatenate([each.labels for each in answers]),
+        allowed,
+    )
+
+
+class Ledger:
+    """What a search works with: it checks people, each once, and books what is found.
+
+    "Once" and "unique" are meant on the attributes in which members of a similar set are equal:
+    rows that differ in protected attributes, and in what follows these, are one person. Only
+    members that break no constraint are compared, so nobody with fewer than two of them is
+    discriminatory.
+
+    Parameters
+    ----------
+    model : Model
+        The model under audit.
+    domain : Domain
+        Who may be asked about.
+    known : Rows, optional
+        ``(n, d)``; instances that were found before: they are not booked again.
+    fits : callable, optional
+        Tells of ``(n, d)`` rows which may be checked, ``(n,)``; others count as rejected.
+
+    Attributes
+    ----------
+    domain : Domain
+        As given.
+    asked : AskedModel
+        The model, with a memory.
+    gamma : float
+        Above 0, two members of a similar set also count when they are decided alike and their
+        scores of that decision differ by more than this; set before anybody is checked.
+    tried : int
+        Unique people checked.
+    found : int
+        Unique discriminatory instances among them that were given out, re-checked.
+    rejected : int
+        People whom the search would have gone to but may not; counted by whoever bars them.
+    fits : callable, optional
+        As given.
+    over : bool
+        Whether a search that is told to come to an end (`wind_up`) is to.
+    begun : Certificate, optional
+        What an earlier run of the same method proved: it goes on from there.
+    favourable : int
+        The favourable one of the model's decisions; of two it does not matter to any search.
+    repeatability : Repeatability
+        Of all rows that were queried again so far.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        domain: Domain,
+        *,
+        known: Rows | None = None,
+        fits: Callable[[Rows], NDArray[np.bool_]] | None = None,
+    ) -> None:
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.individual.engine import kernels  # noqa: PLC0415
+
+        self.gamma = 0.0
+        self.tried = 0
+        self.found = 0
+        self.rejected = 0
+        self.favourable = 1
+        self.repeatability = Repeatability()
+        self.over = False
+        self.begun: Certificate | None = None
+        self.domain = domain
+        self.asked = AskedModel(model)
+        self._kernels = kernels
+        self._people = People(domain.others)
+        self._booked: list[tuple[Rows, NDArray[np.intp], Answers]] = []
+        self.fits = fits
+        members = np.zeros((len(domain.combinations), len(domain.attributes)))
+        members[:, domain.protected] = domain.combinations
+        self._protected = domain.protected.astype(np.int64)
+        self._combination_keys: Keys = kernels.shared_keys(members, self._protected)
+        if known is not None and len(known):
+            keys = self._people.keys(known)
+            self._people.meet(keys)
+            self._people.condemn(keys)
+
+    def wind_up(self) -> None:
+        """Tell the search to come to an end, and to say what it came to."""
+        self.over = True
+
+    @property
+    def nbytes(self) -> int:
+        """What it holds in memory, but for findings not given out yet."""
+        return self._people.nbytes + self.asked.nbytes
+
+    def ask(self, rows: Rows) -> Answers:
+        """Ask the model about the similar sets of ``(n, d)`` rows, each in the domain.
+
+        Members that break a constraint are not sent.
+        """
+        return self._ask(rows, self._people.keys(rows))
+
+    def _ask(self, rows: Rows, keys: Keys) -> Answers:
+        members = len(self.domain.combinations)
+        if self.domain.ruled:
+            scores = in_parts(self._scores_of_allowed, rows, members)
+            allowed = ~np.isnan(scores[:, :, 0])
+            return Answers(scores, np.where(allowed, labels(scores), -1), allowed)
+        if len(rows) * members <= MOST_ROWS:
+            scores = self._scores(rows, keys)
+        else:
+            scores = in_parts(
+                lambda part: self._scores(rows[part], keys[part]), np.arange(len(rows)), members
+            )
+        return Answers(scores, labels(scores))
+
+    def _scores(self, rows: Rows, keys: Keys) -> Scores:
+        """Ask about everybody in the similar sets, whose members share these keys."""
+        everyone = keys[:, None] + self._combination_keys
+
+        def members(which: Numbers) -> Rows:
+            made: Rows = self._kernels.members(
+                rows, which, self._protected, self.domain.combinations
+            )
+            return made
+
+        answers = self.asked.answer(everyone.ravel(), members)
+        return answers.reshape(*everyone.shape, answers.shape[1])
+
+    def _scores_of_allowed(self, rows: Rows) -> Scores:
+        """Ask about everybody in the similar sets who may be."""
+        similar = self.domain.similar(rows)
+        everyone = similar.reshape(-1, rows.shape[1])
+        allowed = self.domain.allowed(everyone)
+        answers = self.asked.predict(everyone[allowed])
+        scores = np.full((len(everyone), answers.shape[1]), np.nan, dtype=np.float32)
+        scores[allowed] = answers
+        return scores.reshape(*similar.shape[:2], -1)
+
+    def check(self, rows: Rows, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Tell which rows are discriminatory; book those that were not met before.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``, in the domain.
+        combination : NDArray[np.intp]
+            ``(n,)``; the index of each row's protected values in ``domain.combinations``.
+        """
+        keys = self._people.keys(rows)
+        new = self._people.meet(keys)
+        if new.size and self.fits is not None:
+            fit = self.fits(rows[new])
+            self.rejected += int((~fit).sum())
+            new = new[fit]
+        if new.size:
+            answers = self._ask(rows[new], keys[new])
+            hit = answers.discriminatory
+            if self.gamma:
+                hit |= answers.span()[0] > self.gamma
+            self.tried += len(new)
+            if hit.any():
+                hits = new[hit]
+                self._people.condemn(keys[hits])
+                self._booked.append((rows[hits], combination[hits], answers[hit]))
+        return self._people.verdicts(keys)
+
+    def take(self, phase: str) -> Found | None:
+        """Give what was booked since the last call, re-checked; ``None`` when there is nothing.
+
+        Each instance and its partner are sent to the model once more. Where that answer or the
+        first is not sure (it is near a border, or there is a decision only and no score), they
+        are sent twice, the second time in each other's place: the last bits of an answer may
+        depend on a row's place in its batch; where they decide, the decision stays with the place
+        and not with the person, and the instance is struck off. Once a model has answered
+        otherwise than before, everybody is sent twice.
+        """
+        if not self._booked:
+            return None
+        rows, combination, answers = self._gathered()
+        if self.gamma:
+            far = self._counted(answers, combination).any(axis=1)
+            # others in the similar set are farther apart: one of these stands for the person
+            near = np.flatnonzero(~far)
+            combination[near] = answers.span()[1][near]
+            rows[near] = self.domain.counterparts(rows[near], combination[near])
+        found, confirmed = self._paired(rows, combination, answers, phase)
+        self.found += int(confirmed.sum())
+        return Found(
+            rows=found.rows[confirmed],
+            partners=found.partners[confirmed],
+            row_scores=found.row_scores[confirmed],
+            partner_scores=found.partner_scores[confirmed],
+            alone=found.alone[confirmed],
+            phase=phase,
+        )
+
+    def confirm(
+        self, rows: Rows, combination: NDArray[np.intp], phase: str
+    ) -> tuple[Found, NDArray[np.bool_]]:
+        """Give each of ``(n, d)`` instances its partner, and tell which are confirmed, ``(n,)``.
+
+        They are asked about as `take` does, whatever was booked, and are not booked.
+        """
+        return self._paired(rows, combination, self.ask(rows), phase)
+
+    def counts(self, rows: Rows, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Tell which of ``(n, d)`` rows make a pair with another of their similar set, ``(n,)``.
+
+        Nobody is booked.
+        """
+        return np.asarray(self._counted(self.ask(rows), combination).any(axis=1))
+
+    def _paired(
+        self, rows: Rows, combination: NDArray[np.intp], answers: Answers, phase: str
+    ) -> tuple[Found, NDArray[np.bool_]]:
+        counted = self._counted(answers, combination)
+        partner = np.where(counted, answers.distance(combination), -1).argmax(axis=1)
+        # nobody is asked about who may not be: whoever has no partner is asked about twice
+        partner = np.where(counted.any(axis=1), partner, combination)
+        pairs = np.stack([rows, self.domain.counterparts(rows, partner)])
+        people = np.arange(len(rows))
+        first = np.stack([answers.scores[people, each] for each in (combination, partner)])
+        confirmed, scores = self._confirmed(pairs, first)
+        alone = self._alone(counted, combination)
+        found = Found(pairs[0], pairs[1], scores[0], scores[1], alone, phase)
+        return found, confirmed
+
+    def progress(self, phase: str, done: int, total: int) -> Progress:
+        """Say how far the search is, with the counts so far."""
+        return Progress(
+            phase,
+            done,
+            total,
+            self.tried,
+            self.found,
+            self.asked.queries,
+            rejected=self.rejected,
+        )
+
+    def _gathered(self) -> tuple[Rows, NDArray[np.intp], Answers]:
+        """Take what is booked: who, their combinations, and what was answered."""
+        booked = self._booked
+        self._booked = []
+        if len(booked) == 1:
+            return booked[0]
+        rows, combinations, answers = zip(*booked, strict=True)
+        return np.concatenate(rows), np.concatenate(combinations), joined(answers)
+
+    def _counted(self, answers: Answers, combination: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """``(n, C)``; with which members each row makes a pair: those that flip, if any do."""
+        counted = answers.flips(combination)
+        if self.gamma:
+            alike = ~counted.any(axis=1)
+            counted[alike] = (answers.distance(combination) > self.gamma)[alike]
+        return counted
+
+    def _confirmed(self, pairs: Rows, first: Scores) -> tuple[NDArray[np.bool_], Scores]:
+        """Ask about ``(2, n, d)`` pairs anew: ``(n,)`` who still counts; ``(2, n, k)`` scores."""
+        scores = first.copy()
+        confirmed = self._sure(first) & self._steady
+        once = np.flatnonzero(confirmed)
+        if once.size:
+            again = scores[:, once] = self._asked_anew(pairs[:, once])
+            self.requeried(first[:, once], again)
+            same = (labels(again) == labels(first[:, once])).all(axis=0)
+            confirmed[once] = self._sure(again) & same & self._steady
+        twice = np.flatnonzero(~confirmed)
+        if twice.size:
+            again = scores[:, twice] = self._asked_anew(pairs[:, twice])
+            swapped = self._asked_anew(pairs[::-1, twice])[::-1]
+            self.requeried(again, swapped)
+            same = (labels(again) == labels(swapped)).all(axis=0)
+            confirmed[twice] = self._counts(again) & self._counts(swapped) & same
+        return confirmed, scores
+
+    def requeried(self, first: Scores, again: Scores) -> None:
+        """Count ``(..., k)`` scores of rows and those they got when they were queried again."""
+        width = first.shape[-1]
+        _, found = compare(first.reshape(-1, width), again.reshape(-1, width))
+        self.repeatability = counted_together(self.repeatability, found)
+
+    @property
+    def _steady(self) -> bool:
+        """Whether no row has got another answer yet when it was queried again."""
+        return self.repeatability.holds
+
+    def _asked_anew(self, pairs: Rows) -> Scores:
+        """Ask about ``(2, n, d)`` pairs, whatever was asked before: ``(2, n, k)``."""
+        answers = self.asked.predict_anew(pairs.reshape(-1, pairs.shape[2]))
+        return answers.reshape(2, pairs.shape[1], -1)
+
+    def _counts(self, scores: Scores) -> NDArray[np.bool_]:
+        """``(n,)``; whether pairs with these ``(2, n, k)`` scores are decided unlike enough."""
+        own, other = labels(scores)
+        counts = own != other
+        if self.gamma:
+            counts |= _apart(scores) > self.gamma
+        return np.asarray(counts)
+
+    def _sure(self, scores: Scores) -> NDArray[np.bool_]:
+        """``(n,)``; whether last bits cannot change that these ``(2, n, k)`` scores count."""
+        own, other = labels(scores)
+        sure = (own != other) & (margin(scores) > SURE).all(axis=0)
+        if self.gamma:
+            sure |= (own == other) & (_apart(scores) > self.gamma + SURE)
+        # a decision only, as a score: how near the border it was is not known
+        return np.asarray(sure & (scores % 1 != 0).any(axis=(0, 2)))
+
+    def _alone(
+        self, counted: NDArray[np.bool_], combination: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
+        """``(n, p)``; whether some change of this one protected attribute is enough."""
+        combinations = self.domain.combinations
+        differs = combinations[combination][:, None, :] != combinations
+        only = differs & (differs.sum(axis=2, keepdims=True) == 1)
+        return np.asarray((only & counted[:, :, None]).any(axis=1))
+
+
+def _apart(scores: Scores) -> NDArray[np.float32]:
+    """``(n,)``; how far the ``(2, n, k)`` scores of two people are apart, in the first's class."""
+    decided = labels(scores[0])[:, None] if scores.shape[2] > 1 else np.zeros((1, 1), np.intp)
+    own, other = (np.take_along_axis(each, decided, axis=1)[:, 0] for each in scores)
+    return np.asarray(np.abs(own - other))
+
+
+def margin(scores: Scores) -> NDArray[np.float32]:
+    """``(...)``; how far ``(..., k)`` scores are from another decision, as parts of at least 1."""
+    if scores.shape[-1] == 1:
+        return np.asarray(np.abs(scores[..., 0] - 0.5) / np.maximum(1, np.abs(scores[..., 0])))
+    second, first = np.moveaxis(np.partition(scores, -2, axis=-1)[..., -2:], -1, 0)
+    return np.asarray((first - second) / np.maximum(1, np.abs(first)))

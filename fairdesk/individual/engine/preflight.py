@@ -1,0 +1,78 @@
+"""A look at a model before a run: one that makes no sense is told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+
+import numpy as np
+
+from fairdesk.errors import ModelError
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.sampling import Pace, one_per_fixed
+from fairdesk.results.events import Event, Rows, Scores
+
+#: So many real people are asked about as they are, and as many invented ones.
+PEOPLE = 2_000
+#: These are drawn in so many goes at most, where constraints let few of them in.
+_DRAWS = 8
+
+
+def preflight(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
+    """Ask a model about some people before a run, to tell at once that one has no sense.
+
+    Up to `PEOPLE` real people and as many of the domain are asked about just as they
+    are; the model's rows are counted, and remembered for the run.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        That of the run that is to begin.
+    people : Rows
+        ``(n, d)``; the data's rows in the domain's codes.
+    rng : np.random.Generator
+        All randomness.
+
+    Yields
+    ------
+    Event
+        A `Progress` a few times a second.
+
+    Raises
+    ------
+    ModelError
+        When all of them get the very same score, or the model gives no number for some.
+    """
+    domain = ledger.domain
+    chosen = rng.permutation(len(people))[:PEOPLE]
+    real, _ = domain.admit(people[np.sort(chosen)])
+    pace = Pace(1)
+    first: Scores | None = None
+    alike, done = True, 0
+    for rows in chain((real,), _invented(ledger, real, rng)):
+        for part in pace.parts(len(rows)):
+            fine = rows[part] if ledger.fits is None else rows[part][ledger.fits(rows[part])]
+            if len(fine):
+                scores = ledger.asked.predict(fine)
+                first = scores[:1] if first is None else first
+                alike = alike and bool((scores == first).all())
+            done += len(fine)
+            yield ledger.progress("preliminary", done, 2 * PEOPLE)
+    if done > 1 and alike:
+        raise ModelError(
+            f"The model answers the same for everybody: {done:,} people got one score.",
+            why="Most often its inputs are not what it was trained on, for example numbers that "
+            "were to be scaled. It may also be that the allowed values are so few that the model "
+            "tells nobody apart among them.",
+            remedy="Check how the columns become the model’s inputs, or widen the ranges.",
+        )
+
+
+def _invented(ledger: Ledger, real: Rows, rng: np.random.Generator) -> Iterator[Rows]:
+    """Draw some people of the domain; fewer, or none, where few fulfil the constraints."""
+    domain = ledger.domain
+    once = one_per_fixed(domain, real)
+    drawn = domain.draw(rng, PEOPLE, PEOPLE, once)
+    for rows in islice(drawn, _DRAWS):
+        snapped, _ = domain.snap(rows)
+        yield snapped

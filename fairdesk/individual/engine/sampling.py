@@ -1,0 +1,317 @@
+"""People drawn at random, and what the definition says of each of them.
+
+Every draw counts, also of somebody met before; whoever counts each person once asks a `Ledger`.
+Where only people near the data may be asked about, others are drawn again and count as rejected:
+what is measured is then said of those who are near.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+from time import perf_counter
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.domain import Domain
+from fairdesk.data.table import Kind
+from fairdesk.errors import SpecError
+from fairdesk.individual.engine.context import Answers, Ledger
+from fairdesk.models.model import labels
+from fairdesk.results.events import Rows
+
+#: What all that tells intervals takes.
+Confidence = Annotated[
+    float,
+    msgspec.Meta(
+        ge=0.5,
+        le=0.9999,
+        title="Confidence",
+        description="How likely each interval is to hold the true figure.",
+    ),
+]
+#: People and, for each, the index of the own protected values in ``domain.combinations``.
+Block = tuple[Rows, NDArray[np.intp]]
+#: Positions among the protected attributes.
+Subset = tuple[int, ...]
+
+#: People are drawn in blocks of so many, however fast the model is: same seed, same people.
+BLOCK = 2_048
+#: Rows that are asked about in one go, at first and at most.
+_FIRST_ROWS, _MOST_ROWS = 1_024, 65_536
+#: About so long the model works before the next progress is told.
+_SECONDS = 0.1
+#: Once so many were drawn, fewer than one in so many must not be all that may be asked about.
+_MOST_DRAWN, _RAREST = 200_000, 10_000
+
+
+class Pace:
+    """Cuts blocks into parts that a model answers in about so many seconds.
+
+    Parameters
+    ----------
+    members : int
+        Rows that are asked about for each person.
+    seconds : float
+        By default a tenth of one.
+    """
+
+    def __init__(self, members: int, seconds: float = _SECONDS) -> None:
+        self._seconds = seconds
+        self._size = max(1, _FIRST_ROWS // members)
+        self._most = max(1, _MOST_ROWS // members)
+
+    def parts(self, people: int) -> Iterator[slice]:
+        """Give one part after the other; each is worked on before the next is asked for."""
+        start = 0
+        while start < people:
+            size, began = self._size, perf_counter()
+            yield slice(start, start + size)
+            wanted = self._seconds / max(perf_counter() - began, 1e-6)
+            start += size
+            self._size = int(np.clip(size * np.clip(wanted, 0.5, 2.0), 1, self._most))
+
+
+def subsets(domain: Domain, most: int) -> list[Subset]:
+    """List the sets of protected attributes with at most so many, the smaller ones first."""
+    places = range(len(domain.protected))
+    sizes = range(1, min(most, len(places)) + 1)
+    return list(chain.from_iterable(combinations(places, size) for size in sizes))
+
+
+def names_of(domain: Domain, subset: Subset) -> tuple[str, ...]:
+    """Name the attributes of a set."""
+    return tuple(domain.names[domain.protected[place]] for place in subset)
+
+
+def one_per_fixed(domain: Domain, people: Rows) -> Rows:
+    """Give one real person for each combination of fixed values that occurs in the data.
+
+    These combinations, each as likely as any other, are part of what makes the domain: all of its
+    people have the same chance to be drawn.
+
+    Raises
+    ------
+    SpecError
+        When attributes are fixed and there is no real person.
+    """
+    fixed = np.setdiff1d(domain.fixed, domain.following)
+    if fixed.size and not len(people):
+        raise SpecError(
+            "None of the data’s rows is in the domain, so there are no values to keep fixed.",
+            remedy="Widen the ranges, loosen the constraints, or let the fixed attributes vary.",
+        )
+    _, first = np.unique(people[:, fixed], axis=0, return_index=True)
+    return people[np.sort(first)]
+
+
+def of_domain(ledger: Ledger, real: Rows, rng: np.random.Generator) -> Iterator[Block]:
+    """Draw people of the domain independently, each as likely as any other, without end.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Knows the domain, and who may be asked about.
+    real : Rows
+        ``(n, d)``; people of the data who are in the domain: fixed values are taken from them.
+    rng : np.random.Generator
+        All randomness.
+
+    Yields
+    ------
+    Block
+        At most `BLOCK` people; perhaps none.
+
+    Raises
+    ------
+    SpecError
+        When nearly nobody may be asked about.
+    """
+    once = one_per_fixed(ledger.domain, real)
+    blocks = ledger.domain.draw(rng, sys.maxsize, BLOCK, once)
+    return _let_in(ledger, (ledger.domain.snap(rows) for rows in blocks))
+
+
+def of_data(ledger: Ledger, real: Rows, rng: np.random.Generator) -> Iterator[Block]:
+    """Give the data's own people, each once, in a random order; otherwise as `of_domain`."""
+    for places in np.array_split(rng.permutation(len(real)), -(-len(real) // BLOCK)):
+        rows, combination = ledger.domain.snap(real[places])
+        fine = _fitting(ledger, rows)
+        yield rows[fine], combination[fine]
+
+
+def perturbed(
+    ledger: Ledger, real: Rows, moved: int, steps: int, rng: np.random.Generator
+) -> Iterator[Block]:
+    """Draw real people and move a few attributes of each; otherwise as `of_domain`.
+
+    Each moved attribute goes by 1 to ``steps`` steps up or down, and stays within its range; one
+    whose values have no order gets another of them. Whoever then breaks a constraint is drawn
+    again.
+
+    Parameters
+    ----------
+    moved, steps : int
+        How many attributes of each, and how far at most.
+    """
+    domain = ledger.domain
+    varying = domain.varying
+    moved = min(moved, len(varying))
+    unordered = np.array([domain.attributes[i].kind is Kind.NOMINAL for i in varying])
+    values = np.where(unordered, domain.high[varying] - domain.low[varying] + 1, 2)
+
+    def blocks() -> Iterator[Block]:
+        while True:
+            rows = real[rng.integers(len(real), size=BLOCK)]
+            far = rng.integers(1, steps + 1, (BLOCK, len(varying)))
+            by = far * rng.choice((-1.0, 1.0), far.shape) * domain.unit[varying]
+            here = rows[:, varying]
+            there = domain.clip(here + by, varying)
+            span = 1 + rng.integers(0, values - 1, far.shape)
+            low = domain.low[varying]
+            there = np.where(unordered, low + (here - low + span) % values, there)
+            chosen = rng.random(far.shape).argsort(axis=1) < moved
+            rows[:, varying] = np.where(chosen, there, here)
+            domain.settle(rows)
+            if domain.ruled:
+                fine = domain.allowed(rows)
+                ledger.rejected += int((~fine).sum())
+                rows = rows[fine]
+            yield domain.snap(rows)
+
+    return _let_in(ledger, blocks())
+
+
+def _fitting(ledger: Ledger, rows: Rows) -> NDArray[np.bool_]:
+    """Tell who may be asked about; count the others."""
+    if ledger.fits is None or not len(rows):
+        return np.ones(len(rows), dtype=np.bool_)
+    fine = ledger.fits(rows)
+    ledger.rejected += int((~fine).sum())
+    return fine
+
+
+def _let_in(ledger: Ledger, blocks: Iterator[Block]) -> Iterator[Block]:
+    """Leave out who may not be asked about, as long as not nearly everybody is."""
+    before, given = ledger.rejected, 0
+    for rows, combination in blocks:
+        fine = _fitting(ledger, rows)
+        given += int(fine.sum())
+        drawn = given + ledger.rejected - before
+        if drawn > _MOST_DRAWN and given * _RAREST < drawn:
+            raise SpecError(
+                f"Nearly nobody may be asked about: {given:,} of {drawn:,} people drawn at random.",
+                why="The others were too far from any real person, or broke a constraint.",
+                remedy="Allow people farther from the data, or loosen the constraints.",
+            )
+        yield rows[fine], combination[fine]
+
+
+def verdicts(
+    ledger: Ledger, block: Block, answers: Answers, sets: Sequence[Subset]
+) -> NDArray[np.bool_]:
+    """Tell of each person for which sets of protected attributes the decision hangs on them.
+
+    That is: some member of the similar set that differs from the person in these attributes only
+    gets another decision, also when the two are asked anew in each other's place.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Asks the model.
+    block : Block
+        ``n`` people.
+    answers : Answers
+        What ``ledger.ask`` said of them.
+    sets : sequence of Subset
+        ``s`` sets.
+
+    Returns
+    -------
+    NDArray[np.bool_]
+        ``(n, s)``.
+    """
+    rows, combination = block
+    flips = answers.flips(combination)
+    told = np.zeros((len(rows), len(sets)), dtype=np.bool_)
+    some = np.flatnonzero(flips.any(axis=1))
+    if not some.size:
+        return told
+    own, flips, distance = combination[some], flips[some], answers.distance(combination)[some]
+    partners = np.full((len(some), len(sets)), -1)
+    for place, subset in enumerate(sets):
+        members = Fellows.of(ledger.domain, subset).members(own)
+        within = np.take_along_axis(flips, members, axis=1)
+        apart = np.where(within, np.take_along_axis(distance, members, axis=1), -1.0)
+        farthest = members[np.arange(len(own)), apart.argmax(axis=1)]
+        partners[:, place] = np.where(within.any(axis=1), farthest, -1)
+    # one partner may serve several sets, and is asked about once
+    person, _ = np.nonzero(partners >= 0)
+    pairs, where = np.unique(
+        np.column_stack([person, partners[partners >= 0]]), axis=0, return_inverse=True
+    )
+    person_of, partner = pairs[:, 0], pairs[:, 1]
+    people = rows[some[person_of]]
+    sure = confirmed(ledger, people, ledger.domain.counterparts(people, partner))
+    hits = np.zeros(partners.shape, dtype=np.bool_)
+    hits[partners >= 0] = sure[where.reshape(-1)]
+    told[some] = hits
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class Fellows:
+    """The members of similar sets that differ in some of the protected attributes only.
+
+    ``domain.combinations`` are numbered in a mixed radix, a digit per attribute; so a member's
+    number is the sum of what the attributes that stay and those that change contribute.
+
+    Attributes
+    ----------
+    stays : NDArray[np.intp]
+        ``(C,)``; what stays of each combination's number.
+    changes : NDArray[np.intp]
+        ``(G,)``; what each group, a combination of the changing attributes' values, contributes.
+    group : NDArray[np.intp]
+        ``(C,)``; each combination's group.
+    """
+
+    stays: NDArray[np.intp]
+    changes: NDArray[np.intp]
+    group: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, domain: Domain, subset: Subset) -> Fellows:
+        """Tell them for a set of attributes."""
+        numbers = np.arange(len(domain.combinations))
+        sizes = [len(domain.attributes[i].compared) for i in domain.protected]
+        digits = np.array(np.unravel_index(numbers, sizes))
+        zeroed = digits.copy()
+        zeroed[list(subset)] = 0
+        stays = np.ravel_multi_index(tuple(zeroed), sizes)
+        changes = np.unique(numbers - stays)
+        return cls(stays, changes, np.searchsorted(changes, numbers - stays))
+
+    def members(self, combination: NDArray[np.intp]) -> NDArray[np.intp]:
+        """``(n, G)``; the numbers of those who are like each person but for the group."""
+        return np.asarray(self.stays[combination, None] + self.changes)
+
+
+def confirmed(ledger: Ledger, rows: Rows, partners: Rows) -> NDArray[np.bool_]:
+    """``(n,)``; which pairs are decided differently when asked anew, in each other's place too.
+
+    The last bits of an answer may depend on a row's place in its batch: see `Ledger.take`.
+    """
+    asked = ledger.asked
+    n = len(rows)
+    scores = asked.predict_anew(np.concatenate([rows, partners]))
+    swapped = asked.predict_anew(np.concatenate([partners, rows]))
+    ledger.requeried(scores, np.roll(swapped, n, axis=0))
+    first, second = labels(scores), labels(swapped)
+    differ = first[:n] != first[n:]
+    return np.asarray(differ & (first[:n] == second[n:]) & (first[n:] == second[:n]))

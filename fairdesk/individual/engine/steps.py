@@ -1,0 +1,171 @@
+"""Steps along the attributes that vary: from one allowed code to another, within the range."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.domain import Domain
+from fairdesk.results.events import Rows
+
+if TYPE_CHECKING:
+    from fairdesk.individual.engine.kernels import Keys, Numbers
+
+
+class Steps:
+    """Steps of one size.
+
+    Parameters
+    ----------
+    domain : Domain
+        Who there can be.
+    size : float
+        In units of each attribute; whole steps where only some codes are allowed.
+    """
+
+    def __init__(self, domain: Domain, size: float) -> None:
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.individual.engine import kernels  # noqa: PLC0415
+
+        self._domain, self._kernels = domain, kernels
+        whole, spacing = domain.whole_steps(size), domain.spacing
+        on_steps = spacing if domain.stepped.size else np.zeros_like(spacing)
+        self._columns = domain.varying.astype(np.int64)
+        self._steps = np.stack([whole, domain.low, domain.high, domain.grid, on_steps], axis=1)[
+            self._columns
+        ]
+        self._tied = _tied(domain)
+
+    def all(self, rows: Rows, direction: Rows) -> Rows:
+        """Step along every varying attribute: ``(n, d)``.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``.
+        direction : Rows
+            ``(n, v)``; -1, 0 or 1.
+        """
+        moved, columns = rows.copy(), self._columns
+        moved[:, columns] = self._domain.clip(
+            rows[:, columns] + direction * self._steps[:, 0], columns
+        )
+        return moved
+
+    def one(self, rows: Rows, odds: Rows, lots: Rows) -> Rows:
+        """Step along one attribute, drawn at random, in a random direction: ``(n, d)``.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``.
+        odds : Rows
+            ``(n, v)``; the cumulated probabilities of each attribute.
+        lots : Rows
+            ``(n, 2)``; uniform on 0..1.
+        """
+        moved: Rows = self._kernels.random_steps(rows, odds, lots, self._columns, self._steps)
+        return moved
+
+    def around(self, rows: Rows, keys: Keys) -> tuple[Keys, Callable[[Numbers], Rows]]:
+        """Step along each varying attribute by itself, backwards where there is no `room`.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``.
+        keys : Keys
+            ``(n,)``; the rows' own.
+
+        Returns
+        -------
+        Keys
+            ``(n, v + 1)``; the rows' own, and those of their neighbours.
+        callable
+            Makes the rows at places in the flattened keys.
+        """
+        codes, moved = self._kernels.neighbours(rows, keys, self._columns, self._steps)
+
+        def make(which: Numbers) -> Rows:
+            made: Rows = self._kernels.rows_around(rows, which, self._columns, codes)
+            return made
+
+        return moved, make
+
+    def each(self, rows: Rows, sign: Rows | float) -> Rows:
+        """Step along each varying attribute by itself: ``(n, v, d)``, constraints or not.
+
+        What is determined by others follows.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``.
+        sign : Rows or float
+            ``(n, v)``; -1 or 1.
+        """
+        columns = self._columns
+        moved = np.repeat(rows[:, None, :], len(columns), axis=1)
+        moved[:, np.arange(len(columns)), columns] = self._domain.clip(
+            rows[:, columns] + sign * self._steps[:, 0], columns
+        )
+        return self._domain.settle(moved)
+
+    def room(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell along which attributes a whole step forwards stays in the range: ``(n, v)``."""
+        return np.asarray(rows[:, self._columns] + self._steps[:, 0] <= self._steps[:, 2])
+
+    def possible(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell along which attributes ``(n, d)`` rows can step, mended if need be: ``(n, v)``."""
+        shape = len(rows), len(self._columns)
+        either = np.tile(self._tied.any(axis=1), (len(rows), 1))
+        for sign in (1.0, -1.0):
+            there = self.each(rows, sign).reshape(-1, rows.shape[1])
+            either |= self._domain.allowed(there).reshape(shape)
+        return either
+
+    def mend(self, rows: Rows, moved: Rows, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Tell who may take a step along one attribute: ``(n,)``.
+
+        Where that breaks a constraint, another attribute that the constraint speaks of takes a
+        step too, if this mends it.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``; where they were.
+        moved : Rows
+            ``(n, d)``; where they want to go; changed in place: what is determined follows.
+        rng : np.random.Generator
+            Draws the order in which the others are tried.
+        """
+        domain = self._domain
+        went = domain.allowed(domain.settle(moved))
+        stuck = np.flatnonzero(~went)
+        if not stuck.size or not self._tied.any():
+            return went
+        stepped = (moved[:, self._columns] != rows[:, self._columns]).argmax(axis=1)
+        for other in rng.permutation(np.flatnonzero(self._tied.any(axis=0))):
+            column, by = self._columns[[other]], self._steps[other, 0]
+            for sign in rng.permutation((1.0, -1.0)):
+                trying = stuck[self._tied[stepped[stuck], other]]
+                further = moved[trying]
+                further[:, column] = domain.clip(further[:, column] + sign * by, column)
+                fine = domain.allowed(domain.settle(further))
+                moved[trying[fine]] = further[fine]
+                went[trying[fine]] = True
+                stuck = stuck[~went[stuck]]
+        return went
+
+
+def _tied(domain: Domain) -> NDArray[np.bool_]:
+    """``(v, v)``; which two varying attributes a constraint speaks of together."""
+    tied = np.zeros((len(domain.varying), len(domain.varying)), dtype=np.bool_)
+    for rule in domain.rules:
+        spoken = [domain.names[i] in rule.names for i in domain.varying]
+        tied |= np.outer(spoken, spoken)
+    np.fill_diagonal(tied, val=False)
+    return tied

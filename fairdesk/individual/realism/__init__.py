@@ -1,0 +1,1 @@
+"""How realistic an instance is: plausibility, nearest rows, minimal changes, diversity."""

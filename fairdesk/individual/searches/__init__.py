@@ -1,0 +1,1 @@
+"""Searches for discriminatory pairs, one module for each paper."""

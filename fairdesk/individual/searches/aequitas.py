@@ -1,0 +1,339 @@
+"""Aequitas: random, semi-directed and fully-directed search around uniformly drawn people.
+
+Udeshi, Arora, Chattopadhyay, "Automated Directed Fairness Testing", ASE 2018. Algorithm numbers are
+that paper's. The search is its; four things are not as it writes them:
+
+*Lockstep.* The paper walks around one person after the other and learns from every trial. Here up
+to `WALKERS` people are walked around together: one trial of each is a step, and one batch for the
+model. As in the paper there is one sigma for all, learned during the whole local search; it is
+renewed after every step by that step's trials, in the walkers' order, so that a trial never
+knows what the others of its step found. A sigma for each walker would need no such delay, but
+learns next to nothing in its thousand trials.
+
+*Success.* The paper counts whoever is discriminated against, also when they were found before.
+Then two people between whom a walker goes to and fro are rewarded for ever, until one attribute
+is all that is drawn, and the search stands still. Here a trial succeeds when it finds somebody
+whom the search had not met. One that leads nowhere, at the edge of a range or because of a
+constraint, teaches nothing.
+
+*Going on.* The paper never takes a step back: after some hundred trials a walker is anywhere, and
+finds hardly more than a uniform draw does. Its authors' program goes back, with a chance of
+1 - 1/e, from a person treated fairly to the one discriminated against before (the rule of the
+optimiser that it calls). That chance is the option ``acceptance``: 1 is the paper's text, 0.37
+the program, and the default, 0, never leaves those who are discriminated against.
+
+*Ends.* A walker stops after so many trials; a time limit is the run's budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.visited import People
+from fairdesk.results.events import Event, Rows, timed
+
+#: People who are walked around together, when similar sets have two members; fewer where more.
+WALKERS = 2_000
+#: Findings are re-checked and given out once so many steps of the local search.
+STEPS_PER_BATCH = 5
+
+
+class RandomOptions(msgspec.Struct, frozen=True):
+    """The parameters of the random search, named as in the authors' program."""
+
+    global_iteration_limit: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=1_000_000,
+            title="People drawn",
+            description="How many invented people the search looks at first, to start around "
+            "those who are discriminated against.",
+        ),
+    ] = 10_000
+    local_iteration_limit: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            le=1_000_000,
+            title="Local trials",
+            description="How many steps are tried around each discriminatory person drawn.",
+        ),
+    ] = 1_000
+    perturbation_unit: Annotated[
+        float,
+        msgspec.Meta(
+            gt=0,
+            le=1_000,
+            title="Step size",
+            description="In codes; for wide ranges in hundredths of the range.",
+        ),
+    ] = 1.0
+    init_prob: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=1,
+            title="Chance of a step down",
+            description="How likely a step lowers an attribute instead of raising it, at first.",
+        ),
+    ] = 0.5
+    acceptance: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=1,
+            title="Chance of going on",
+            description="How likely the search goes on from somebody who is treated fairly, "
+            "instead of going back: 1 as in the paper, 0.37 as in its authors' program; "
+            "0 stays among those who are discriminated against and finds the most.",
+        ),
+    ] = 0.0
+    gamma: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            lt=1,
+            title="Discrimination threshold",
+            description="Above 0, two people also count when their scores differ by more than "
+            "this, though the decision is the same.",
+        ),
+    ] = 0.0
+
+
+class SemiDirectedOptions(RandomOptions, frozen=True):
+    """The parameters of the semi-directed search."""
+
+    direction_probability_change_size: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=1,
+            title="Learning of directions",
+            description="By how much a trial changes how likely its direction is from then on.",
+        ),
+    ] = 0.001
+
+
+class FullyDirectedOptions(SemiDirectedOptions, frozen=True):
+    """The parameters of the fully-directed search."""
+
+    param_probability_change_size: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0,
+            le=1,
+            title="Learning of attributes",
+            description="By how much a success changes how likely its attribute is from then on.",
+        ),
+    ] = 0.001
+
+
+class Sigma:
+    """Where steps go: what the walkers learned together (sigma_pr and sigma_v).
+
+    Parameters
+    ----------
+    attributes : int
+        How many attributes may be changed.
+    init_prob : float
+        The chance of a step down, at first.
+    delta_v, delta_pr : float
+        By how much one trial changes a direction's and an attribute's probability.
+
+    Attributes
+    ----------
+    attribute : Rows
+        ``(attributes,)``; the probability of each to be changed; they make 1.
+    down : Rows
+        ``(attributes,)``; the probability that it is lowered then.
+    learns : bool
+        Whether anything ever changes.
+    """
+
+    def __init__(
+        self, attributes: int, init_prob: float, delta_v: float = 0.0, delta_pr: float = 0.0
+    ) -> None:
+        self.attribute = np.full(attributes, 1 / attributes)
+        self.down = np.full(attributes, init_prob)
+        self._delta_v, self._delta_pr = delta_v, delta_pr
+
+    @property
+    def learns(self) -> bool:
+        """Whether anything ever changes."""
+        return self._delta_v > 0 or self._delta_pr > 0
+
+    def draw(
+        self, rng: np.random.Generator, walkers: int
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Draw for each walker an attribute, ``(n,)``, and whether it is lowered, ``(n,)``."""
+        lots = rng.random((2, walkers))
+        bounds = np.cumsum(self.attribute)[:-1]
+        drawn = np.searchsorted(bounds, lots[0], side="right")
+        return drawn, lots[1] < self.down[drawn]
+
+    def learn(
+        self, drawn: NDArray[np.intp], down: NDArray[np.bool_], success: NDArray[np.bool_]
+    ) -> None:
+        """Learn from one trial of each of several walkers, in their order.
+
+        Directions by Algorithm 3: that of a success becomes likelier by delta_v, that of a
+        failure less likely; kept in 0 to 1. Attributes by Algorithm 4: that of a success gains
+        delta_pr, after which all are divided by their sum.
+        """
+        change = np.where(success == down, self._delta_v, -self._delta_v)
+        self.down += np.bincount(drawn, change, len(self.down))
+        self.down.clip(0.0, 1.0, out=self.down)
+        if self._delta_pr > 0:
+            winners = drawn[success]
+            # each sum is 1 + delta_pr: what was gained earlier has been divided more often
+            shares = (1 + self._delta_pr) ** -np.arange(len(winners), -1.0, -1.0)
+            self.attribute *= shares[0]
+            self.attribute += self._delta_pr * np.bincount(
+                winners, shares[:-1], len(self.attribute)
+            )
+            self.attribute /= self.attribute.sum()
+
+
+def random(
+    ledger: Ledger, people: Rows, options: RandomOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Search with steps that nothing directs (Algorithms 1 and 2).
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The model under audit, of which only the answers are used, and who may be asked about.
+    people : Rows
+        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes, from which attributes that
+        are fixed are taken.
+    options : RandomOptions
+        The parameters.
+    rng : np.random.Generator
+        All randomness; the same generator gives the same events.
+
+    Yields
+    ------
+    Event
+        A `Progress` for every batch of the global phase and every step of the local one; `Found`
+        as findings arrive.
+    """
+    sigma = Sigma(len(ledger.domain.varying), options.init_prob)
+    return timed(_Search(ledger, options, sigma, rng).run(people))
+
+
+def semi_directed(
+    ledger: Ledger, people: Rows, options: SemiDirectedOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Search and learn which directions find somebody (Algorithm 3); the rest as in `random`."""
+    sigma = Sigma(
+        len(ledger.domain.varying), options.init_prob, options.direction_probability_change_size
+    )
+    return timed(_Search(ledger, options, sigma, rng).run(people))
+
+
+def fully_directed(
+    ledger: Ledger, people: Rows, options: FullyDirectedOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Search and learn which attributes find somebody, too (Algorithm 4); as in `random`."""
+    sigma = Sigma(
+        len(ledger.domain.varying),
+        options.init_prob,
+        options.direction_probability_change_size,
+        options.param_probability_change_size,
+    )
+    return timed(_Search(ledger, options, sigma, rng).run(people))
+
+
+class _Search:
+    """One search: what both phases share."""
+
+    def __init__(
+        self, ledger: Ledger, options: RandomOptions, sigma: Sigma, rng: np.random.Generator
+    ) -> None:
+        self.ledger, self.domain, self.options, self.rng = ledger, ledger.domain, options, rng
+        self.sigma = sigma
+        self.step = self.domain.whole_steps(options.perturbation_unit)
+        self.met = People(self.domain.others)
+        self.batch = max(1, 2 * WALKERS // len(self.domain.combinations))
+        ledger.gamma = options.gamma
+
+    def run(self, people: Rows) -> Iterator[Event]:
+        starts: list[tuple[Rows, NDArray[np.intp]]] = []
+        yield from self._global(people, starts)
+        rows = np.concatenate([rows for rows, _ in starts])
+        own = np.concatenate([combination for _, combination in starts])
+        for start in range(0, len(rows), self.batch):
+            part = slice(start, start + self.batch)
+            yield from self._local(rows[part], own[part], start, len(rows))
+
+    def _global(self, people: Rows, starts: list[tuple[Rows, NDArray[np.intp]]]) -> Iterator[Event]:
+        """Draw people uniformly and keep those who are discriminated against (Algorithm 1)."""
+        ledger, total = self.ledger, self.options.global_iteration_limit
+        done = 0
+        for drawn in self.domain.draw(self.rng, total, self.batch, people):
+            rows, combination = self.domain.snap(drawn)
+            found = ledger.check(rows, combination) & self._unmet(rows)
+            starts.append((rows[found], combination[found]))
+            done += len(rows)
+            if events := ledger.take("global"):
+                yield events
+            yield ledger.progress("global", done, total)
+
+    def _local(
+        self, rows: Rows, combination: NDArray[np.intp], before: int, everybody: int
+    ) -> Iterator[Event]:
+        """Walk around some of the people found, all of them together (Algorithm 2).
+
+        ``before`` of ``everybody`` were walked around before them.
+        """
+        ledger, options, sigma, rng = self.ledger, self.options, self.sigma, self.rng
+        limit = options.local_iteration_limit
+        discriminated = np.ones(len(rows), dtype=np.bool_)
+        for trial in range(limit):
+            drawn, down = sigma.draw(rng, len(rows))
+            moved, went = self._moved(rows, drawn, down)
+            hit = ledger.check(moved, combination)
+            if sigma.learns:
+                success = hit & self._unmet(moved)
+                sigma.learn(drawn[went], down[went], success[went])
+            back = discriminated & ~hit
+            if options.acceptance > 0:
+                back &= rng.random(len(rows)) >= options.acceptance
+            moved[back] = rows[back]
+            rows, discriminated = moved, hit | back
+            last = trial + 1 == limit
+            if (last or (trial + 1) % STEPS_PER_BATCH == 0) and (found := ledger.take("local")):
+                yield found
+            done = before * limit + len(rows) * (trial + 1)
+            yield ledger.progress("local", done, everybody * limit)
+
+    def _moved(
+        self, rows: Rows, drawn: NDArray[np.intp], down: NDArray[np.bool_]
+    ) -> tuple[Rows, NDArray[np.bool_]]:
+        """Give where the walkers are after a step, ``(n, d)``, and who of them moved, ``(n,)``."""
+        domain, everyone = self.domain, np.arange(len(rows))
+        attribute = domain.varying[drawn]
+        step = self.step[attribute]
+        here = rows[everyone, attribute]
+        there = domain.clip(here + np.where(down, -step, step), attribute)
+        moved, went = rows.copy(), there != here
+        moved[everyone, attribute] = there
+        if domain.ruled:
+            barred = ~domain.allowed(domain.settle(moved))
+            self.ledger.rejected += int(barred.sum())
+            moved[barred] = rows[barred]
+            went &= ~barred
+        return moved, went
+
+    def _unmet(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell whom of these the search had not met, ``(n,)``; of two alike the first."""
+        unmet = np.zeros(len(rows), dtype=np.bool_)
+        unmet[self.met.meet(self.met.keys(rows))] = True
+        return unmet

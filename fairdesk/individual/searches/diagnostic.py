@@ -1,0 +1,208 @@
+"""Does the estimate hold? How well MAFT's zero-order gradients serve on this model.
+
+Wang et al., "MAFT", ICSE 2024: its first question (which perturbation size?) and its third (how
+alike are estimated and true gradients, the directions and the odds that are made of them?). The
+search's own code is measured, with the steps that it takes on this domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.seeds import clustered_seeds
+from fairdesk.individual.searches import maft
+from fairdesk.individual.searches.eidig import output_slopes
+from fairdesk.individual.searches.gradient_walks import EPSILON
+from fairdesk.results.events import Event, Likeness, Measured, Progress, Rows, timed
+
+#: Of gradients, of directions and of odds.
+_Cosines = tuple[float, float, float]
+
+
+class DiagnoseOptions(msgspec.Struct, frozen=True):
+    """The parameters of the diagnosis."""
+
+    sizes: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=100,
+            title="Sizes",
+            description="How many perturbation sizes are tried, from the smallest to the largest. "
+            "Those that come to the same steps on this domain are tried once.",
+        ),
+    ] = 7
+    smallest: Annotated[
+        float,
+        msgspec.Meta(
+            gt=0,
+            le=1_000,
+            title="Smallest size",
+            description="In codes, for wide ranges in hundredths of the range.",
+        ),
+    ] = 0.01
+    largest: Annotated[
+        float,
+        msgspec.Meta(
+            gt=0,
+            le=1_000,
+            title="Largest size",
+            description="In codes, for wide ranges in hundredths of the range.",
+        ),
+    ] = 10.0
+    people: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=100_000,
+            title="People",
+            description="On how many real people estimated and true gradients are compared.",
+        ),
+    ] = 500
+    global_num: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=100_000,
+            title="Seeds",
+            description="How many real people the short search with each size starts from.",
+        ),
+    ] = 200
+    local_num: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            le=100_000,
+            title="Local steps",
+            description="How many steps the short search tries around each discriminatory person.",
+        ),
+    ] = 100
+
+
+def search(
+    ledger: Ledger, people: Rows, options: DiagnoseOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Measure how well gradients are estimated, size by size.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The model under audit; its gradients are compared with where it has them.
+    people : Rows
+        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
+    options : DiagnoseOptions
+        The sizes, and how many people.
+    rng : np.random.Generator
+        All randomness; every size meets the same people and the same lots.
+
+    Yields
+    ------
+    Event
+        A `Measured` after each size, and `Progress` on the way. What the short searches find is
+        counted in the figures only.
+    """
+    return timed(_sweep(ledger, people, options, rng))
+
+
+def _sweep(
+    ledger: Ledger, people: Rows, options: DiagnoseOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    domain = ledger.domain
+    rows, combination = domain.admit(clustered_seeds(people, 1, options.people, rng))
+    farthest = ledger.ask(rows).distance(combination).argmax(axis=1)
+    both = np.concatenate([rows, domain.counterparts(rows, farthest)])
+    true = output_slopes(ledger, both) if ledger.asked.has_gradients else None
+    lots = int(rng.integers(2**63))
+    sizes = _unlike_sizes(domain, options)
+    figures: list[Likeness] = []
+    tried = 0
+    for turn, size in enumerate(sizes):
+        estimated = maft.ZeroOrder(ledger, size)(both)
+        gradients, directions, odds = _likeness(true, estimated)
+        trial = _afresh(ledger)
+        short = maft.MaftOptions(
+            global_num=options.global_num, local_num=options.local_num, perturbation_size=size
+        )
+        steps = short.max_iter + 1 + short.local_num
+        done = turn * steps
+        for event in maft.search(trial, people, short, np.random.default_rng(lots)):
+            if isinstance(event, Progress):
+                done += 1
+                yield _progress(ledger, done, len(sizes) * steps, tried + trial.tried)
+        tried += trial.tried
+        figures.append(
+            Likeness(size, len(rows), gradients, directions, odds, trial.tried, trial.found)
+        )
+        yield Measured("sizes", tuple(figures))
+        yield _progress(ledger, (turn + 1) * steps, len(sizes) * steps, tried)
+
+
+def _progress(ledger: Ledger, done: int, total: int, tried: int) -> Progress:
+    """Say how far it is; no finding is given out."""
+    return Progress("sizes", done, total, tried, 0, ledger.asked.queries)
+
+
+def _unlike_sizes(domain: Domain, options: DiagnoseOptions) -> list[float]:
+    """Give sizes equally spaced by their ratio; of those that come to equal steps the largest.
+
+    Where every step is a whole number of codes, so is the size.
+    """
+    low, high = sorted((options.smallest, options.largest))
+    sizes = [float(f"{size:.6g}") for size in np.geomspace(low, high, options.sizes)]
+    vary = domain.varying
+    if (domain.spacing[vary] == domain.unit[vary]).all():
+        sizes = [max(1.0, round(size)) for size in sizes]
+    unlike = {tuple(domain.whole_steps(size)[vary]): size for size in sizes}
+    return list(unlike.values())
+
+
+def _afresh(ledger: Ledger) -> Ledger:
+    """Give a ledger that has met nobody, and asks the same model, with the same memory."""
+    fresh = Ledger(ledger.asked, ledger.domain, fits=ledger.fits)
+    fresh.asked = ledger.asked
+    return fresh
+
+
+def _likeness(true: Rows | None, estimated: Rows) -> _Cosines | tuple[None, None, None]:
+    """Compare the slopes at people and, in the second half, at their counterparts: ``(2 n, v)``.
+
+    Gives mean cosine similarities, or nothing where the true ones are not known.
+    """
+    if true is None:
+        return None, None, None
+    return (
+        _cosine(true, estimated),
+        _cosine(_directions(true), _directions(estimated)),
+        _cosine(_odds(true), _odds(estimated)),
+    )
+
+
+def _directions(slopes: Rows) -> Rows:
+    """Give where a global step goes: along attributes on whose sign both agree (Algorithm 3)."""
+    own, other = np.sign(slopes.reshape(2, -1, slopes.shape[1]))
+    return np.where(own == other, -own, 0.0)
+
+
+def _odds(slopes: Rows) -> Rows:
+    """Give the odds of a local step along each attribute (Algorithm 4)."""
+    weights = 1.0 / (np.abs(slopes.reshape(2, -1, slopes.shape[1])).sum(axis=0) + EPSILON)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def _cosine(one: Rows, other: Rows) -> float:
+    """Give the mean cosine of the angles between rows; 1 for two that are nought, 0 for one."""
+    lengths = _lengths(one) * _lengths(other)
+    both_nought = (_lengths(one) == 0) & (_lengths(other) == 0)
+    cosines = (one * other).sum(axis=1) / np.where(lengths > 0, lengths, 1.0)
+    return float(np.clip(np.where(both_nought, 1.0, cosines), -1.0, 1.0).mean())
+
+
+def _lengths(rows: Rows) -> NDArray[np.float64]:
+    return np.asarray(np.sqrt((rows**2).sum(axis=1)))

@@ -1,0 +1,66 @@
+"""EIDIG: white-box search for individual discriminatory instances by gradients of the output.
+
+Zhang, Zhang, Zhang, "Efficient White-box Fairness Testing through Gradient Search", ISSTA 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.searches.gradient_walks import (
+    Decay,
+    GradientWalks,
+    UpdateInterval,
+    WalkOptions,
+)
+from fairdesk.models.model import labels
+from fairdesk.results.events import Event, Rows, timed
+
+
+class EidigOptions(WalkOptions, frozen=True):
+    """The parameters of EIDIG, named as in its paper."""
+
+    decay: Decay = 0.5
+    update_interval: UpdateInterval = 5
+
+
+def search(
+    ledger: Ledger, people: Rows, options: EidigOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Search for individual discriminatory instances (EIDIG, Algorithm 1).
+
+    The gradient is that of the decided class's score, with momentum in the global phase; the
+    local phase renews it once in ``update_interval`` successes. Parameters and events as in
+    `maft.search`; the model has gradients.
+    """
+    walks = GradientWalks(
+        ledger,
+        options,
+        rng,
+        lambda rows: output_slopes(ledger, rows),
+        decay=options.decay,
+        update_interval=options.update_interval,
+    )
+    return timed(walks.run(people))
+
+
+def output_slopes(ledger: Ledger, rows: Rows) -> Rows:
+    """Give the true gradient of the decided class's score at ``(n, d)`` rows.
+
+    Returns
+    -------
+    Rows
+        ``(n, v)``; along one step of each varying attribute.
+    """
+    domain = ledger.domain
+    scores = ledger.asked.predict(rows)
+    decided = labels(scores)
+    column = np.zeros_like(decided) if scores.shape[1] == 1 else decided
+    per_code = ledger.asked.gradients(rows, column)[:, domain.varying]
+    slopes = per_code * domain.unit[domain.varying]
+    if scores.shape[1] == 1:
+        slopes[decided == 0] *= -1
+    return slopes

@@ -1,0 +1,144 @@
+"""MAFT: black-box search for individual discriminatory instances by zero-order gradients.
+
+Wang et al., "MAFT: Efficient Model-Agnostic Fairness Testing for Deep Neural Networks via
+Zero-Order Gradient Search", ICSE 2024. Algorithm numbers are that paper's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+import numpy as np
+
+from fairdesk.individual.engine.context import Ledger, in_parts
+from fairdesk.individual.engine.steps import Steps
+from fairdesk.individual.searches.gradient_walks import (
+    Decay,
+    GradientWalks,
+    UpdateInterval,
+    WalkOptions,
+)
+from fairdesk.models.model import labels
+from fairdesk.results.events import Event, Rows, Scores, timed
+
+
+class MaftOptions(WalkOptions, frozen=True):
+    """The parameters of MAFT, named as in its paper."""
+
+    decay: Decay = 0.5
+    update_interval: UpdateInterval = 5
+    perturbation_size: Annotated[
+        float,
+        msgspec.Meta(
+            gt=0,
+            le=1_000,
+            title="Perturbation size",
+            description="How far an attribute is moved to estimate the gradient; "
+            "in codes, for wide ranges in hundredths of the range.",
+        ),
+    ] = 1.0
+
+
+def search(
+    ledger: Ledger, people: Rows, options: MaftOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Search for individual discriminatory instances (MAFT, Algorithm 2).
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The model under audit, of which only the answers are used, and who may be asked about.
+    people : Rows
+        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes, seeds are drawn from them.
+    options : MaftOptions
+        The paper's parameters.
+    rng : np.random.Generator
+        All randomness; the same generator gives the same events.
+
+    Yields
+    ------
+    Event
+        A `Progress` for every step of either phase; `Found` as findings arrive.
+    """
+    walks = GradientWalks(
+        ledger,
+        options,
+        rng,
+        ZeroOrder(ledger, options.perturbation_size),
+        decay=options.decay,
+        update_interval=options.update_interval,
+    )
+    return timed(walks.run(people))
+
+
+class ZeroOrder:
+    """Estimates gradients from answers (ComputeGrad, Algorithm 2).
+
+    All attributes of all rows are perturbed in one batch. At the upper edge of the domain the
+    difference is taken backwards, so that nobody outside is asked about; likewise where a
+    constraint is broken forwards.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The model under audit and who may be asked about.
+    size : float
+        The perturbation size.
+    """
+
+    def __init__(self, ledger: Ledger, size: float) -> None:
+        self._domain, self._asked = ledger.domain, ledger.asked
+        self._steps = Steps(ledger.domain, size)
+
+    def __call__(self, rows: Rows) -> Rows:
+        """Tell how the decided class's score changes along one step of each varying attribute.
+
+        Parameters
+        ----------
+        rows : Rows
+            ``(n, d)``, in the domain.
+
+        Returns
+        -------
+        Rows
+            ``(n, v)``, in score per step; nought where constraints allow neither direction.
+        """
+        return in_parts(self._slopes, rows, len(self._domain.varying))
+
+    def _slopes(self, rows: Rows) -> Rows:
+        if self._domain.ruled:
+            here = self._asked.predict(rows)
+            there, sign = self._around_of_allowed(rows)
+        else:
+            keys, make = self._steps.around(rows, self._asked.keys(rows))
+            answers = self._asked.answer(keys.ravel(), make)
+            around = answers.reshape(*keys.shape, answers.shape[1])
+            here, there = around[:, 0], around[:, 1:]
+            sign = np.where(self._steps.room(rows), 1.0, -1.0)
+        decided = labels(here)
+        if here.shape[1] == 1:
+            change = there[:, :, 0] - here
+            sign = np.where(decided[:, None] == 1, sign, -sign)
+        else:
+            people = np.arange(len(rows))
+            change = there[people, :, decided] - here[people, decided, None]
+        return np.asarray(sign * change, dtype=np.float64)
+
+    def _around_of_allowed(self, rows: Rows) -> tuple[Scores, Rows]:
+        """Ask about the neighbours who may be: ``(n, v, k)``; and in which direction they are."""
+        steps, domain = self._steps, self._domain
+        shape = len(rows), len(domain.varying)
+        forward, backward = steps.each(rows, 1.0), steps.each(rows, -1.0)
+        fine, instead = (
+            domain.allowed(each.reshape(-1, rows.shape[1])).reshape(shape)
+            for each in (forward, backward)
+        )
+        fine &= steps.room(rows)
+        sign = np.where(fine, 1.0, np.where(instead, -1.0, 0.0))
+        moved = np.where(fine[:, :, None], forward, backward)
+        # whoever may not be is not asked about: the person themselves stand in
+        moved = np.where(sign[:, :, None] == 0, rows[:, None, :], moved)
+        there = self._asked.predict(moved.reshape(-1, rows.shape[1]))
+        return there.reshape(*shape, there.shape[1]), sign

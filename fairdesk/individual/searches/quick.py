@@ -1,0 +1,115 @@
+"""A quick audit: a sensible mix of searches that ends when nothing new is learned.
+
+Where the domain is small, everybody is gone through. Else a small estimate comes first, and then
+rounds of searches that look in different ways, each from new seeds. Something new is learned by a
+round when it finds somebody of a kind not met before: in another region of the data, with other
+protected attributes that are enough alone, or on the other side of the decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated
+
+import msgspec
+import numpy as np
+
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.realism.diversity import Clusters, clusters
+from fairdesk.individual.searches import aequitas, eidig, maft
+from fairdesk.individual.shares import enumeration, estimate
+from fairdesk.models.model import labels
+from fairdesk.results.events import Event, Found, Measured, Progress, Rows, timed
+
+#: Up to so many people everybody is gone through: it takes seconds.
+ALL_OF = 1_000_000
+#: Into so many groups of alike people the data are divided.
+REGIONS = 20
+
+Kind = tuple[int, ...]
+
+
+class QuickOptions(msgspec.Struct, frozen=True):
+    """The parameters of the quick audit."""
+
+    rounds: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=1_000,
+            title="Rounds",
+            description="How many rounds there are at most; it ends earlier when one taught "
+            "nothing new.",
+        ),
+    ] = 20
+    rows: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1_000,
+            le=10_000_000,
+            title="Rows per method",
+            description="How many rows each method may send to the model in a round, about.",
+        ),
+    ] = 50_000
+
+
+def search(
+    ledger: Ledger, people: Rows, options: QuickOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Run a mix of methods; parameters and events as in `maft.search`.
+
+    The phases are the methods' names. Whom one has found, another does not find again.
+    """
+    return timed(_mix(ledger, people, options, rng))
+
+
+def _mix(
+    ledger: Ledger, people: Rows, options: QuickOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    domain = ledger.domain
+    real, _ = domain.admit(people)
+    count = None if enumeration.obstacle(domain) else enumeration.population(domain, real, ALL_OF)
+    if ledger.fits is None and count is not None and count <= ALL_OF:
+        yield from enumeration.search(ledger, people, enumeration.EnumerateOptions(), rng)
+        return
+    sample = estimate.EstimateOptions(trials=20, people=500)
+    yield from _as("estimate", estimate.search(ledger, people, sample, rng))
+    regions = clusters(domain, real, REGIONS, rng)
+    kinds: set[Kind] = set()
+    for turn in range(options.rounds):
+        before = len(kinds)
+        for name, events in _searches(ledger, people, rng):
+            limit = ledger.asked.queries + options.rows
+            for event in _as(name, events):
+                if isinstance(event, Found):
+                    kinds |= _kinds(regions, event)
+                yield event
+                if isinstance(event, Progress) and event.queries >= limit:
+                    break
+            yield ledger.progress(name, turn + 1, options.rounds)
+        if len(kinds) == before:
+            return
+
+
+def _searches(
+    ledger: Ledger, people: Rows, rng: np.random.Generator
+) -> Iterator[tuple[str, Iterator[Event]]]:
+    """Give the searches of a round: along gradients, and by what was learned about attributes."""
+    if ledger.asked.has_gradients:
+        yield "EIDIG", eidig.search(ledger, people, eidig.EidigOptions(), rng)
+    else:
+        yield "MAFT", maft.search(ledger, people, maft.MaftOptions(), rng)
+    yield "Aequitas", aequitas.fully_directed(ledger, people, aequitas.FullyDirectedOptions(), rng)
+
+
+def _as(name: str, events: Iterator[Event]) -> Iterator[Event]:
+    """Name the phase of events by the method."""
+    for event in events:
+        yield event if isinstance(event, Measured) else replace(event, phase=name)
+
+
+def _kinds(regions: Clusters, found: Found) -> set[Kind]:
+    """Tell of which kinds those are who were found."""
+    told = (regions.of(found.rows), found.alone, labels(found.row_scores))
+    return set(map(tuple, np.unique(np.column_stack(told).astype(np.intp), axis=0).tolist()))

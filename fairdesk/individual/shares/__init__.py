@@ -1,0 +1,1 @@
+"""How common discriminatory instances are: random samples, intervals, enumeration."""

@@ -1,0 +1,324 @@
+"""Everybody in a finite domain, one after the other: the best answer there is.
+
+The people of a domain are all combinations of values that the constraints allow. Fixed attributes
+have those combinations of values that occur in the data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.domain import Domain
+from fairdesk.errors import SpecError
+from fairdesk.individual.engine.context import Answers, Ledger
+from fairdesk.individual.engine.sampling import Pace, confirmed, one_per_fixed
+from fairdesk.models.model import labels
+from fairdesk.results.events import Event, Measured, Rows, Scores, Share, timed
+
+#: So many similar sets can be gone through.
+MOST_SETS = 100_000_000
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+#: They are made in blocks of so many.
+_BLOCK = 16_384
+
+
+class EnumerateOptions(msgspec.Struct, frozen=True):
+    """The parameters of enumeration."""
+
+    keep: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            le=10_000_000,
+            title="Examples kept",
+            description="How many examples are kept at most; all are counted.",
+        ),
+    ] = 100_000
+
+
+def obstacle(domain: Domain) -> str:
+    """Say in a clause why nobody can go through a domain; empty when it can be done."""
+    if endless := _endless(domain):
+        return (
+            f"“{endless[0]}” may be any number with a fraction, so there is no end of people; "
+            "a step for it would help"
+        )
+    size = math.prod(_counts(domain))
+    return _too_many(size) if size > MOST_SETS else ""
+
+
+def population(domain: Domain, real: Rows, most: int) -> int | None:
+    """Count the people of a domain, with their protected values and under its constraints.
+
+    Parameters
+    ----------
+    domain : Domain
+        Any.
+    real : Rows
+        ``(n, d)``; people of the data who are in the domain.
+    most : int
+        Where there are constraints, people are looked at one by one, but not more than this.
+
+    Returns
+    -------
+    int, optional
+        ``None`` where there is no end of them, or more would have to be looked at.
+    """
+    if _endless(domain):
+        return None
+    size, blocks = sets(domain, real)
+    if not domain.ruled:
+        return size * len(domain.combinations)
+    if size * len(domain.combinations) > most:
+        return None
+    members = (domain.similar(rows).reshape(-1, rows.shape[1]) for rows in blocks)
+    return sum(int(domain.allowed(each).sum()) for each in members)
+
+
+def _endless(domain: Domain) -> list[str]:
+    """Name the attributes that have no end of values."""
+    return [domain.names[i] for i in domain.varying if not domain.spacing[i]]
+
+
+def _too_many(size: int) -> str:
+    power = str(len(str(size)) - 1).translate(_RAISED)
+    told = f"{size:,}" if size < 10**15 else f"10{power} or more"
+    return (
+        f"the domain has {told} people, not counting their protected values, "
+        f"and at most {MOST_SETS:,} can be gone through"
+    )
+
+
+def _free(domain: Domain) -> NDArray[np.intp]:
+    """Positions of the attributes whose values are gone through."""
+    bound = np.concatenate([domain.protected, domain.fixed, domain.following])
+    return np.setdiff1d(np.arange(len(domain.attributes)), bound)
+
+
+def _counts(domain: Domain) -> list[int]:
+    """Count the values of each free attribute."""
+    free = _free(domain)
+    low, high, spacing = domain.low[free], domain.high[free], domain.spacing[free]
+    steps = np.divide(high - low, spacing, out=np.zeros(len(free)), where=spacing > 0)
+    return [int(count) + 1 for count in np.round(steps)]
+
+
+def sets(domain: Domain, real: Rows) -> tuple[int, Iterator[Rows]]:
+    """Give the similar sets of a finite domain, in order.
+
+    Parameters
+    ----------
+    domain : Domain
+        Without an `obstacle`.
+    real : Rows
+        ``(n, d)``; people of the data who are in the domain.
+
+    Returns
+    -------
+    int, Iterator[Rows]
+        How many there are, and in blocks of ``(m, d)`` of each one member, which may break a
+        constraint.
+    """
+    free, counts = _free(domain), _counts(domain)
+    once = one_per_fixed(domain, real)
+    if not np.setdiff1d(domain.fixed, domain.following).size:
+        once = domain.low[None, :]
+    size = math.prod(counts) * len(once)
+
+    # the last attributes' combinations are written down once, and stand in every block
+    first = len(counts)
+    while first and math.prod(counts[first - 1 :]) <= _BLOCK:
+        first -= 1
+    inner, _ = _written(domain, free[first:], counts[first:], np.arange(math.prod(counts[first:])))
+    outer = size // len(inner)
+    at_once = max(1, _BLOCK // len(inner))
+
+    def blocks() -> Iterator[Rows]:
+        for start in range(0, outer, at_once):
+            numbers = np.arange(start, min(start + at_once, outer))
+            codes, who = _written(domain, free[:first], counts[:first], numbers)
+            rows = np.repeat(once[who, None, :], len(inner), axis=1)
+            rows[:, :, free[:first]] = codes[:, None, :]
+            rows[:, :, free[first:]] = inner
+            rows[:, :, domain.protected] = domain.combinations[0]
+            yield domain.settle(rows.reshape(-1, rows.shape[2]))
+
+    return size, blocks()
+
+
+def _written(
+    domain: Domain, positions: NDArray[np.intp], counts: list[int], numbers: NDArray[np.int64]
+) -> tuple[Rows, NDArray[np.int64]]:
+    """Write numbers in the mixed radix of attributes' values, the last one the fastest.
+
+    Returns
+    -------
+    codes : Rows
+        ``(n, len(positions))``.
+    rest : NDArray[np.int64]
+        ``(n,)``; what does not fit into so many digits.
+    """
+    places = np.empty((len(numbers), len(positions)))
+    for column in reversed(range(len(positions))):
+        numbers, places[:, column] = np.divmod(numbers, counts[column])
+    codes = domain.low[positions] + places * domain.spacing[positions]
+    return domain.clip(codes, positions), numbers
+
+
+def search(
+    ledger: Ledger, people: Rows, options: EnumerateOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Check everybody in a finite domain.
+
+    The share at the end is exact. It counts people with their protected values, as the estimate
+    draws them: each similar set as many times as it has members who may be. Nobody in a set with
+    fewer than two of these is discriminated against. A run that is stopped has examples, and no
+    share: those who come first are not like the others.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The model under audit, and who may be asked about.
+    people : Rows
+        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes. Only fixed attributes are
+        taken from them.
+    options : EnumerateOptions
+        The parameters.
+    rng : np.random.Generator
+        Not used: there is no chance in it.
+
+    Yields
+    ------
+    Event
+        `Found` for the first `keep` findings, `Progress` several times a second, and at the end
+        `Measured`.
+
+    Raises
+    ------
+    SpecError
+        When the domain, with the fixed values of the data, is too large.
+    """
+    del rng
+    return timed(_go_through(ledger, people, options.keep))
+
+
+def _go_through(ledger: Ledger, people: Rows, keep: int) -> Iterator[Event]:
+    domain = ledger.domain
+    if clause := obstacle(domain):
+        raise SpecError(f"Not everybody can be gone through: {clause}.", remedy=_REMEDY)
+    real, _ = domain.admit(people)
+    size, blocks = sets(domain, real)
+    if size > MOST_SETS:
+        raise SpecError(f"Not everybody can be gone through: {_too_many(size)}.", remedy=_REMEDY)
+    pace = Pace(len(domain.combinations))
+    done = tried = found = given = everybody = hits = 0
+    for block in blocks:
+        for part in pace.parts(len(block)):
+            rows = block[part]
+            done += len(rows)
+            rows, combination, members, answers = _asked(ledger, rows)
+            tried += len(rows)
+            everybody += int(members.sum())
+            sure = _discriminatory(ledger, rows, combination, answers)
+            found += len(sure)
+            hits += int(members[sure].sum())
+            shown = sure[: keep - given]
+            if shown.size:
+                given += len(shown)
+                ledger.check(rows[shown], combination[shown])
+                if examples := ledger.take("exhaustive"):
+                    yield examples
+            ledger.tried = tried
+            yield replace(ledger.progress("exhaustive", done, size), found=found)
+    if everybody:
+        names = tuple(domain.names[i] for i in domain.protected)
+        share = hits / everybody
+        yield Measured(
+            "exhaustive",
+            (
+                Share(
+                    whom="domain",
+                    attributes=names,
+                    people=everybody,
+                    hits=hits,
+                    exhaustive=True,
+                    confidence=_CONFIDENCE,
+                    estimate=share,
+                    low=share,
+                    high=share,
+                    anytime_low=share,
+                    anytime_high=share,
+                ),
+            ),
+        )
+    yield replace(ledger.progress("exhaustive", done, size), found=found)
+
+
+#: Told with a share that is exact; any number would be true of it.
+_CONFIDENCE = 0.95
+_REMEDY = "Narrow the ranges, give numbers steps, or estimate the share instead."
+
+
+def _asked(ledger: Ledger, rows: Rows) -> tuple[Rows, NDArray[np.intp], NDArray[np.int64], Answers]:
+    """Ask about whole similar sets, not remembering what is never asked again.
+
+    Returns
+    -------
+    rows : Rows
+        ``(m, d)``; of each set with members who may be, the first of these.
+    combination : NDArray[np.intp]
+        ``(m,)``; its index in ``domain.combinations``.
+    members : NDArray[np.int64]
+        ``(m,)``; how many may be.
+    answers : Answers
+        Of these sets.
+    """
+    domain = ledger.domain
+    similar = domain.similar(rows)
+    n, width, _ = similar.shape
+    flat = similar.reshape(n * width, -1)
+    if not domain.ruled and ledger.fits is None:
+        scores = ledger.asked.predict_anew(flat).reshape(n, width, -1)
+        nobody = np.zeros(n, dtype=np.intp)
+        return rows, nobody, np.full(n, width), Answers(scores, labels(scores))
+    allowed = domain.allowed(flat) if domain.ruled else np.ones(len(flat), dtype=np.bool_)
+    meant = allowed.copy()
+    if ledger.fits is not None and allowed.any():
+        meant[allowed] = ledger.fits(flat[allowed])
+    allowed, meant = allowed.reshape(n, width), meant.reshape(n, width)
+    some = np.flatnonzero(meant.any(axis=1))
+    ledger.rejected += n - len(some)
+    allowed, meant, similar = allowed[some], meant[some], similar[some]
+    scores = _scores(ledger, similar, allowed)
+    decided = np.where(allowed, labels(scores), -1)
+    combination = meant.argmax(axis=1)
+    rows = similar[np.arange(len(some)), combination]
+    return rows, combination, meant.sum(axis=1), Answers(scores, decided, allowed)
+
+
+def _scores(ledger: Ledger, similar: Rows, allowed: NDArray[np.bool_]) -> Scores:
+    """Ask about those who may be: ``(m, C, k)``, NaN for the others."""
+    answers = ledger.asked.predict_anew(similar[allowed])
+    scores = np.full((*allowed.shape, answers.shape[1]), np.nan, dtype=np.float32)
+    scores[allowed] = answers
+    return scores
+
+
+def _discriminatory(
+    ledger: Ledger, rows: Rows, combination: NDArray[np.intp], answers: Answers
+) -> NDArray[np.intp]:
+    """Positions of those who are discriminatory, also when asked anew."""
+    flips = answers.flips(combination)
+    hits = np.flatnonzero(flips.any(axis=1))
+    if not hits.size:
+        return hits
+    farthest = np.where(flips, answers.distance(combination), -1.0)[hits].argmax(axis=1)
+    partners = ledger.domain.counterparts(rows[hits], farthest)
+    return hits[confirmed(ledger, rows[hits], partners)]

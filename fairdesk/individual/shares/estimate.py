@@ -1,0 +1,358 @@
+"""How common individual discrimination is: an estimate by the law of large numbers.
+
+Udeshi, Arora and Chattopadhyay, "Automated Directed Fairness Testing", ASE 2018 (Aequitas): K
+trials of m people drawn at random. Beside the paper's mean stands what the counts really support:
+an exact interval for a sample of a size that was fixed beforehand, and one that holds at every
+moment, so that the auditor may stop when they like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.errors import SpecError
+from fairdesk.individual.engine.cached_model import Memory
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.sampling import (
+    Block,
+    Confidence,
+    Pace,
+    Subset,
+    names_of,
+    of_data,
+    of_domain,
+    perturbed,
+    subsets,
+    verdicts,
+)
+from fairdesk.individual.shares.intervals import anytime, clopper_pearson
+from fairdesk.results.events import Event, Measured, Rows, Share, timed
+
+Whom = Literal["domain", "data", "perturbed"]
+
+#: Figures are told anew after so many seconds.
+_TELL_SECONDS = 0.5
+#: Of what is remembered of verdicts.
+_MOST_BYTES = 32 << 20
+#: Points of the course that are kept.
+_POINTS = 100
+#: After a search that found nobody, at most so many people are drawn, ...
+BOUND_PEOPLE = 3_000
+#: ... for at most so many seconds.
+BOUND_SECONDS = 2.0
+_BOUND_CONFIDENCE = 0.95
+
+
+class EstimateOptions(msgspec.Struct, frozen=True):
+    """The parameters of the estimate."""
+
+    trials: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=200,
+            title="Trials (K)",
+            description="How many samples are drawn; their shares show how much chance there is.",
+        ),
+    ] = 100
+    people: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=1_000_000,
+            title="People per trial (m)",
+            description="How many people each sample has.",
+        ),
+    ] = 1_000
+    confidence: Confidence = 0.95
+    moved: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=1_000,
+            title="Attributes moved",
+            description="How many attributes of a real person are changed, where real people are "
+            "moved a little.",
+        ),
+    ] = 2
+    steps: Annotated[
+        int,
+        msgspec.Meta(
+            ge=1,
+            le=100,
+            title="Steps",
+            description="How many steps each of these goes at most; for wide ranges in hundredths "
+            "of the range.",
+        ),
+    ] = 3
+
+
+class Tally:
+    """The count behind one share.
+
+    Parameters
+    ----------
+    whom, attributes, confidence
+        As in `Share`.
+    planned : int
+        People that are to be checked at most.
+    trial : int
+        People in a trial; 0 for none.
+    total : int, optional
+        Of how many people they are drawn without replacement.
+    adaptive : bool
+        Whether what was counted decides how many are checked; then the exact interval for a
+        fixed number does not hold, and the anytime interval takes its place.
+    """
+
+    def __init__(
+        self,
+        whom: Whom,
+        attributes: tuple[str, ...],
+        confidence: float,
+        planned: int,
+        *,
+        trial: int = 0,
+        total: int | None = None,
+        adaptive: bool = False,
+    ) -> None:
+        self.people = self.hits = 0
+        self.confidence, self.total = confidence, total
+        self._whom, self._attributes, self._adaptive = whom, attributes, adaptive
+        self._trial = trial
+        planned = min(planned, total or planned)
+        self._trial_hits = np.zeros(-(-planned // trial) if trial else 0, dtype=np.int64)
+        self._every = max(1, planned // _POINTS)
+        self._due: list[tuple[int, int]] = []
+        self._course: list[tuple[float, float, float, float]] = []
+
+    def add(self, told: NDArray[np.bool_]) -> None:
+        """Count ``(n,)`` verdicts."""
+        if self._trial:
+            trials = (self.people + np.flatnonzero(told)) // self._trial
+            self._trial_hits += np.bincount(trials, minlength=len(self._trial_hits))
+        hits = self.hits + np.cumsum(told)
+        for point in range(self._every - self.people % self._every, len(told) + 1, self._every):
+            self._due.append((self.people + point, int(hits[point - 1])))
+        self.people += len(told)
+        self.hits += int(told.sum())
+
+    def ends(self) -> tuple[float, float]:
+        """Give the anytime interval."""
+        low, high = anytime(self.hits, self.people, self.confidence, self.total)
+        return float(low), float(high)
+
+    def share(self) -> Share:
+        """Give the share so far; of at least one person."""
+        points = np.array([*self._due, (self.people, self.hits)])
+        people, hits = points.T
+        low, high = anytime(hits, people, self.confidence, self.total)
+        told = np.column_stack([people, hits / people, low, high]).tolist()
+        points_told = [(float(a), float(b), float(c), float(d)) for a, b, c, d in told]
+        self._course += points_told[:-1]
+        self._due.clear()
+        now = points_told[-1]
+        ended = self._course and self._course[-1] == now
+        course = self._course if ended else [*self._course, now]
+        exhaustive = self.people == self.total
+        fixed = now[2:]
+        if not self._adaptive and not exhaustive:
+            ends = clopper_pearson(self.hits, self.people, self.confidence)
+            fixed = float(ends[0]), float(ends[1])
+        whole = self.people // self._trial if self._trial else 0
+        return Share(
+            whom=self._whom,
+            attributes=self._attributes,
+            people=self.people,
+            hits=self.hits,
+            exhaustive=exhaustive,
+            confidence=self.confidence,
+            estimate=now[1],
+            low=fixed[0],
+            high=fixed[1],
+            anytime_low=now[2],
+            anytime_high=now[3],
+            trials=tuple((self._trial_hits[:whole] / max(1, self._trial)).tolist()),
+            course=tuple(course),
+        )
+
+
+def search(
+    ledger: Ledger, people: Rows, options: EstimateOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    """Estimate how common discrimination is, in three ways beside each other.
+
+    Over the domain, where everybody has the same chance (fixed attributes have the combinations of
+    values that occur in the data); over the data's own rows, each once, in a random order, so that
+    the share is exact once all were asked about; and over real rows with a few attributes moved.
+    The three advance together: whenever the run is stopped, all of them hold. With several
+    protected attributes there are figures for all together and for each alone.
+
+    Every draw counts, met before or not; `Found` has everybody once.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The model under audit, and who may be asked about.
+    people : Rows
+        ``(n, d)``, ``n >= 1``; the data's rows in the domain's codes.
+    options : EstimateOptions
+        The parameters.
+    rng : np.random.Generator
+        All randomness; the same generator gives the same figures.
+
+    Yields
+    ------
+    Event
+        `Measured` and `Progress` several times a second; `Found` as findings arrive.
+
+    Raises
+    ------
+    SpecError
+        When nearly nobody may be asked about.
+    """
+    return timed(_estimate(ledger, people, options, rng))
+
+
+def _estimate(
+    ledger: Ledger, people: Rows, options: EstimateOptions, rng: np.random.Generator
+) -> Iterator[Event]:
+    domain, confidence, trial = ledger.domain, options.confidence, options.people
+    planned = options.trials * trial
+    real, _ = domain.admit(people)
+    near = real if ledger.fits is None else real[ledger.fits(real)]
+    single = subsets(domain, 1)
+    sets = [tuple(range(len(domain.protected))), *(single if len(single) > 1 else ())]
+    streams: dict[Whom, Iterator[Block]] = {"domain": of_domain(ledger, real, rng)}
+    totals: dict[Whom, int | None] = {"domain": None, "perturbed": None}
+    if len(near):
+        streams["data"] = of_data(ledger, near, rng)
+        totals["data"] = len(near)
+        streams["perturbed"] = perturbed(ledger, near, options.moved, options.steps, rng)
+    tallies = {
+        whom: [
+            Tally(
+                whom, names_of(domain, subset), confidence, planned, trial=trial, total=totals[whom]
+            )
+            for subset in sets
+        ]
+        for whom in streams
+    }
+    yield from _sample(ledger, streams, tallies, sets, planned)
+
+
+def _sample(
+    ledger: Ledger,
+    streams: dict[Whom, Iterator[Block]],
+    tallies: dict[Whom, list[Tally]],
+    sets: list[Subset],
+    planned: int,
+) -> Iterator[Event]:
+    """Check so many people of each stream, block by block in turn."""
+    pace = Pace(len(ledger.domain.combinations))
+    judge = _Judge(ledger, sets)
+    wanted = dict.fromkeys(streams, planned)
+    for whom in streams:
+        wanted[whom] = min(planned, tallies[whom][0].total or planned)
+    total, done, told = sum(wanted.values()), 0, 0.0
+    while streams:
+        for whom in tuple(streams):
+            block = next(streams[whom], None)
+            left = wanted[whom] - tallies[whom][0].people
+            if block is None or not left:
+                del streams[whom]
+                continue
+            rows, combination = block[0][:left], block[1][:left]
+            for part in pace.parts(len(rows)):
+                verdict = judge((rows[part], combination[part]))
+                for place, tally in enumerate(tallies[whom]):
+                    tally.add(verdict[:, place])
+                done += len(verdict)
+                if found := ledger.take("random"):
+                    yield found
+                if perf_counter() - told > _TELL_SECONDS:
+                    yield _measured(tallies)
+                    told = perf_counter()
+                yield ledger.progress("random", done, total)
+            yield ledger.progress("random", done, total)
+    yield _measured(tallies)
+    yield ledger.progress("random", done, total)
+
+
+class _Judge:
+    """Decides of people for which sets of protected attributes they are discriminatory.
+
+    Who is met again has the verdict that they had, and costs nothing.
+    """
+
+    def __init__(self, ledger: Ledger, sets: list[Subset]) -> None:
+        self._ledger, self._sets = ledger, sets
+        self._memory = Memory(_MOST_BYTES)
+
+    def __call__(self, block: Block) -> NDArray[np.bool_]:
+        """``(n, s)`` verdicts; books findings."""
+        ledger = self._ledger
+
+        def judged(which: NDArray[np.int64]) -> NDArray[np.float32]:
+            rows, combination = block[0][which], block[1][which]
+            ledger.check(rows, combination)
+            told = verdicts(ledger, (rows, combination), ledger.ask(rows), self._sets)
+            return told.astype(np.float32)
+
+        return np.asarray(self._memory.answers(ledger.asked.keys(block[0]), judged) > 0)
+
+
+def _measured(tallies: dict[Whom, list[Tally]]) -> Measured:
+    """Tell all shares, those of all attributes together first."""
+    in_order = zip(*tallies.values(), strict=True)
+    return Measured(
+        "random", tuple(tally.share() for same in in_order for tally in same if tally.people)
+    )
+
+
+def upper_bound(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
+    """Say how much there can be at most of what a search did not find.
+
+    A small estimate over the domain, of at most `BOUND_PEOPLE` people and about `BOUND_SECONDS`: so
+    that "none found" comes with "at most so many in a hundred".
+
+    Parameters
+    ----------
+    ledger : Ledger
+        That of the search, which has ended.
+    people : Rows
+        ``(n, d)``; the data's rows in the domain's codes.
+    rng : np.random.Generator
+        All randomness.
+
+    Yields
+    ------
+    Event
+        As `search`. No `Measured` where nearly nobody of the domain may be asked about.
+    """
+    domain = ledger.domain
+    real, _ = domain.admit(people)
+    sets = [tuple(range(len(domain.protected)))]
+    tally = Tally("domain", names_of(domain, sets[0]), _BOUND_CONFIDENCE, BOUND_PEOPLE)
+    events = _sample(
+        ledger, {"domain": of_domain(ledger, real, rng)}, {"domain": [tally]}, sets, BOUND_PEOPLE
+    )
+    began = perf_counter()
+    try:
+        for event in events:
+            yield event
+            if isinstance(event, Measured):
+                continue
+            if perf_counter() - began > BOUND_SECONDS and tally.people:
+                break
+    except SpecError:
+        pass  # nearly nobody may be asked about: what the search tried is all there is to tell
+    if tally.people:
+        yield _measured({"domain": [tally]})
+        yield ledger.progress("random", tally.people, tally.people)

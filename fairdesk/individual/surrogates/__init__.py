@@ -1,0 +1,1 @@
+"""Local decision trees: their paths, the solver that toggles them, explanations of a pair."""

@@ -1,0 +1,429 @@
+"""What is measured of every model that a repair tries: on the same rows and people for all.
+
+**Two looks.** What is chosen by (accuracy, and what is to fall) is measured on the validation rows,
+and on people drawn for that. What is told as the result comes from the test rows, and from people
+drawn anew: whoever chooses the best of several by some people has chosen their chance too, so its
+figures on them look better than they are.
+
+**Intervals**, 95 % each:
+
+========================  ==========================================================================
+accuracy                  Wilson's
+auc                       DeLong's, on the logit (`fairdesk.mitigate.measures.auc`)
+brier                     bootstrap, percentiles (`fairdesk.mitigate.measures.resampling`)
+calibration               bootstrap, how far ten bins can be off (`measures.calibration`)
+share_domain, share_data  Clopper and Pearson's (`fairdesk.individual.shares.intervals`)
+impact_ratio              Donner and Zou's, of all pairs of groups (`measures.group_gaps`)
+rate_gap, error_gap       Newcombe's, of all pairs of groups
+rule_score                Newcombe's, of people and not of samples (`measures.rule_scores`)
+========================  ==========================================================================
+
+**Decisions.** Of more than two, the favourable one is set against all others; only the accuracy is
+that of the model's own classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.certify.certify import shares
+from fairdesk.errors import SpecError
+from fairdesk.groups.metrics.measuring import own_scores
+from fairdesk.groups.metrics.outcomes import wilson
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.sampling import Pace
+from fairdesk.individual.shares.intervals import clopper_pearson
+from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.measures.auc import area_interval, areas
+from fairdesk.mitigate.measures.calibration import calibration
+from fairdesk.mitigate.measures.differences import ALPHA, Mask
+from fairdesk.mitigate.measures.group_gaps import GAPS, Grouped, gaps, grouped
+from fairdesk.mitigate.measures.people import PART_SECONDS, discriminated, drawn
+from fairdesk.mitigate.measures.resampling import Ends, Numbers, percentiles, resampled
+from fairdesk.mitigate.measures.rule_scores import (
+    Apart,
+    MovedPeople,
+    Outcome,
+    Rewritten,
+    samples_of,
+)
+from fairdesk.mitigate.options import RepairOptions
+from fairdesk.mitigate.rows.splitting import Split
+from fairdesk.models.decisions.rule import decided, is_plain
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.model import Capability, labels
+from fairdesk.models.structure.types import OpaqueError
+from fairdesk.results.events import Progress, Proven, Rows, Scores
+from fairdesk.results.trials import Measure
+
+Target = Literal["share_domain", "rule_score"]
+Where = Literal["validation", "test", "domain"]
+
+#: The shares that are told as the result, and on whom each is measured.
+SHARES: tuple[tuple[Literal["share_domain", "share_data"], Where], ...] = (
+    ("share_domain", "domain"),
+    ("share_data", "test"),
+)
+#: The greatest number of people that a figure can tell; domains have more.
+_MOST_PEOPLE = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a model answers about labelled rows.
+
+    Attributes
+    ----------
+    right : NDArray[np.bool_]
+        ``(n,)``; whether it decides as the label has it, among its own classes.
+    good, label : NDArray[np.bool_]
+        ``(n,)``; whether the decision is favourable, and whether the label is.
+    scores : NDArray[np.float64], optional
+        ``(n,)``; of the favourable decision; ``None`` of a model that only decides.
+    probable : bool
+        Whether they are probabilities.
+    """
+
+    right: Mask
+    good: Mask
+    label: Mask
+    scores: Numbers | None
+    probable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was measured of one model, and the answers behind it, to compare with another's.
+
+    Attributes
+    ----------
+    target : str
+        What is to fall.
+    measures : tuple[Measure, ...]
+        What is chosen by first; then the results in the order of `fairdesk.results.trials.What`.
+    rows : dict
+        The answers about the validation and the test rows.
+    hits : dict
+        Who is discriminated against: of the people drawn to choose by (``"validation"``), of those
+        of the test rows, and of those drawn for the result (``"domain"``).
+    apart : dict
+        How people in the rule set and outside are treated, by whose rows they are made of.
+    grouped : tuple[Grouped, ...]
+        The test rows by group.
+    seed : int
+        Of resamples: the same for every model.
+    """
+
+    target: Target
+    measures: tuple[Measure, ...]
+    rows: dict[Where, Answered]
+    hits: dict[Where, Mask]
+    apart: dict[Where, Apart]
+    grouped: tuple[Grouped, ...]
+    seed: int
+
+    def measure(self, what: str, rows: Where, of: str = "") -> Measure | None:
+        """Give one of the measures; ``None`` where there is no such."""
+        wanted = (what, of, rows)
+        return next((each for each in self.measures if key(each) == wanted), None)
+
+
+def key(measure: Measure) -> tuple[str, str, str]:
+    """Tell measures apart: what, of whom, on which rows."""
+    return measure.what, measure.of, measure.rows
+
+
+class _Counted:
+    """A model whose rows are counted in a workshop as they are asked about."""
+
+    def __init__(self, workshop: Workshop, model: FedModel) -> None:
+        self._workshop, self._model = workshop, model
+        self.steady = model.steady
+
+    def predict(self, rows: Rows) -> Scores:
+        """Answer as the model does."""
+        return self._workshop.predict(self._model, rows)
+
+
+class Examiner:
+    """Measures models, each on the same rows and people.
+
+    Parameters
+    ----------
+    workshop : Workshop
+        The data, and what is to be repaired.
+    split : Split
+        Its validation and test rows.
+    options : RepairOptions
+        Its ``people``.
+    rng : np.random.Generator
+        All randomness.
+
+    Attributes
+    ----------
+    target : str
+        What is to fall: the rule set's score where there is a rule set, else the share of people
+        discriminated against.
+
+    Raises
+    ------
+    SpecError
+        When nearly nobody can be drawn, or the rule set speaks of what is not there.
+    """
+
+    def __init__(
+        self, workshop: Workshop, split: Split, options: RepairOptions, rng: np.random.Generator
+    ) -> None:
+        self._workshop = workshop
+        self.target: Target = "rule_score" if workshop.rule else "share_domain"
+        choosing, telling, seeding = rng.spawn(3)
+        self._seed = int(seeding.integers(2**32))
+        self._places: dict[Where, NDArray[np.intp]] = {
+            "validation": split.validation,
+            "test": split.test,
+        }
+        self._grouped = grouped(workshop, split.test)
+        self._people = self._cast(options.people, choosing, telling)
+        self._samples: dict[Where, MovedPeople | Rewritten | None] = {}
+        self._outcome: Outcome | None = None
+        if workshop.rule:
+            self._outcome = Outcome.of(workshop)
+            self._samples = {
+                where: samples_of(workshop, places, options.people, each)
+                for (where, places), each in zip(
+                    self._places.items(), (choosing, telling), strict=True
+                )
+            }
+
+    def _cast(
+        self, count: int, choosing: np.random.Generator, telling: np.random.Generator
+    ) -> dict[Where, Rows]:
+        """Draw the people; nobody where nobody can be compared with who else they could be."""
+        workshop, domain = self._workshop, self._workshop.domain
+        if domain.obstacle:
+            return {}
+        ledger = Ledger(workshop.model, domain)
+        real, _ = domain.admit(workshop.rows[workshop.inside])
+        tested, _ = domain.admit(workshop.rows[self._places["test"]])
+        people: dict[Where, Rows] = {"test": tested, "domain": drawn(ledger, real, count, telling)}
+        if self.target == "share_domain":
+            people["validation"] = drawn(ledger, real, count, choosing)
+        return people
+
+    @property
+    def total(self) -> int:
+        """How many rows, people and samples each model is measured on."""
+        samples = [len(each) for each in self._samples.values() if each is not None]
+        people = map(len, self._people.values())
+        return sum((*map(len, self._places.values()), *people, *samples))
+
+    def verdict(self, model: FedModel) -> Verdict:
+        """Measure a model.
+
+        Raises
+        ------
+        ModelError
+            When it refuses to answer.
+        """
+        steps = self.steps(model)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as over:
+                verdict: Verdict = over.value
+                return verdict
+
+    def steps(self, model: FedModel) -> Generator[int, None, Verdict]:
+        """Measure a model, step by step, a few of them in a second.
+
+        Yields
+        ------
+        int
+            How many of the rows, people and samples were asked about since the last.
+        """
+        workshop = self._workshop
+        rows: dict[Where, Answered] = {}
+        for where, places in self._places.items():
+            rows[where] = yield from _answered(workshop, model, places)
+        hits: dict[Where, Mask] = {}
+        if self._people:
+            ledger = Ledger(_Counted(workshop, model), workshop.domain)
+            for where, people in self._people.items():
+                hits[where] = yield from discriminated(ledger, people)
+        apart: dict[Where, Apart] = {}
+        for where, samples in self._samples.items():
+            if samples is not None and self._outcome is not None:
+                apart[where] = yield from samples.ask(workshop, model, self._outcome)
+        told = Verdict(self.target, (), rows, hits, apart, self._grouped, self._seed)
+        return replace(told, measures=tuple(_measures(told)))
+
+
+def _answered(
+    workshop: Workshop, model: FedModel, places: NDArray[np.intp]
+) -> Generator[int, None, Answered]:
+    """Ask about the rows at some places of the table."""
+    mapping, card = model.mapping, model.opened.card
+    own, told = [np.empty(0, dtype=np.intp)], []
+    for part in Pace(1, PART_SECONDS).parts(len(places)):
+        answers = model.answers(workshop.rows[places[part]])
+        scores = answers if is_plain(mapping) else decided(answers, mapping, card)
+        workshop.queries += len(answers)
+        # a threshold chooses between the model's own two classes
+        own.append(labels(answers if mapping.together else scores))
+        told.append(scores)
+        yield len(answers)
+    scores = np.concatenate(told)
+    return Answered(
+        right=np.concatenate(own) == workshop.target[places],
+        good=labels(scores) == workshop.favourable,
+        label=workshop.good[places] == 1,
+        scores=own_scores(scores, workshop.favourable, model)
+        if Capability.SCORES in card.can
+        else None,
+        probable=card.scores == "probabilities" and not mapping.together,
+    )
+
+
+def _measures(verdict: Verdict) -> Iterator[Measure]:
+    """Tell what is chosen by, then the results in the order in which they are read."""
+    yield _accuracy(verdict, "validation")
+    yield from _target(verdict)
+    yield _accuracy(verdict, "test")
+    yield from _of_scores(verdict.rows["test"], verdict.seed)
+    for what, where in SHARES:
+        if where in verdict.hits:
+            yield _share(what, where, verdict.hits[where])
+    yield from _of_groups(verdict)
+    if verdict.target == "rule_score":
+        yield _rule_score("test", verdict.apart.get("test"))
+
+
+def _target(verdict: Verdict) -> Iterator[Measure]:
+    """Tell what is to fall, on those to choose by; nothing where it cannot be measured."""
+    if verdict.target == "rule_score":
+        yield _rule_score("validation", verdict.apart.get("validation"))
+    elif "validation" in verdict.hits:
+        yield _share("share_domain", "validation", verdict.hits["validation"])
+
+
+def _accuracy(verdict: Verdict, where: Where) -> Measure:
+    right = verdict.rows[where].right
+    if not right.size:
+        return Measure("accuracy", "", where, None, None, None, 0)
+    ends = wilson(int(right.sum()), right.size)
+    return Measure("accuracy", "", where, float(right.mean()), *ends, right.size)
+
+
+def _of_scores(answered: Answered, seed: int) -> Iterator[Measure]:
+    """Tell how good scores are; of a model that only decides, nothing."""
+    scores, label = answered.scores, answered.label
+    if scores is None:
+        return
+    people, positive = label.size, int(label.sum())
+    fewer = min(positive, people - positive)
+    if fewer:
+        area, variance = (each.item() for each in areas(scores[None], label))
+        low, high = area_interval(area, variance, fewer)
+        yield Measure("auc", "", "test", area, low, high, people)
+    else:
+        yield Measure("auc", "", "test", None, None, None, people)
+    if not answered.probable or not people:
+        return
+    errors = squared_errors(scores, label)
+    brier = float(errors.mean())
+    draws = resampled(errors, np.random.default_rng(seed))[:, 0]
+    low, high = _within(percentiles(draws, brier, ALPHA))
+    yield Measure("brier", "", "test", brier, low, high, people)
+    error, low, high = calibration(scores, label, seed)
+    yield Measure("calibration", "", "test", error, low, high, people)
+
+
+def squared_errors(scores: Numbers, label: Mask) -> Numbers:
+    """Give the parts of the Brier score: ``(n, 1)``."""
+    return np.asarray((scores - label)[:, None] ** 2)
+
+
+def _within(ends: Ends) -> Ends:
+    low, high = ends
+    return ends if low is None or high is None else (max(low, 0.0), min(high, 1.0))
+
+
+def _share(what: Literal["share_domain", "share_data"], where: Where, hits: Mask) -> Measure:
+    if not hits.size:
+        return Measure(what, "", where, None, None, None, 0)
+    low, high = (float(each) for each in clopper_pearson(hits.sum(), hits.size, 1 - ALPHA))
+    return Measure(what, "", where, float(hits.mean()), low, high, hits.size)
+
+
+def _of_groups(verdict: Verdict) -> Iterator[Measure]:
+    answered = verdict.rows["test"]
+    found = [(each, gaps(each, answered.good, answered.label)) for each in verdict.grouped]
+    for what in GAPS:
+        for attribute, told in found:
+            low, high = told.ends[what]
+            estimate, people = told.estimates[what], attribute.people
+            yield Measure(what, attribute.name, "test", estimate, low, high, people)
+
+
+def _rule_score(where: Where, apart: Apart | None) -> Measure:
+    if apart is None:
+        return Measure("rule_score", "", where, None, None, None, 0)
+    return Measure("rule_score", "", where, apart.score, *apart.ends, apart.people)
+
+
+def certified(
+    workshop: Workshop, model: FedModel, seconds: float
+) -> Generator[Progress, None, tuple[Measure, ...]]:
+    """Prove, for so many seconds, how many people are treated alike, and how many are not.
+
+    Yields
+    ------
+    Progress
+        Several times a second.
+
+    Returns
+    -------
+    tuple[Measure, ...]
+        The certified and the falsified share: proven, so without an interval. Nothing for no
+        seconds, or where the model cannot be looked into.
+    """
+    if seconds <= 0 or workshop.domain.obstacle:
+        return ()
+    ledger, asked = Ledger(model, workshop.domain), workshop.queries
+    proving = shares(ledger, workshop.rows[workshop.inside], seconds)
+    proven: Proven | None = None
+    try:
+        while proven is None:
+            if workshop.ending:
+                ledger.wind_up()
+            event = next(proving)
+            workshop.queries = asked + event.queries
+            yield replace(event, tried=workshop.queries, queries=workshop.queries)
+    except StopIteration as end:
+        proven = cast("Proven", end.value)
+    except (OpaqueError, SpecError):
+        # its boxes cannot be made of this domain: there is no proof, and nothing else is lost
+        return ()
+    people_of = min(int(proven.total or 0), _MOST_PEOPLE)
+    return (
+        Measure("certified", "", "domain", proven.certified, None, None, people_of),
+        Measure("falsified", "", "domain", proven.falsified, None, None, people_of),
+    )
+
+
+__all__ = [
+    "SHARES",
+    "Answered",
+    "Examiner",
+    "Target",
+    "Verdict",
+    "Where",
+    "certified",
+    "key",
+    "squared_errors",
+]

@@ -1,0 +1,1 @@
+"""The methods of mitigation, and the loop of trials that they share."""

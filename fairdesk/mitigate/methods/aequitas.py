@@ -1,0 +1,110 @@
+"""Aequitas' retraining: add ever greater portions of discriminatory people while it helps.
+
+Udeshi, Arora and Chattopadhyay, "Automated Directed Fairness Testing", ASE 2018, Algorithm 5. The
+paper stops at the first estimate that is no lower than the one before. Here both models are asked
+about the same people, and the interval of the difference decides: what lies within it may be
+chance. That interval knows of the people who were drawn, not of the luck that training itself has,
+which a few rows more than nothing set off: so no portion alone ends the search, and none before one
+has helped. As in the paper, the lowest share wins, of those that are shown to help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.methods.comparators import beside
+from fairdesk.mitigate.methods.trial_runner import PLAIN, Repairing
+from fairdesk.mitigate.options import AequitasOptions
+from fairdesk.mitigate.rows.pool import of_pairs
+from fairdesk.results.events import Event, Rows
+from fairdesk.results.trials import Trial
+
+#: Once a portion has helped, it ends with so many in a row that are shown to be worse, ...
+MOST_WORSE = 2
+#: ... or not shown to be better. What only costs too much does not count: a greater one need not.
+MOST_FRUITLESS = 3
+
+
+def search(
+    workshop: Workshop,
+    people: Rows,  # noqa: ARG001 - the workshop knows them
+    options: AequitasOptions,
+    rng: np.random.Generator,
+) -> Iterator[Event]:
+    """Retrain with portions of the pairs found.
+
+    Parameters
+    ----------
+    workshop : Workshop
+        The data, the pairs and the model.
+    people : Rows
+        Not looked at.
+    options : AequitasOptions
+        The parameters.
+    rng : np.random.Generator
+        All randomness; the same generator gives the same trials.
+
+    Yields
+    ------
+    Event
+        `Augmented` once, `Measured` after every trial, `Progress`, and `Retrained` at the end.
+
+    Raises
+    ------
+    SpecError
+        When there are fewer rows than the first portion takes; before anything is trained.
+    ModelError
+        When the imported model refuses the rows.
+    """
+    repair = Repairing(workshop, options, "share_domain", rng)
+    yield from repair.divide()
+    drawn = portions(options.most, rng)
+    # whole pairs; of few rows, portions may come to the same, and each is tried once
+    sizes = sorted({2 * -(-repair.rows_for(percent) // 2) for percent in drawn})
+    yield from repair.stock(
+        of_pairs(workshop, repair.parts, options.labels, sizes[-1], rng),
+        sizes,
+        "Search for more examples first, or make the greatest portion smaller.",
+    )
+    yield from repair.begin()
+    yield from repair.grow(sizes, _Fruitless())
+    yield from beside(repair)
+    yield from repair.finish()
+
+
+def portions(most: float, rng: np.random.Generator) -> list[float]:
+    """Draw how many percent each portion adds: p_i from (2^(i-2), 2^(i-1)), none above ``most``."""
+    drawn = list[float]()
+    low, high = 0.5, 1.0
+    while not drawn or low < most:
+        top = min(high, most)
+        drawn.append(float(rng.uniform(min(low, top / 2), top)))
+        low, high = high, 2 * high
+    return drawn
+
+
+class _Fruitless:
+    """Ends a repair once too many portions in a row have not helped, since one did."""
+
+    def __init__(self) -> None:
+        self._in_row: list[str] = []
+
+    def __call__(self, trial: Trial, best: Trial) -> str:
+        """Say why no portion is tried after this one; empty to go on."""
+        if trial.number == best.number:
+            self._in_row.clear()
+        elif best.number != PLAIN and trial.verdict != "costly":
+            self._in_row.append(trial.verdict)
+        enough = ""
+        if self._in_row[-MOST_WORSE:] == ["worse"] * MOST_WORSE:
+            enough = "second portion in a row that was shown to be worse"
+        elif len(self._in_row) == MOST_FRUITLESS:
+            enough = "third portion in a row that was not shown to be better"
+        return enough and f"{_adding(trial)} was the {enough} than {_adding(best).lower()}."
+
+
+def _adding(trial: Trial) -> str:
+    return f"Adding {trial.percent:.1f} %"

@@ -1,0 +1,76 @@
+"""TestSGD's mitigation: add samples of the rule set with the opposite label.
+
+Zhang et al., "TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
+Discrimination", ACM TOSEM 2023, section on mitigation: from 50 samples to 10 % of the data, and the
+lowest score that does not cost accuracy. Here a score counts as lower only when the interval of its
+difference to the model with nothing added leaves nought out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.methods.comparators import beside
+from fairdesk.mitigate.methods.trial_runner import Repairing
+from fairdesk.mitigate.options import TestSgdOptions
+from fairdesk.mitigate.rows.pool import of_rule
+from fairdesk.results.events import Event, Rows
+
+
+def search(
+    workshop: Workshop,
+    people: Rows,  # noqa: ARG001 - the workshop knows them
+    options: TestSgdOptions,
+    rng: np.random.Generator,
+) -> Iterator[Event]:
+    """Retrain with samples of the rule set.
+
+    Parameters
+    ----------
+    workshop : Workshop
+        The data, the rule set and the model.
+    people : Rows
+        Not looked at.
+    options : TestSgdOptions
+        The parameters.
+    rng : np.random.Generator
+        All randomness; the same generator gives the same trials.
+
+    Yields
+    ------
+    Event
+        `Augmented` once, `Measured` after every trial, `Progress`, and `Retrained` at the end.
+
+    Raises
+    ------
+    SpecError
+        When there are fewer samples than the smallest amount; before anything is trained.
+    ModelError
+        When the imported model refuses the rows.
+    """
+    repair = Repairing(workshop, options, "rule_score", rng)
+    yield from repair.divide()
+    sizes = amounts(options.least, repair.rows_for(options.most))
+    yield from repair.stock(
+        of_rule(workshop, repair.parts, sizes[-1], rng),
+        sizes,
+        "Ask for fewer samples, or repair another rule set.",
+    )
+    yield from repair.begin()
+    yield from repair.grow(sizes)
+    yield from beside(repair)
+    yield from repair.finish()
+
+
+def amounts(least: int, most: int) -> list[int]:
+    """Give how many samples are added each time: twice as many as before, ``most`` at last."""
+    sizes = [min(least, most)]
+    while sizes[-1] < most:
+        sizes.append(min(2 * sizes[-1], most))
+    return sizes
+
+
+__all__ = ["amounts", "search"]

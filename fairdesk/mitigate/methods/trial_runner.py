@@ -1,0 +1,589 @@
+"""What every repair does: divide the data, try one model after the other, choose, and keep."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Literal, cast
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from fairdesk.errors import ModelError, SpecError
+from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.measures.changes import changes, target_change
+from fairdesk.mitigate.measures.front import front
+from fairdesk.mitigate.measures.measures import Examiner, Verdict, certified
+from fairdesk.mitigate.options import RepairOptions
+from fairdesk.mitigate.rows.pool import Pool, widened
+from fairdesk.mitigate.rows.splitting import Split, split
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.retrain.losses import Lesson, Training, why_not
+from fairdesk.models.retrain.saving import save
+from fairdesk.models.retrain.types import refit
+from fairdesk.results.events import Event, Measured, Progress
+from fairdesk.results.trials import Augmented, Change, Repair, Retrained, Trial
+
+#: The model as it was imported, and the same retrained with nothing added.
+IMPORTED, PLAIN = 0, 1
+#: A greater file of a model is not kept in the audit.
+MOST_BYTES = 200_000_000
+#: After so many portions in a row that could not be trained, no other is tried.
+MOST_FAILED = 2
+
+#: What trains a model; it gives none where it was told to end meanwhile.
+Trainer = Generator[Event, None, FedModel | None]
+
+
+@dataclass(slots=True)
+class _Tried:
+    """A trial, and what is known of it beside what is told.
+
+    Attributes
+    ----------
+    trial : Trial
+        What is told.
+    model : FedModel, optional
+        The model; ``None`` where it failed.
+    verdict : Verdict, optional
+        What was measured, person by person.
+    whole : bool
+        Whether it is one model of the imported kind, which can be written as files.
+    """
+
+    trial: Trial
+    model: FedModel | None = None
+    verdict: Verdict | None = None
+    whole: bool = True
+
+
+class Repairing:
+    """A repair at work.
+
+    Parameters
+    ----------
+    workshop : Workshop
+        What it works with.
+    options : RepairOptions
+        The parameters.
+    target : str
+        What is to fall.
+    rng : np.random.Generator
+        All randomness.
+
+    Attributes
+    ----------
+    looks : int
+        How many portions are tried at most.
+    retrains : bool
+        Whether the model can be trained again.
+    parts : Split
+        The rows that are trained with, chosen by, and tested with; once it is divided.
+    pool : Pool
+        The rows to add; once it is stocked.
+    ended : str
+        Why no further portion is tried; empty while some are.
+    notes : list[str]
+        What must be known beside.
+    chosen : int
+        The best trial that costs no more accuracy than allowed; -1 while there is none.
+    """
+
+    parts: Split
+    pool: Pool
+    looks: int
+    _examiner: Examiner
+
+    def __init__(
+        self,
+        workshop: Workshop,
+        options: RepairOptions,
+        target: Literal["share_domain", "rule_score"],
+        rng: np.random.Generator,
+    ) -> None:
+        self.workshop, self.options, self.target = workshop, options, target
+        self._rng = rng
+        # one for all trials, so that only the added rows differ
+        self._seed = int(rng.integers(2**31))
+        obstacle = why_not(workshop.model.opened)
+        self.retrains = not obstacle
+        self.ended = f"No portion was tried. {obstacle}" if obstacle else ""
+        self.notes: list[str] = []
+        self.chosen = -1
+        self._tried: list[_Tried] = []
+
+    @property
+    def sound(self) -> bool:
+        """Whether the model was retrained with nothing added."""
+        return len(self._tried) > PLAIN and self._tried[PLAIN].model is not None
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """The trials so far."""
+        return front(tuple(each.trial for each in self._tried), self.target)
+
+    def rows_for(self, percent: float) -> int:
+        """Give how many rows are so many percent of the training rows; at least one."""
+        return max(1, round(percent / 100 * len(self.parts.train)))
+
+    def percent(self, rows: int) -> float:
+        """Give how many percent of the training rows so many are."""
+        return 100 * rows / len(self.parts.train)
+
+    def divide(self) -> Iterator[Event]:
+        """Set apart the rows that are never trained on."""
+        yield self.progress("splitting")
+        self.parts = split(self.workshop, self._rng)
+        self._examiner = Examiner(self.workshop, self.parts, self.options, self._rng)
+        yield self.progress("labelling")
+
+    def stock(self, pool: Pool, sizes: Sequence[int], remedy: str) -> Iterator[Event]:
+        """Take the rows that may be added, in portions of so many at most.
+
+        Raises
+        ------
+        SpecError
+            When there are fewer than the smallest takes; ``remedy`` says what to do.
+        """
+        count, least = len(pool.rows), sizes[0]
+        if count < (least if self.retrains else 1):
+            made = f"Only {count:,} rows" if count else "No rows"
+            raise SpecError(
+                f"{made} can be added, and the smallest portion takes {least:,}.",
+                why=" ".join(
+                    (f"They are made of {pool.available:,} that were found.", *pool.notes)
+                ),
+                remedy=remedy,
+            )
+        self.pool, self.looks = pool, len(sizes)
+        self.notes += pool.notes
+        yield Augmented("labelling", pool.rows, pool.targets, pool.pairs, pool.seeds, pool.texts)
+        yield self.progress("labelling", 1)
+
+    def begin(self) -> Iterator[Event]:
+        """Measure the model as it was imported, and the same retrained with nothing added.
+
+        Raises
+        ------
+        ModelError
+            When the imported model refuses the rows.
+        """
+        yield self.progress("imported")
+        imported = _Tried(Trial(IMPORTED, "imported"), self.workshop.model)
+        if not (yield from self._measure(imported, "imported")):
+            return
+        self._tried.append(imported)
+        yield self._told("imported")
+        if self.ended:
+            return
+        yield from self.attempt(
+            Trial(PLAIN, "retrained"), "retraining", lambda: self.train("retraining")
+        )
+        if not self.ended and (failed := self._tried[PLAIN].trial.failed):
+            self.ended = f"The model cannot be retrained, even with nothing added. {failed}"
+
+    def grow(
+        self, sizes: Sequence[int], stop: Callable[[Trial, Trial], str] | None = None
+    ) -> Iterator[Event]:
+        """Retrain with more and more of the pool, each time compared with the best before.
+
+        Parameters
+        ----------
+        sizes : sequence of int
+            How many rows each portion adds, ascending.
+        stop : callable, optional
+            Says of a portion and the best so far, in a sentence, why no other is tried; empty to
+            go on.
+        """
+        best, added, count = PLAIN, 0, len(self.pool.rows)
+        for place, size in enumerate(sizes, start=1):
+            if self.ended or added == count:
+                break
+            added = min(size, count)
+            trial = yield from self._portion(added, f"portion {place} of {len(sizes)}", best)
+            if trial is None:
+                break
+            best = trial.number if trial.verdict == "better" else best
+            if stop is not None:
+                self.ended = stop(trial, self.trials[best])
+        if not self.ended:
+            self.ended = (
+                f"All {count:,} rows that could be made were added, and the greatest portion would "
+                f"take {sizes[-1]:,}."
+                if added == count < sizes[-1]
+                else f"All portions were tried: the greatest added {self.percent(added):.1f} % of "
+                "the training rows."
+            )
+
+    def _portion(self, added: int, phase: str, best: int) -> Generator[Event, None, Trial | None]:
+        """Retrain with the first so many rows of the pool, and compare with the best before.
+
+        Returns
+        -------
+        Trial, optional
+            ``None`` where no other can be tried, and `ended` says why.
+        """
+        number, percent = len(self._tried), self.percent(added)
+        phase = f"{phase}: {percent:.1f} %"
+        trial = Trial(number, "portion", percent=percent, added=added)
+        yield from self.attempt(trial, phase, lambda: self.train(phase, added), best)
+        last = [each.trial.failed for each in self._tried[-MOST_FAILED:]]
+        if not self.ended and all(last):
+            self.ended = f"{MOST_FAILED} portions in a row could not be trained. {last[-1]}"
+        return None if self.ended else self._tried[number].trial
+
+    def other(
+        self, name: str, train: Callable[[str], Trainer], *, whole: bool = True
+    ) -> Iterator[Event]:
+        """Try a method of another kind, to stand beside."""
+        if not self.workshop.ending:
+            trial, phase = Trial(len(self._tried), "other", name=name), "comparing"
+            yield from self.attempt(trial, phase, lambda: train(phase), whole=whole)
+
+    def attempt(
+        self,
+        trial: Trial,
+        phase: str,
+        train: Callable[[], Trainer],
+        best: int | None = None,
+        *,
+        whole: bool = True,
+    ) -> Iterator[Event]:
+        """Train a model, measure it, and judge it beside the best before; a failure is told.
+
+        There is no such trial where it is told to end before there is a model, and it is measured:
+        then `ended` says so.
+        """
+        began, failed = perf_counter(), ""
+        tried = _Tried(trial, whole=whole)
+        yield self.progress(phase)
+        try:
+            tried.model = None if self.workshop.ending else (yield from train())
+            seconds = perf_counter() - began
+            if not (yield from self._measure(tried, phase)):
+                return
+        except (ModelError, MemoryError, ImportError) as error:
+            seconds, failed = perf_counter() - began, _reason(error)
+            tried.model = tried.verdict = None
+        self._tried.append(tried)
+        verdict = "" if best is None or failed else self._judged(trial.number, best)
+        tried.trial = replace(tried.trial, seconds=seconds, failed=failed, verdict=verdict)
+        self._consider(tried.trial)
+        yield self._told(phase)
+        yield self.progress(phase, 1)
+
+    def train(
+        self, phase: str, added: int = 0, weights: NDArray[np.float64] | None = None
+    ) -> Trainer:
+        """Train the model on the training rows, and the first so many of the pool.
+
+        Parameters
+        ----------
+        phase : str
+            The phase that it is.
+        added : int
+            How many of the pool.
+        weights : NDArray[np.float64], optional
+            ``(n,)``; how much each training row counts, where none are added.
+        """
+        workshop, pool, train = self.workshop, self.pool, self.parts.train
+        rows = np.concatenate([workshop.rows[train], pool.rows[:added]])
+        targets = np.concatenate([workshop.target[train], pool.targets[:added]])
+        model = workshop.model
+        if pool.texts:
+            model = widened(model, workshop.domain, pool.texts)
+        return self.refit(model, Lesson(rows, targets, weights), phase)
+
+    def refit(self, model: FedModel, lesson: Lesson, phase: str, luck: int = 0) -> Trainer:
+        """Train a model on a lesson; by another seed with another ``luck``."""
+        workshop, options, held_out = self.workshop, self.options, self.parts.validation
+        epochs = refit(
+            model,
+            lesson,
+            Lesson(workshop.rows[held_out], workshop.target[held_out]),
+            Training(
+                options.start, options.optimiser, options.epochs, options.batch, options.patience
+            ),
+            self._seed + luck,
+        )
+        try:
+            while not workshop.ending:
+                done, total = next(epochs)
+                yield self.progress(phase, done, total)
+        except StopIteration as end:
+            return cast("FedModel", end.value)
+        finally:
+            epochs.close()
+        return None
+
+    def lowered(self, number: int, against: int) -> Literal["better", "worse", "open"]:
+        """Say whether a trial's target is shown to be below another's, on those it is chosen by."""
+        change = self._difference(self._tried[number], self._tried[against])
+        if change.low is None or change.high is None:
+            return "open"
+        return "better" if change.high < 0 else "worse" if change.low > 0 else "open"
+
+    def finish(self) -> Iterator[Event]:
+        """Prove what can be proven, write the models worth having as files, and tell the end."""
+        yield from self._try_luck()
+        self._remark()
+        yield from self._prove()
+        yield from self._save()
+        yield self._told("saving")
+        yield self.progress("saving", 1)
+
+    def progress(self, phase: str, done: int = 0, total: int = 1) -> Progress:
+        """Tell how far a phase is."""
+        asked = self.workshop.queries
+        return Progress(phase, done, total, tried=asked, found=0, queries=asked)
+
+    def _measure(self, tried: _Tried, phase: str) -> Generator[Event, None, bool]:
+        """Measure a model, and what it changes.
+
+        Returns
+        -------
+        bool
+            Whether it was. Where it is told to end before, `ended` says so: to ask a slow model may
+            take minutes.
+        """
+        if tried.model is not None:
+            done, steps = 0, self._examiner.steps(tried.model)
+            while done == self._examiner.total or not self.workshop.ending:
+                try:
+                    done += next(steps)
+                    yield self.progress(phase, done, self._examiner.total)
+                except StopIteration as end:
+                    tried.verdict = end.value
+                    self._compare(tried)
+                    return True
+        count = len(self._tried)
+        when = f"after {_counted(count, 'model')}" if count else "before any model was measured"
+        self.ended = self.ended or (
+            f"It was told to come to its end, or its budget was used up, {when}."
+        )
+        return False
+
+    def _compare(self, tried: _Tried) -> None:
+        """Compare a model with nothing added, and with the one that was imported."""
+        verdict = tried.verdict
+        if verdict is None:
+            return
+        others = [
+            (other.trial.number, other.verdict)
+            for other in reversed(self._tried[: PLAIN + 1])
+            if other.verdict is not None and other.trial.number < tried.trial.number
+        ]
+        told = tuple(each for number, other in others for each in changes(verdict, other, number))
+        tried.trial = replace(tried.trial, measures=verdict.measures, changes=told)
+
+    def _judged(self, number: int, best: int) -> Literal["better", "worse", "open", "costly"]:
+        """Compare a model with the best before it; one that costs too much is none to keep."""
+        lowered = self.lowered(number, best)
+        lost = _accuracy(self._tried[PLAIN]) - _accuracy(self._tried[number])
+        # the last bit of a share of rows must not decide
+        costly = 100 * lost > self.options.accuracy_loss + 1e-9
+        return "costly" if costly and lowered != "worse" else lowered
+
+    def _consider(self, trial: Trial) -> None:
+        """Choose a portion that is lower than the chosen one, and shown to help.
+
+        That is: to be lower than with nothing added, at no more cost than allowed. That it is the
+        lowest of several owes something to chance; so what is told of it comes from other people.
+        """
+        if trial.verdict in ("better", "open") and self.lowered(trial.number, PLAIN) == "better":
+            tried = self._tried[trial.number]
+            before = self._tried[self.chosen if self.chosen >= 0 else PLAIN]
+            if (self._difference(tried, before).difference or 0.0) < 0:
+                self.chosen = trial.number
+
+    def _difference(self, tried: _Tried, other: _Tried) -> Change:
+        if tried.verdict is None or other.verdict is None:
+            raise ValueError("a model that failed has no measures")
+        return target_change(tried.verdict, other.verdict, other.trial.number, self.looks)
+
+    def _told(self, phase: str) -> Measured:
+        """Tell everything as it stands."""
+        parts = self.parts
+        repair = Repair(
+            target=self.target,
+            chosen=self.chosen,
+            pairs=self.pool.available,
+            rows=len(self.pool.rows),
+            labels=self.options.labels,
+            train=len(parts.train),
+            validation=len(parts.validation),
+            test=len(parts.test),
+            allowance=self.options.accuracy_loss,
+            retrains=self.retrains,
+            ended=self.ended,
+            notes=tuple(self.notes),
+        )
+        return Measured(phase, (repair, *self.trials))
+
+    def _try_luck(self) -> Iterator[Event]:
+        """Train the model with nothing added once more, by another seed, and note how it differs.
+
+        Intervals know of people who were drawn, and not of the luck that training has: of a network
+        that may be more than what a portion brings, or seems to spoil.
+        """
+        judged = any(each.trial.verdict for each in self._tried)
+        if not judged or self.workshop.ending:
+            return
+        phase, train = "retraining", self.parts.train
+        lesson = Lesson(self.workshop.rows[train], self.workshop.target[train])
+        again = _Tried(Trial(len(self._tried), "retrained"))
+        yield self.progress(phase)
+        try:
+            again.model = yield from self.refit(self.workshop.model, lesson, phase, luck=1)
+            if not (yield from self._measure(again, phase)):
+                return
+        except (ModelError, MemoryError, ImportError):
+            # that it can be trained is known: this tells of nothing but luck
+            return
+        found = {
+            each.against: each
+            for each in again.trial.changes
+            if each.what == self.target and each.rows != "validation"
+        }
+        luck, measures = found.get(PLAIN), self._tried[PLAIN].trial.measures
+        if luck is None or luck.low is None or luck.high is None or luck.low <= 0 <= luck.high:
+            return
+        (before,) = (
+            each.estimate or 0.0
+            for each in measures
+            if (each.what, each.rows) == (luck.what, luck.rows)
+        )
+        what, unit = (
+            ("share of people discriminated against", "%")
+            if self.target == "share_domain"
+            else ("gap in and out of the rule set", "points")
+        )
+        apart = luck.difference or 0.0
+        self.notes.append(
+            f"Training has luck of its own: with nothing added and another seed the {what} is "
+            f"{100 * (before + apart):.1f} instead of {100 * before:.1f} {unit}. No interval knows "
+            "of that: repeat the repair with other seeds before you rely on a difference as small."
+        )
+
+    def _remark(self) -> None:
+        """Note what the trials do not say by themselves."""
+        portions = [each.trial for each in self._tried if each.trial.kind == "portion"]
+        if not self.retrains:
+            self.notes.append("There are rows to add, and no other model to compare.")
+        elif self.chosen >= 0:
+            if self._tried[self.chosen].trial.verdict == "open":
+                self.notes.append(
+                    "A smaller portion may do as well: of those that were not told apart the "
+                    "lowest was chosen."
+                )
+            # by the results, which are told beside it
+            fell = [
+                each.high is not None and each.high < 0
+                for each in self._tried[self.chosen].trial.changes
+                if (each.what, each.against) == (self.target, IMPORTED)
+                and each.rows != "validation"
+            ]
+            if not any(fell):
+                self.notes.append(
+                    "Beside the model as it was imported no fall is shown: what the chosen portion "
+                    "gains, retraining alone had lost."
+                )
+        elif self.workshop.ending:
+            # further portions might have helped
+            return
+        elif portions and not all(each.failed for each in portions):
+            self.notes.append(_why_none(portions, self.target, self.options.labels))
+
+    def _prove(self) -> Iterator[Event]:
+        """Prove how much the model discriminates as imported, and as chosen."""
+        if not self.options.certify or self.workshop.ending:
+            return
+        wanted = [self._tried[number] for number in (IMPORTED, self.chosen) if number >= 0]
+        for done, tried in enumerate(wanted):
+            yield self.progress("proving", done, len(wanted))
+            model = cast("FedModel", tried.model)
+            try:
+                proven = yield from certified(self.workshop, model, self.options.certify)
+            except (ModelError, MemoryError) as error:
+                # a proof is told beside: no result may be lost for it
+                self.notes.append(f"A proof was begun, and failed. {_reason(error)}")
+                break
+            verdict = cast("Verdict", tried.verdict)
+            tried.verdict = dataclasses.replace(verdict, measures=(*verdict.measures, *proven))
+            self._compare(tried)
+        yield self._told("proving")
+        yield self.progress("proving", 1)
+
+    def _save(self) -> Iterator[Event]:
+        """Write the chosen model and the others on the front as files."""
+        wanted = [
+            each
+            for each, trial in zip(self._tried, self.trials, strict=True)
+            if each.model is not None
+            and each.whole
+            and trial.kind != "imported"
+            and (trial.front or trial.number == self.chosen)
+        ]
+        # whoever ends the repair meanwhile has the one that matters
+        wanted.sort(key=lambda each: each.trial.number != self.chosen)
+        rows = self.workshop.rows[self.parts.test]
+        for done, tried in enumerate(wanted):
+            yield self.progress("saving", done, len(wanted))
+            for file in save(cast("FedModel", tried.model), rows):
+                told, content = file.told, file.content
+                if len(content) > MOST_BYTES:
+                    told = (
+                        f"The file would have {len(content) / 1e6:,.0f} MB, and at most "
+                        f"{MOST_BYTES / 1e6:,.0f} MB are kept in an audit. {told}"
+                    )
+                    content = b""
+                yield Retrained(
+                    "saving", tried.trial.number, file.name, told, np.frombuffer(content, np.int8)
+                )
+                yield self.progress("saving", done, len(wanted))
+
+
+def _accuracy(tried: _Tried) -> float:
+    """Give the accuracy on the validation rows."""
+    told = [
+        each.estimate
+        for each in tried.trial.measures
+        if each.what == "accuracy" and each.rows == "validation"
+    ]
+    return told[0] or 0.0
+
+
+def _reason(error: ModelError | MemoryError | ImportError) -> str:
+    if isinstance(error, ModelError):
+        return str(error)
+    if isinstance(error, ImportError):
+        # one of its own, made for a model that was saved with older versions
+        return f"The environment that the model runs in has no {error.name}."
+    return "There was not enough memory. Close other programs, or add a smaller portion."
+
+
+def _why_none(portions: list[Trial], target: str, labels: str) -> str:
+    """Say that nothing was shown to help, and what may be the cause."""
+    said = "It did not work: no portion was shown to lower the discrimination"
+    if any(each.verdict == "costly" for each in portions):
+        return f"{said} without costing more accuracy than was allowed."
+    if any(each.verdict == "worse" for each in portions):
+        return (
+            f"{said}, and one was shown to raise it. The labels of the added rows may "
+            "contradict those of the data: try another source of labels."
+        )
+    most = max(each.percent for each in portions)
+    cause = (
+        "The labels are the model’s own, so the added rows may teach it nothing new."
+        if labels == "model" and target == "share_domain"
+        else "The model may learn too little from the rows that were added, or their labels may "
+        "hang on the same attributes as its decisions."
+    )
+    return f"{said}. The greatest added {most:.1f} % of the training rows. {cause}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count != 1 else ''}"

@@ -1,0 +1,138 @@
+"""The three parts of the data: to train with, to choose by, to tell the result of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.errors import SpecError
+from fairdesk.mitigate.context import Workshop
+from fairdesk.results.events import Rows
+
+#: The shares of the rows to train and to validate with; the rest is to test with.
+TRAIN, VALIDATION = 0.6, 0.2
+#: With fewer rows a test of twenty people or so would say nothing.
+LEAST = 100
+#: A protected group is divided by itself when so many of its rows have the same label.
+_LEAST_OF_GROUP = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Which rows are of which part: places in the table, ascending.
+
+    Attributes
+    ----------
+    train, validation, test : NDArray[np.intp]
+        No row is in two of them, and no two rows with the same codes are in different ones.
+    """
+
+    train: NDArray[np.intp]
+    validation: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def split(workshop: Workshop, rng: np.random.Generator) -> Split:
+    """Divide the usable rows: 60 % to train, 20 % to validate, 20 % to test.
+
+    Each label is divided so, and within it each protected group of `_LEAST_OF_GROUP` rows or more.
+    Rows with the same codes go to one part together, under the label and group of the first.
+
+    Parameters
+    ----------
+    workshop : Workshop
+        Its rows, labels and groups.
+    rng : np.random.Generator
+        All randomness.
+
+    Raises
+    ------
+    SpecError
+        When there are too few usable rows, or all that would be trained with have one label.
+    """
+    places = workshop.usable
+    _refuse_few(workshop, places.size)
+    codes = workshop.rows[places]
+    _, first, same = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    same = same.reshape(-1)
+    cells = _cells(workshop.target[places], _groups(workshop, places))[first]
+    part = _parts(cells, np.bincount(same), rng)[same]
+    train, validation, test = (places[part == which] for which in range(3))
+    if np.unique(workshop.target[train]).size < 2:
+        name = workshop.model.opened.card.classes[workshop.target[train[0]]]
+        raise SpecError(
+            f"All {train.size:,} rows to train with have the label “{name}”.",
+            why="From one label a model learns to answer nothing else.",
+            remedy="Audit with a table that has rows of every label, or allow more values in the "
+            "domain.",
+        )
+    return Split(train, validation, test)
+
+
+def _refuse_few(workshop: Workshop, usable: int) -> None:
+    if usable >= LEAST:
+        return
+    outside = int((~workshop.inside).sum())
+    unlabelled = int((workshop.inside & (workshop.target < 0)).sum())
+    reasons = [f"{outside:,} lie outside the audit’s domain or lack a value"] if outside else []
+    if unlabelled:
+        reasons.append(f"{unlabelled:,} have no label that the model knows")
+    of_them = f": {' and '.join(reasons)}" if reasons else ""
+    raise SpecError(
+        f"The model cannot be trained anew with {usable:,} usable rows; at least {LEAST} are "
+        "needed.",
+        why=f"The table has {len(workshop.rows):,} rows{of_them}.",
+        remedy="Use a table with more labelled rows, or allow more values in the domain.",
+    )
+
+
+def _groups(workshop: Workshop, places: NDArray[np.intp]) -> Rows:
+    """Tell protected groups apart: ``(n, g)``; numbers by the nearest value that is compared."""
+    codes = workshop.groups[places]
+    return np.column_stack(
+        [
+            np.zeros(len(places)),
+            *(_grouped(each, codes[:, i]) for i, each in enumerate(workshop.domain.grouping)),
+        ]
+    )
+
+
+def _grouped(attribute: Attribute, codes: NDArray[np.float64]) -> NDArray[np.float64]:
+    named = codes if attribute.values else attribute.nearest_compared(codes)
+    return np.where(np.isnan(codes), -1.0, named)
+
+
+def _cells(target: NDArray[np.int64], groups: Rows) -> NDArray[np.intp]:
+    """Give each row the number of its cell: label and group, or label alone of a small group."""
+    together = np.column_stack([target, groups])
+    _, cell, count = np.unique(together, axis=0, return_inverse=True, return_counts=True)
+    cell = cell.reshape(-1)
+    return np.where(count[cell] >= _LEAST_OF_GROUP, cell, len(count) + target).astype(np.intp)
+
+
+def _parts(
+    cells: NDArray[np.intp], sizes: NDArray[np.intp], rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Give each set of equal rows its part: 0 to train, 1 to validate, 2 to test with.
+
+    Parameters
+    ----------
+    cells : NDArray[np.intp]
+        ``(s,)``; the cell of each set.
+    sizes : NDArray[np.intp]
+        ``(s,)``; its rows.
+    """
+    parts = np.zeros(len(cells), dtype=np.intp)
+    for cell in np.unique(cells):
+        mine = rng.permutation(np.flatnonzero(cells == cell))
+        rows = sizes[mine]
+        # where the middle of each set stands when all rows of the cell stand in line
+        middles = (np.cumsum(rows) - rows / 2) / rows.sum()
+        parts[mine] = np.searchsorted([TRAIN, TRAIN + VALIDATION], middles, side="right")
+    return parts
+
+
+__all__ = ["LEAST", "TRAIN", "VALIDATION", "Split", "split"]

@@ -1,0 +1,144 @@
+"""What libraries are given, what they answer and what they complain about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.errors import ModelError
+
+if TYPE_CHECKING:
+    from fairdesk.results.events import Scores
+
+Answers = NDArray[Any]
+
+#: Two probabilities that add up to 1 but for so much are shares of a whole, rounded.
+_ADDS_UP = 1e-3
+#: The least score that chooses class 1 of two.
+_JUST_ABOVE = np.nextafter(np.float32(0.5), np.float32(1))
+
+
+def numbers_of(values: Answers, kind: type | str) -> Answers:
+    """Convert numbers to the type that a library wants.
+
+    Raises
+    ------
+    ModelError
+        When the type cannot hold one of them: it would silently become another number.
+    ValueError, TypeError
+        When they are no numbers.
+    """
+    wanted = np.dtype(kind)
+    numbers = values.astype(np.float64) if values.dtype.kind in "OUS" else values
+    if wanted.kind in "iub" and np.isnan(numbers).any():
+        raise ModelError(
+            "The model takes whole numbers, and a cell is missing.",
+            remedy="Leave out rows with missing cells.",
+        )
+    # numbers out of range are looked for below
+    with np.errstate(over="ignore", invalid="ignore"):
+        converted = numbers.astype(wanted)
+    if wanted.kind == "f":
+        changed = np.isinf(converted) & np.isfinite(numbers)
+    else:
+        changed = converted != numbers
+    if changed.any():
+        raise ModelError(
+            f"The model takes numbers of the type {wanted.name}, which cannot hold "
+            f"{numbers[changed].ravel()[0]:g}.",
+            why="It would become another number.",
+            remedy="Make that input from another column, or scale it as its author did.",
+        )
+    return converted
+
+
+def from_probabilities(answers: Answers) -> Scores:
+    """Make scores of probabilities ``(n,)``, ``(n, 1)`` (of class 1) or ``(n, k)``.
+
+    Of two or more the greatest is the decision, also where they do not add up to 1 (each class
+    judged by itself): then the score of class 1 of two is one half and half their difference.
+    """
+    columns = _columns(answers)
+    if columns.shape[1] > 2:
+        return np.ascontiguousarray(columns, dtype=np.float32)
+    if columns.shape[1] == 1:
+        return of_two(columns, columns > 0.5)
+    first, second = columns[:, :1], columns[:, 1:]
+    shares = np.abs(first + second - 1) < _ADDS_UP
+    return of_two(np.where(shares, second, (1 + second - first) / 2), second > first)
+
+
+def from_margins(answers: Answers) -> Scores:
+    """Make scores of unbounded ones.
+
+    For two classes the logistic function puts them into 0..1, which keeps their order and puts
+    the limit at 0.5; for more they stay as they are.
+
+    Parameters
+    ----------
+    answers : NDArray
+        ``(n,)`` or ``(n, 1)``, where class 1 is chosen above 0; or ``(n, k)``.
+    """
+    columns = _columns(answers).astype(np.float64)
+    if columns.shape[1] > 2:
+        return np.ascontiguousarray(columns, dtype=np.float32)
+    margins = columns[:, 1:] - columns[:, :1] if columns.shape[1] == 2 else columns
+    # exp overflows to infinity far below zero, and then 0 is the right answer
+    with np.errstate(over="ignore"):
+        scores = 1 / (1 + np.exp(-margins))
+    return of_two(scores, margins > 0)
+
+
+def from_values(answers: Answers) -> Scores:
+    """Make scores ``(n, 1)`` of estimated numbers ``(n,)`` or ``(n, 1)``.
+
+    They keep their precision: a threshold is compared with what the model said, not with that
+    rounded.
+    """
+    columns = _columns(answers)
+    return np.ascontiguousarray(columns, columns.dtype if columns.dtype.kind == "f" else np.float64)
+
+
+def from_classes(chosen: NDArray[np.intp], classes: int) -> Scores:
+    """Make scores of decisions alone: 1 for the chosen class, 0 for the others.
+
+    Parameters
+    ----------
+    chosen : NDArray[np.intp]
+        ``(n,)``; positions of classes.
+    classes : int
+        How many there are.
+    """
+    scores: Scores = (chosen[:, None] == np.arange(classes)).astype(np.float32)
+    return scores[:, 1:] if classes == 2 else scores
+
+
+def _columns(answers: Answers) -> Answers:
+    return answers[:, None] if answers.ndim == 1 else answers
+
+
+def of_two(scores: Answers, second: NDArray[np.bool_]) -> Scores:
+    """Round to float32, but never across the limit between the classes."""
+    rounded: Scores = scores.astype(np.float32)
+    rounded[second & (rounded <= 0.5)] = _JUST_ABOVE
+    rounded[~second & (rounded > 0.5)] = 0.5
+    return rounded
+
+
+def first_line(error: BaseException, said: str | None = None, most: int = 300) -> str:
+    """Give the first line of what a library says, with the kind of error, not too long.
+
+    Parameters
+    ----------
+    error : BaseException
+        What it raised.
+    said : str, optional
+        Its words, where they are not those of the error as they stand.
+    most : int
+        So many characters.
+    """
+    lines = (str(error) if said is None else said).strip().splitlines()
+    text = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    return text if len(text) <= most else f"{text[:most]}…"

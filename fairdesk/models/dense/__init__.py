@@ -1,0 +1,1 @@
+"""Networks of dense layers: chains read from files, compiled forward and backward passes."""

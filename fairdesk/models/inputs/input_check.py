@@ -1,0 +1,531 @@
+"""The proof that a model is fed rightly: what it says about the auditor's own rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.data.domain.domain import Attribute
+from fairdesk.data.profiling.outcomes import comparison, favourable_rows
+from fairdesk.data.table import Kind, Table
+from fairdesk.errors import DataError, ModelError
+from fairdesk.models.decisions.favourable import flipped
+from fairdesk.models.decisions.recorded import compared
+from fairdesk.models.decisions.requerying import chosen, query_again, sentence
+from fairdesk.models.decisions.rule import told
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.inputs.mapping import BY_POSITION
+from fairdesk.models.inputs.one_hot import is_one_hot
+from fairdesk.models.inputs.skill import UNCLEAR, Skill, auc, doubts, skill
+from fairdesk.models.model import How, Input, Mapping, OpenedModel, Takes, favourable_scores, labels
+from fairdesk.repeatability import Repeatability
+from fairdesk.results.events import Rows, Scores
+
+#: So many rows are shown as they were sent.
+SAMPLE = 20
+#: Agreement that is no further above that of always guessing says little.
+_HARDLY = 0.01
+#: Other ways to feed the model are tried on so many rows, and so many ways at most.
+_TRIED_ROWS, _MOST_WAYS = 5_000, 20
+#: Another way is worth a word from so much more agreement on.
+_MUCH = 0.05
+#: Ways whose agreement is so close cannot be told apart by it.
+_ALIKE = 0.01
+#: The model may say something else than it once did on this share of the rows.
+_DIFFERS = 0.001
+
+Mask = NDArray[np.bool_]
+
+
+class SampleRow(msgspec.Struct, frozen=True):
+    """One row of the data and what the model made of it.
+
+    Attributes
+    ----------
+    row : int
+        Its number in the data, from 1.
+    label : str
+        What the label column says.
+    prediction : str
+        The decision; empty where the model refuses the row.
+    score : float or None
+        The model's number for the favourable decision, as `fairdesk.models.decisions.rule.told`
+        gives it; None where the model refuses the row.
+    sent : tuple[float | str | None, ...]
+        What the model was given, one value per input; None for a missing cell.
+    """
+
+    row: int
+    label: str
+    prediction: str
+    score: float | None
+    sent: tuple[float | str | None, ...]
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """How far a model agrees with the label column.
+
+    Attributes
+    ----------
+    rows : int
+        Rows that were asked and have a label.
+    left_out : int
+        Rows that were not: no label, or a missing cell that the model cannot deal with.
+    accuracy : float
+        The share of ``rows`` where the model's decision (favourable or not) is the label's.
+    majority : float
+        The share that always guessing the commoner of the two would reach.
+    auc : float or None
+        The area under the ROC curve: how often a row with the favourable label has the higher
+        score of a pair. None when all labels are alike.
+    confusion : tuple[tuple[int, int], tuple[int, int]]
+        Counts: first index the label, second the prediction, each favourable (0) or not (1).
+    warnings : tuple[str, ...]
+        What looks wrong, a sentence or two each.
+    inputs : tuple[str, ...]
+        The model's inputs, the heading of what was sent.
+    sample : tuple[SampleRow, ...]
+        The first rows.
+    predictions : tuple[tuple[str, int], ...]
+        How many rows got each decision.
+    takes_missing : tuple[str, ...]
+        The columns with missing cells for which the model really answered: it takes them, or is
+        given something for them.
+    set_aside : dict[str, int]
+        Per column: the rows that were not asked because its cell is missing there; of the label
+        too. A row can count for several columns.
+    checked_against : str
+        The column that holds what the model once said; empty where there is none.
+    said_alike : float or None
+        The share of the rows where it says the same now.
+    repeatability : Repeatability, optional
+        Whether it answers alike when some of the rows are queried again; ``None`` where there is
+        no model to query.
+    """
+
+    rows: int
+    left_out: int
+    accuracy: float
+    majority: float
+    auc: float | None
+    confusion: tuple[tuple[int, int], tuple[int, int]]
+    warnings: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
+    sample: tuple[SampleRow, ...] = ()
+    predictions: tuple[tuple[str, int], ...] = ()
+    takes_missing: tuple[str, ...] = ()
+    set_aside: dict[str, int] = msgspec.field(default_factory=dict)
+    checked_against: str = ""
+    said_alike: float | None = None
+    repeatability: Repeatability | None = None
+
+
+def check(
+    opened: OpenedModel, table: Table, mapping: Mapping, label: str, favourable: str
+) -> Proof:
+    """Ask the model about the table's rows and compare with the label column.
+
+    Parameters
+    ----------
+    opened : OpenedModel
+        The model.
+    table, mapping
+        The data, and how columns become inputs: all rows are asked, with all values of the data.
+    label, favourable : str
+        The label column and its favourable value.
+
+    Raises
+    ------
+    ModelError
+        When the model refuses even the complete rows, or a column that it takes is ignored.
+    DataError
+        When there is no such column, or the label has no such value.
+    """
+    asked = FedModel(opened, mapping, attributes_for(mapping, table))
+    rows = _rows(asked, table)
+    good, known = favourable_rows(table, label, favourable)
+    if not known.any():
+        raise DataError(
+            f"No row has a value in the column “{label}”.", remedy="Choose another label column."
+        )
+    answers = _ask(asked, rows, np.flatnonzero(known))
+    scores, kept = answers.scores, answers.rows
+    said = labels(scores) == mapping.favourable_class
+    counted = np.zeros(len(rows), dtype=bool)
+    counted[kept] = True
+    decided = np.zeros(len(rows), dtype=bool)
+    decided[kept] = said
+    score = favourable_scores(scores, mapping.favourable_class)
+    proof = agreement(decided, good, counted, auc(score, good[kept]))
+    names = mapping.decisions(opened.card)
+    counts = np.bincount(labels(scores), minlength=len(names))
+    recorded = compared(scores, kept, table, label, mapping, opened.card)
+    repeated = _queried_again(asked, rows[kept], scores)
+    warnings = [
+        *filter(None, (sentence(repeated),)),
+        *_of_label(table, label, favourable),
+        *proof.warnings,
+        *_of_order(proof, mapping),
+        *_other_ways(proof, asked, rows[kept], scores, good[kept]),
+    ]
+    if recorded is not None and recorded.equal < 1 - _DIFFERS:
+        warnings.append(
+            f"In {1 - recorded.equal:.1%} of {recorded.rows:,} rows the model does not say what "
+            f"the column “{recorded.column}” says that it said. Is it another model or version, "
+            "or are its inputs made in another way?"
+        )
+    return msgspec.structs.replace(
+        proof,
+        warnings=tuple(warnings),
+        inputs=tuple(item.name for item in mapping.inputs),
+        sample=_shown(asked, table, label, kept[:SAMPLE], rows, scores[:SAMPLE]),
+        predictions=tuple(zip(names, counts.tolist(), strict=True)),
+        takes_missing=answers.takes_missing,
+        set_aside=_set_aside(asked, rows, counted, known, label),
+        checked_against="" if recorded is None else recorded.column,
+        said_alike=None if recorded is None else recorded.equal,
+        repeatability=repeated,
+    )
+
+
+def agreement(said: Mask, wanted: Mask, counted: Mask, ranking: float | None = None) -> Proof:
+    """Count how far decisions agree with the label.
+
+    Parameters
+    ----------
+    said, wanted, counted : NDArray[np.bool_]
+        ``(n,)`` each: whether the decision is favourable, whether the label is, and whether both
+        are known. At least one row is counted.
+    ranking : float, optional
+        The AUC of the model's scores, where it has any.
+
+    Raises
+    ------
+    DataError
+        When no row is counted.
+    """
+    if not counted.any():
+        raise DataError("No row has both a label and a decision.", remedy="Choose other columns.")
+    rows = int(counted.sum())
+    said, wanted = said[counted], wanted[counted]
+    confusion = (
+        (int((wanted & said).sum()), int((wanted & ~said).sum())),
+        (int((~wanted & said).sum()), int((~wanted & ~said).sum())),
+    )
+    share = float(wanted.mean())
+    proof = Proof(
+        rows=rows,
+        left_out=len(counted) - rows,
+        accuracy=float((wanted == said).mean()),
+        majority=max(share, 1 - share),
+        auc=ranking,
+        confusion=confusion,
+        warnings=(),
+    )
+    return msgspec.structs.replace(proof, warnings=tuple(doubts(confusion, ranking)))
+
+
+def show(opened: OpenedModel, table: Table, mapping: Mapping, label: str) -> tuple[SampleRow, ...]:
+    """Show what the model is sent for every row of a (small) table, and what it makes of it.
+
+    Rows are numbered from 1 within this table. Where the model refuses them together, each is
+    asked for itself.
+
+    Raises
+    ------
+    ModelError
+        When the rows cannot be made into inputs at all.
+    DataError
+        When there is no such column.
+    """
+    asked = FedModel(opened, mapping, attributes_for(mapping, table))
+    rows = _rows(asked, table)
+    everyone = np.arange(len(rows))
+    try:
+        return _shown(asked, table, label, everyone, rows, asked.predict(rows))
+    except ModelError:
+        found: list[SampleRow] = []
+        for i in everyone:
+            try:
+                scores: Scores | None = asked.predict(rows[i : i + 1])
+            except ModelError:
+                scores = None
+            found += _shown(asked, table, label, everyone[i : i + 1], rows, scores)
+        return tuple(found)
+
+
+def settled(mapping: Mapping, proof: Proof) -> tuple[Mapping, str]:
+    """Choose which of two decisions is the favourable one by what agrees better with the label.
+
+    Only where no name tells: where `fairdesk.models.decisions.favourable.Answer.clear` is false.
+
+    Parameters
+    ----------
+    mapping, proof
+        What was proposed, and how it fared.
+
+    Returns
+    -------
+    mapping : Mapping
+        The same, or with the other decision as the favourable one; then it is to be proved
+        again.
+    note : str
+        What was chosen and why, for people.
+    """
+    agrees = better = proof.accuracy >= 0.5
+    if proof.auc is not None and abs(proof.auc - 0.5) > UNCLEAR:
+        better = proof.auc > 0.5
+    names = [name for name, _ in proof.predictions]
+    chosen = mapping if better else flipped(mapping)
+    why = (
+        "which agrees better with the label"
+        if agrees == better
+        else "whose scores agree better with the label, though its decisions do not"
+    )
+    return chosen, (
+        "No name tells which of the model's answers is the favourable one. "
+        f"“{names[chosen.favourable_class]}” was taken, {why}: check it."
+    )
+
+
+def attributes_for(mapping: Mapping, table: Table) -> tuple[Attribute, ...]:
+    """Give the attributes that a mapping needs, with all values that the table has.
+
+    Raises
+    ------
+    DataError
+        When the table has no such column.
+    ModelError
+        When a column is ignored.
+    """
+    attributes = []
+    used = [item.attribute for item in mapping.inputs if item.how is not How.CONSTANT]
+    if not used:
+        raise ModelError(
+            "None of the model's inputs is made from a column.",
+            remedy="Make at least one from the data.",
+        )
+    for name in dict.fromkeys(used):
+        column = table.column(name)
+        if column.kind is Kind.IGNORED:
+            raise ModelError(
+                f"The model takes the column “{name}”, which is ignored.",
+                remedy="Give that column another type, or make the input from another column.",
+            )
+        attributes.append(
+            Attribute(
+                name=name,
+                kind=column.kind,
+                values=column.values,
+                low=column.low,
+                high=column.high,
+            )
+        )
+    return tuple(attributes)
+
+
+class _Answers(msgspec.Struct, frozen=True):
+    """Scores ``(m, k)`` of some rows ``(m,)``, and the columns whose missing cells were taken."""
+
+    scores: Scores
+    rows: NDArray[np.intp]
+    takes_missing: tuple[str, ...]
+
+
+def _rows(asked: FedModel, table: Table) -> Rows:
+    return table.codes[:, [table.index(attribute.name) for attribute in asked.attributes]]
+
+
+def _ask(asked: FedModel, rows: Rows, kept: NDArray[np.intp]) -> _Answers:
+    """Ask about the rows at ``kept``; without those whose missing cells the model refuses."""
+    missing = np.isnan(rows[kept])
+    holes = np.flatnonzero(missing.any(axis=0))
+    names = [attribute.name for attribute in asked.attributes]
+    try:
+        return _Answers(asked.predict(rows[kept]), kept, tuple(names[i] for i in holes))
+    except ModelError:
+        if not holes.size or missing.any(axis=1).all():
+            raise
+    taken = [i for i in holes.tolist() if _takes_missing(asked, rows[kept], missing, i)]
+
+    def without(columns: Sequence[int]) -> _Answers:
+        complete = ~missing[:, columns].any(axis=1)
+        scores = asked.predict(rows[kept[complete]])
+        answered = tuple(names[i] for i in taken if missing[complete, i].any())
+        return _Answers(scores, kept[complete], answered)
+
+    try:
+        return without([i for i in holes.tolist() if i not in taken])
+    except ModelError:
+        return without(holes.tolist())
+
+
+def _takes_missing(asked: FedModel, rows: Rows, missing: Mask, column: int) -> bool:
+    """Tell whether the model answers for rows in which only this column's cell is missing."""
+    alone = missing[:, column] & (missing.sum(axis=1) == 1)
+    try:
+        asked.predict(rows[alone])
+    except ModelError:
+        return False
+    return bool(alone.any())
+
+
+def _queried_again(asked: FedModel, rows: Rows, scores: Scores) -> Repeatability:
+    """Query some rows again that got these scores; the same rows whenever it is checked."""
+    rng = np.random.default_rng(0)
+    some = chosen(len(rows), rng)
+    return query_again(asked.predict, rows[some], rng, scores[some])
+
+
+def _set_aside(
+    asked: FedModel, rows: Rows, counted: Mask, known: Mask, label: str
+) -> dict[str, int]:
+    absent = {label: int((~known).sum())}
+    for i, attribute in enumerate(asked.attributes):
+        absent[attribute.name] = int((np.isnan(rows[:, i]) & known & ~counted).sum())
+    return {name: count for name, count in absent.items() if count}
+
+
+def _shown(
+    asked: FedModel,
+    table: Table,
+    label: str,
+    places: NDArray[np.intp],
+    rows: Rows,
+    scores: Scores | None,
+) -> tuple[SampleRow, ...]:
+    """Show the rows at ``places`` with the scores that they got; none where refused."""
+    card, mapping = asked.opened.card, asked.mapping
+    column, codes = table.column(label), table.codes[:, table.index(label)]
+    decided: Sequence[str] = [""] * len(places)
+    own: Sequence[float | None] = [None] * len(places)
+    if scores is not None:
+        names = mapping.decisions(card)
+        decided = [names[i] for i in labels(scores).tolist()]
+        favourable = favourable_scores(scores, mapping.favourable_class).tolist()
+        own = [told(score, mapping, card) for score in favourable]
+    return tuple(
+        SampleRow(int(place) + 1, column.text(codes[place]), decision, score, sent)
+        for place, decision, score, sent in zip(
+            places, decided, own, sent_to(asked, rows[places]), strict=True
+        )
+    )
+
+
+def sent_to(asked: FedModel, rows: Rows) -> list[tuple[float | str | None, ...]]:
+    """Give what the model is sent for these rows, as plain values."""
+    if asked.opened.card.takes is Takes.MATRIX:
+        lines = asked.matrix(rows).tolist()
+    else:
+        lines = list(zip(*(values.tolist() for values in asked.columns(rows)), strict=True))
+    return [tuple(None if _is_nan(value) else value for value in line) for line in lines]
+
+
+def _is_nan(value: float | str) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _of_label(table: Table, label: str, favourable: str) -> Iterator[str]:
+    """Say how a label of many values was understood."""
+    if comparison(favourable) is not None and not table.column(label).values:
+        return
+    values = table.counts(label)
+    if len(values) > 2 and favourable in values:
+        yield (
+            f"The column “{label}” has {len(values)} values; all but “{favourable}” count as not "
+            "favourable."
+        )
+
+
+def _of_order(proof: Proof, mapping: Mapping) -> Iterator[str]:
+    """Say that an order that only was assumed may be wrong, where the model shows no skill."""
+    found = skill(proof.auc, proof.confusion)
+    hardly = found in (Skill.NONE, Skill.UNKNOWN) and 0 <= proof.accuracy - proof.majority < _HARDLY
+    if mapping.matched == BY_POSITION and hardly:
+        yield (
+            f"The model agrees with the label in {proof.accuracy:.1%} of the rows, hardly more "
+            f"than always guessing the commoner value ({proof.majority:.1%}), and its inputs are "
+            "made from the columns in their order: check that this is the order that it was "
+            "trained with."
+        )
+
+
+def _other_ways(
+    proof: Proof, asked: FedModel, rows: Rows, scores: Scores, wanted: Mask
+) -> Iterator[str]:
+    """Try what may have been confused where the agreement is poor, and say what agrees better.
+
+    Better is what ranks the rows better too: else it only guesses the commoner value more often.
+    """
+    if proof.accuracy >= proof.majority:
+        return
+    mapping = asked.mapping
+    names = mapping.decisions(asked.opened.card)
+    some = slice(0, _TRIED_ROWS)
+    ways: list[tuple[float, str]] = []
+
+    def judge(answers: Scores, favourable: int, way: str) -> None:
+        truth = wanted[: len(answers)]
+        ranking = auc(favourable_scores(answers, favourable), truth)
+        if ranking is None or proof.auc is None or ranking >= proof.auc:
+            share = float(((labels(answers) == favourable) == truth).mean())
+            ways.append((share, way))
+
+    for i, name in enumerate(names):
+        if i != mapping.favourable_class:
+            judge(scores, i, f"With “{name}” as the favourable answer")
+    for one, other in _confusable(mapping, asked, rows)[:_MOST_WAYS]:
+        swapped = list(mapping.inputs)
+        swapped[one], swapped[other] = swapped[other], swapped[one]
+        tried = FedModel(
+            asked.opened,
+            msgspec.structs.replace(mapping, inputs=tuple(swapped)),
+            asked.attributes,
+        )
+        try:
+            answers = tried.predict(rows[some])
+        except ModelError:
+            continue
+        pair = " and ".join(_told(mapping.inputs[i]) for i in (one, other))
+        judge(answers, mapping.favourable_class, f"With the inputs {pair} in each other’s place")
+    best = max((share for share, _ in ways), default=0.0)
+    for share, way in ways:
+        if share > proof.accuracy + _MUCH and share > best - _ALIKE:
+            yield f"{way} it would agree in {share:.1%}."
+
+
+def _confusable(mapping: Mapping, asked: FedModel, rows: Rows) -> list[tuple[int, int]]:
+    """Find pairs of inputs that look alike and exclude each other, like “male” and “female”."""
+    binary = [
+        i
+        for i, item in enumerate(mapping.inputs)
+        if is_one_hot(item) or (item.how is How.AS_IS and _is_binary(item, asked))
+    ]
+    return [
+        (one, other)
+        for one, other in combinations(binary[:_MOST_WAYS], 2)
+        if _exclude_each_other(mapping.inputs[one], mapping.inputs[other], asked, rows)
+    ]
+
+
+def _is_binary(item: Input, asked: FedModel) -> bool:
+    attribute = next(each for each in asked.attributes if each.name == item.attribute)
+    return not attribute.values and (attribute.low, attribute.high) == (0.0, 1.0)
+
+
+def _exclude_each_other(one: Input, other: Input, asked: FedModel, rows: Rows) -> bool:
+    if is_one_hot(one) or is_one_hot(other):
+        return one.attribute == other.attribute
+    places = {attribute.name: i for i, attribute in enumerate(asked.attributes)}
+    together = rows[:, [places[one.attribute], places[other.attribute]]].sum(axis=1)
+    return bool((together <= 1).all())
+
+
+def _told(item: Input) -> str:
+    values = [value for value, number in item.codes.items() if value and number]
+    return f"“{item.name}” ({', '.join([item.attribute, *values])})"

@@ -1,0 +1,738 @@
+"""How table columns become a model's inputs: proposed from everything that the files tell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from fairdesk.data.columns.kinds import as_numbers
+from fairdesk.data.columns.number_formats import mostly_numbers
+from fairdesk.data.profiling.outcomes import meaning
+from fairdesk.data.table import Column, Kind, Table
+from fairdesk.errors import ModelError
+from fairdesk.models.decisions.favourable import Answer, answer_of
+from fairdesk.models.inputs.one_hot import (
+    MISSING,
+    MISSING_NAMES,
+    Place,
+    Values,
+    is_one_hot,
+    loose,
+    made,
+    recognise,
+    texts_of,
+    values_of,
+)
+from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
+
+T = TypeVar("T")
+Made = list[Input | None]
+
+#: Cells that `pandas.read_csv` takes as missing unless it is told otherwise.
+READ_AS_MISSING = frozenset(
+    (
+        *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND"),
+        *("1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+    )
+)
+BY_NAME, BY_POSITION = "by name", "by position"
+ONE_HOT = "by position, with an input for each value"
+#: Of so many values, how many have no input: `drop_first` and `drop="if_binary"` among the ways.
+_DROPPED: dict[str, Callable[[int], int]] = {
+    "each value": lambda _: 0,
+    "each value but the first": lambda _: 1,
+    "each value, one for two": lambda count: int(count == 2),
+}
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """A mapping that may still have gaps.
+
+    Attributes
+    ----------
+    inputs : tuple[Input or None, ...]
+        One per input of the model; None where nothing could be proposed.
+    matched : str
+        As in `Mapping`.
+    answer : Answer, optional
+        What the model's answers mean; None where that has to be chosen.
+    problems : tuple[str, ...]
+        What is open about the inputs and why, whole sentences.
+    unanswered : str
+        Why ``answer`` is None.
+    notes : tuple[str, ...]
+        What was assumed and is to be checked, whole sentences.
+    """
+
+    inputs: tuple[Input | None, ...]
+    matched: str
+    answer: Answer | None
+    problems: tuple[str, ...] = ()
+    unanswered: str = ""
+    notes: tuple[str, ...] = ()
+
+    def mapping(self) -> Mapping:
+        """Give the mapping.
+
+        Raises
+        ------
+        ModelError
+            When something is open.
+        """
+        inputs = tuple(item for item in self.inputs if item is not None)
+        if self.answer is not None and len(inputs) == len(self.inputs) and not self.problems:
+            return self.answer.onto(Mapping(inputs, self.matched, 0))
+        open_ones = [*self.problems, *([self.unanswered] if self.answer is None else [])]
+        first, *others = open_ones or ["It is not said how every input of the model is made."]
+        raise ModelError(
+            first,
+            why=" ".join(others),
+            remedy="Choose the data and the files that belong to this model, or say how each "
+            "input is made (on the command line with --map).",
+        )
+
+
+def match(
+    card: ModelCard,
+    table: Table,
+    label: str,
+    favourable: str,
+    model_favourable: str | None = None,
+    *,
+    threshold: float | None = None,
+) -> Mapping:
+    """Propose how the table's columns become the model's inputs; as `propose`, but complete.
+
+    Raises
+    ------
+    ModelError
+        When something is left open.
+    DataError
+        When the table has no column ``label``.
+    """
+    return propose(card, table, label, favourable, model_favourable, threshold=threshold).mapping()
+
+
+def propose(
+    card: ModelCard,
+    table: Table,
+    label: str,
+    favourable: str,
+    model_favourable: str | None = None,
+    *,
+    threshold: float | None = None,
+    arrangement: str = "",
+) -> Proposal:
+    """Propose how the table's columns become the model's inputs, as far as the files tell.
+
+    A model whose inputs have names, its own or those of a list beside it, gets the columns of
+    those names: exactly, else without regard to case, spaces and punctuation; inputs that no
+    column is called like may stand for one value of a column each. Any other gets the table's
+    columns in their order, without the label and ignored ones, or with an input for each of
+    their values. What encoders and scalers tell is done as they do it.
+
+    Parameters
+    ----------
+    card : ModelCard
+        The model, with what the files beside it tell.
+    table : Table
+        The data.
+    label : str
+        The column with the decision or the truth; no input.
+    favourable : str
+        What is favourable in it, as `fairdesk.data.profiling.outcomes` reads it.
+    model_favourable : str, optional
+        The model's class, or several joined by " or ", that mean the favourable outcome.
+    threshold : float, optional
+        Where the model's decision changes, when not at one half.
+    arrangement : str
+        Of inputs without names: how they are put in order, as `arrangements` names it.
+
+    Raises
+    ------
+    DataError
+        When the table has no column ``label``.
+    ModelError
+        When the inputs cannot be put in this order.
+    """
+    table.column(label)
+    proposer = _Proposer(card, table, label)
+    inputs, matched = proposer.inputs(arrangement)
+    answer, unanswered = None, ""
+    try:
+        answer = answer_of(card, table, label, favourable, model_favourable, threshold)
+    except ModelError as error:
+        unanswered = str(error)
+    return Proposal(
+        tuple(inputs),
+        matched,
+        answer,
+        tuple(proposer.problems),
+        unanswered,
+        tuple(proposer.notes),
+    )
+
+
+def arrangements(
+    card: ModelCard, table: Table, label: str
+) -> tuple[tuple[str, str, tuple[Input, ...]], ...]:
+    """Return the orders in which a table's columns can be a model's inputs that have no names.
+
+    Returns
+    -------
+    tuple[tuple[str, str, tuple[Input, ...]], ...]
+        Of each: its key, what it is (for people), and the inputs. Empty where inputs have names.
+    """
+    proposer = _Proposer(card, table, label)
+    if proposer.names() is not None:
+        return ()
+    return tuple(
+        (way.key, way.short, tuple(item for item in way.inputs if item is not None))
+        for way in proposer.ways()
+        if None not in way.inputs
+    )
+
+
+def input_names(card: ModelCard) -> tuple[str, ...]:
+    """Give a model's inputs by name: its own, those of a list beside it, or ``"input 1"``, ..."""
+    listed = card.hints.features
+    return listed if not card.named and len(listed) == len(card.inputs) else card.inputs
+
+
+def made_of(name: str, column: Column, table: Table, card: ModelCard, accepts: str = "") -> Input:
+    """Say how an input is made from a column, by what the column holds and the model takes.
+
+    Parameters
+    ----------
+    name : str
+        The input's.
+    column : Column
+        A column of the table, not ignored.
+    table : Table
+        The data.
+    card : ModelCard
+        The model.
+    accepts : str
+        What the input accepts: ``"number"``, ``"text"``, ``"either"``, or empty when not known.
+    """
+    codes = None if accepts == "text" else hinted(card.hints.codes, name, column.name)
+    if codes:
+        # an encoder may know more numbers than could have an input each
+        values = values_of(table, column) or texts_of(table, column)
+        item = _encoded(name, column, codes, values)
+        if item.codes:
+            return item
+    if column.kind.is_number and accepts != "text":
+        return Input(name=name, attribute=column.name, how=How.AS_IS)
+    token = _token(column)
+    if accepts == "text" or column.kind.is_number or column.kind is Kind.TEXT:
+        return Input(name=name, attribute=column.name, how=How.LABEL, missing=token)
+    if card.takes is Takes.COLUMNS:
+        numbers = _numbers(column.values)
+        if numbers is not None:
+            given = dict(zip(column.values, numbers, strict=True))
+            return Input(name=name, attribute=column.name, how=How.CODE, codes=given)
+        if accepts != "number":
+            return Input(name=name, attribute=column.name, how=How.LABEL, missing=token)
+    return _numbered(name, column)
+
+
+def hinted(hints: dict[str, T], name: str, column: str) -> T | None:
+    """Find what files tell about an input: under its name, or its column's, however spelt."""
+    loosely = {loose(key): value for key, value in hints.items()}
+    for found in (*(hints.get(key) for key in (name, column)), loosely.get(loose(name))):
+        if found is not None:
+            return found
+    return loosely.get(loose(column))
+
+
+class _Way(NamedTuple):
+    """An order of inputs that have no names."""
+
+    key: str
+    matched: str
+    title: str
+    short: str
+    inputs: Made
+    assumed: bool = True
+
+
+class _Proposer:
+    """Works one proposal out; keeps what is open and what was assumed."""
+
+    def __init__(self, card: ModelCard, table: Table, label: str) -> None:
+        self.card = card
+        self.table = table
+        self.label = label
+        self.problems: list[str] = []
+        self.notes: list[str] = []
+        self._refused: set[str] = set()
+        self._others = [column for column in table.columns if column.name != label]
+        self._offered = [column for column in self._others if column.kind is not Kind.IGNORED]
+
+    def inputs(self, arrangement: str = "") -> tuple[Made, str]:
+        """Propose the inputs, and say how they were matched."""
+        names = self.names()
+        if arrangement:
+            inputs, matched = self._arranged(arrangement, names)
+        elif names is None:
+            inputs, matched = self._by_position()
+        else:
+            inputs, matched = self._by_name(names), BY_NAME
+        self._tell_numbered(inputs)
+        return self._scaled(inputs, names or ()), matched
+
+    def names(self) -> tuple[str, ...] | None:
+        """Give the inputs' names, its own or from a list beside it; none where none fit."""
+        listed, count = self.card.hints.features, len(self.card.inputs)
+        names = input_names(self.card)
+        texts = sum(column.kind is Kind.TEXT for column in self._offered)
+        only_reads = count == texts == 1 and self._accepts(0) == "text"
+        if not self.card.named and len(listed) != count and not only_reads:
+            if listed:
+                self.notes.append(
+                    f"A list beside the model names {len(listed)} features, but the model has "
+                    f"{count} inputs: the list is not used."
+                )
+            return None
+        if len(names) == len(self._offered) and not self._fitting(names):
+            self.notes.append(
+                "None of the model's inputs is called like a column. They are as many as the "
+                "columns, and are made from these in their order: check it."
+            )
+            return None
+        return names
+
+    def _fitting(self, names: Sequence[str]) -> bool:
+        columns = {loose(column.name) for column in self.table.columns}
+        return any(loose(name) in columns for name in names) or bool(
+            recognise(names, self.table, self._offered).places
+        )
+
+    def _by_name(self, names: Sequence[str]) -> Made:
+        counted = Counter(loose(column.name) for column in self.table.columns)
+        exact = {column.name: column for column in self.table.columns}
+        loosely = {loose(c.name): c for c in self.table.columns if counted[loose(c.name)] == 1}
+        columns = {name: exact.get(name) or loosely.get(loose(name)) for name in names}
+        columns.update(self._only_text(names, columns))
+        rest = [name for name, column in columns.items() if column is None]
+        # what transformers put before a column's name, as “num__age”
+        for name in rest:
+            columns[name] = exact.get(name.partition("__")[2])
+        # “workclass_?” is spelt loosely like “workclass”, and is its value “?”
+        unlike = [name for name, column in columns.items() if column and name != column.name]
+        rest = [name for name in rest if columns[name] is None]
+        ones = recognise([*rest, *self._signs(unlike, columns)], self.table, self._others)
+        columns.update(dict.fromkeys(ones.places))
+        self.problems += ones.problems
+        self._refuse(columns.values(), ones.places.values())
+        inputs = [
+            self._made(name, columns[name], ones.places.get(name), i)
+            for i, name in enumerate(names)
+        ]
+        self._tell_groups(ones.places)
+        missing = [name for name, item in zip(names, inputs, strict=True) if item is None]
+        missing = [name for name in missing if columns[name] is None and name not in ones.places]
+        if missing:
+            used = {item.attribute for item in inputs if item is not None}
+            unused = [column.name for column in self._others if column.name not in used]
+            self.problems.append(
+                f"The model has {_inputs(len(names))}, and the table has no column for "
+                f"{listing(missing)}."
+            )
+            self.problems.append(
+                f"Columns that are left over: {listing(unused)}."
+                if unused
+                else "No column is left over."
+            )
+        return inputs
+
+    def _signs(self, names: Sequence[str], columns: dict[str, Column | None]) -> list[str]:
+        """Give the inputs that are called like their column and a value that is all signs."""
+        return [
+            name
+            for name in names
+            if (column := columns[name]) is not None
+            and any(
+                name.endswith(value) and not column.name.endswith(value)
+                for value in (column.missing_token, *column.values)
+                if value and not loose(value)
+            )
+        ]
+
+    def _only_text(
+        self, names: Sequence[str], columns: dict[str, Column | None]
+    ) -> dict[str, Column]:
+        """Give the only text that people wrote to the only input that takes text and has none."""
+        texts = [column for column in self._offered if column.kind is Kind.TEXT]
+        left = [column for column in texts if column not in columns.values()]
+        wanting = [
+            name
+            for i, name in enumerate(names)
+            if columns[name] is None and self._accepts(i) == "text"
+        ]
+        if len(left) != 1 or len(wanting) != 1:
+            return {}
+        self.notes.append(
+            f"The model's input “{wanting[0]}” takes text, and is made from the only column of "
+            f"text, “{left[0].name}”."
+        )
+        return {wanting[0]: left[0]}
+
+    def _made(self, name: str, column: Column | None, place: Place | None, at: int) -> Input | None:
+        if place is not None:
+            column = self.table.column(place.column)
+            if column.kind is Kind.IGNORED:
+                return None
+            return made(name, place)
+        if column is None or column.kind is Kind.IGNORED or column.name == self.label:
+            return None
+        return made_of(name, column, self.table, self.card, self._accepts(at))
+
+    def _accepts(self, at: int) -> str:
+        return self.card.accepts[at] if at < len(self.card.accepts) else ""
+
+    def _refuse(self, columns: Iterable[Column | None], places: Iterable[Place]) -> None:
+        """Tell of inputs that no column may be given to: the label, and ignored columns."""
+        found = [column for column in columns if column is not None]
+        found += [self.table.column(place.column) for place in places]
+        if any(column.name == self.label for column in found):
+            self.problems.append(
+                f"The model takes the label column “{self.label}” as an input: a model that is "
+                "given the answer cannot be audited against it. Choose another label column, or "
+                "the model that decides without it."
+            )
+        self._refuse_ignored(found)
+
+    def _refuse_ignored(self, columns: Sequence[Column]) -> None:
+        ignored = dict.fromkeys(c.name for c in columns if c.kind is Kind.IGNORED)
+        if ignored:
+            self.problems.append(
+                f"The model takes columns that are ignored: {listing([*ignored])}. Give them "
+                "another type."
+            )
+
+    def _by_position(self) -> tuple[Made, str]:
+        count = len(self.card.inputs)
+        if len(self._others) == count != len(self._offered) and not self.card.hints.one_hot:
+            self._refuse_ignored(self._others)
+        elif (way := next(self.ways(), None)) is not None:
+            if way.assumed:
+                self.notes.append(
+                    f"The model's inputs have no names. They are as many as {way.title}, and are "
+                    "made so: check the agreement with the label."
+                )
+            return way.inputs, way.matched
+        ignored = len(self._others) - len(self._offered)
+        self.problems.append(
+            f"The model has {_inputs(count)}, but the table offers {len(self._offered)} columns"
+            + (f" (besides {ignored} ignored)" if ignored else "")
+            + "."
+        )
+        self.problems.append(
+            f"Without the label “{self.label}” they are: "
+            f"{listing([column.name for column in self._offered])}."
+        )
+        return [None] * count, BY_POSITION
+
+    def _in_order(self, columns: Sequence[Column]) -> Made:
+        return [
+            made_of(name, column, self.table, self.card, self._accepts(i))
+            for i, (name, column) in enumerate(zip(input_names(self.card), columns, strict=True))
+        ]
+
+    def _arranged(self, key: str, names: Sequence[str] | None) -> tuple[Made, str]:
+        """Put the inputs in the order that the auditor chose."""
+        ways = [] if names is not None else list(self.ways())
+        for way in ways:
+            if way.key == key:
+                return way.inputs, way.matched
+        known = f"Choose one of: {listing([way.key for way in ways])}." if ways else ""
+        raise ModelError(
+            f"The model's inputs cannot be arranged as “{key}”.",
+            why="They have names, by which columns are found."
+            if names is not None
+            else "There is no such way, or it gives another number of inputs than the model takes.",
+            remedy=known or "Leave the arrangement out.",
+        )
+
+    def ways(self) -> Iterator[_Way]:
+        """Go through the ways in which columns are as many inputs as the model takes.
+
+        Every column in its place, with a number for each value; or, as `pandas.get_dummies` and
+        encoders do, numbers first and then the values of each column in alphabetical order: all,
+        all but the first of each, or all but the first of two; or names of two values as numbers in
+        their place, and those of more with an input for each value behind or before all others.
+        """
+        if len(self._offered) == len(self.card.inputs):
+            yield _Way(
+                "codes",
+                BY_POSITION,
+                "the columns in their order, with a number for each value",
+                "columns in their order, names numbered in alphabetical order",
+                self._in_order(self._offered),
+                assumed=False,
+            )
+        told = self.card.hints.one_hot
+        names = [c for c in self._offered if hinted(told, c.name, c.name) or _named(c)]
+        larger = [column for column in names if len(column.values) != 2]
+        found: list[Made] = []
+        for key, short, spread_out in (
+            ("one-hot", "numbers first, one-hot last", names),
+            ("one-hot-last", "one-hot last, two values as 0 and 1", larger),
+            ("one-hot-first", "one-hot first, two values as 0 and 1", larger),
+        ):
+            way = self._one_hot_in_order(key, short, spread_out) if spread_out else None
+            if way is not None and way.inputs not in found:
+                found.append(way.inputs)
+                yield way
+
+    def _one_hot_in_order(self, key: str, short: str, spread_out: Sequence[Column]) -> _Way | None:
+        """Make an input for each value of these columns, and one of each other column."""
+        first = key == "one-hot-first"
+        kept = [column for column in self._offered if column not in spread_out]
+        for with_token in (True, False):
+            groups = [self._categories(column, with_token=with_token) for column in spread_out]
+            for how, dropped in _DROPPED.items():
+                used = [values[dropped(len(values)) :] for values in groups]
+                if len(kept) + sum(map(len, used)) == len(self.card.inputs):
+                    numbers = "numbers" if key == "one-hot" else "the other columns in their order"
+                    ones = f"an input for {how} of {listing([c.name for c in spread_out])}"
+                    title = (
+                        f"{ones} first, then {numbers}"
+                        if first
+                        else f"{numbers} first, then {ones}"
+                    )
+                    made_so = self._spread_out(kept, spread_out, used, first=first)
+                    return _Way(key, ONE_HOT, title, short, made_so)
+        return None
+
+    def _spread_out(
+        self,
+        kept: Sequence[Column],
+        columns: Sequence[Column],
+        used: Sequence[Sequence[str | None]],
+        *,
+        first: bool,
+    ) -> Made:
+        places = [
+            Place(column.name, value)
+            for column, values in zip(columns, used, strict=True)
+            for value in values
+        ]
+        parts: list[Column | Place] = [*places, *kept] if first else [*kept, *places]
+        return [
+            made(name, part)
+            if isinstance(part, Place)
+            else made_of(name, part, self.table, self.card, "number")
+            for name, part in zip(input_names(self.card), parts, strict=True)
+        ]
+
+    def _categories(self, column: Column, *, with_token: bool) -> list[str | None]:
+        """Give the values that have an input each, in order; None is none of the data's."""
+        token = _token(column)
+        known = Values(values_of(self.table, column))
+        told = hinted(self.card.hints.one_hot, column.name, column.name)
+        if told is not None:
+            return [_cell(value, known, column) for value in told]
+        texts = sorted({*column.values, token} if token and with_token else column.values)
+        return [MISSING if text == token else text for text in texts]
+
+    def _tell_groups(self, places: dict[str, Place]) -> None:
+        """Say which values of one-hot columns the model does not tell apart, and which are new."""
+        groups: dict[str, set[str | None]] = {}
+        strangers = [name for name, place in places.items() if place.value is None]
+        misspelt = {places[name].column for name in strangers}
+        for place in places.values():
+            groups.setdefault(place.column, set()).add(place.value)
+        for name, covered in groups.items():
+            values = values_of(self.table, self.table.column(name))
+            left = [value for value in values if value not in covered]
+            if not self.table.column(name).values:
+                continue
+            if len(left) > 1:
+                self.notes.append(
+                    f"The model has no inputs for {listing(left)} of “{name}”, and cannot tell "
+                    "them apart."
+                )
+            elif left and name in misspelt:
+                # who drops the first value leaves one too, but then the others are known
+                self.notes.append(
+                    f"The model has no input for “{left[0]}” of “{name}”, but one for a value that "
+                    "the data do not have: perhaps it is spelt otherwise."
+                )
+        if strangers:
+            self.notes.append(
+                f"Inputs for values that the data do not have, always 0: {listing(strangers)}."
+            )
+
+    def _tell_numbered(self, inputs: Made) -> None:
+        """Say where numbers for names were only guessed."""
+        guessed = [
+            item.attribute
+            for item in inputs
+            if item is not None
+            and item == _numbered(item.name, self.table.column(item.attribute))
+            and not hinted(self.card.hints.codes, item.name, item.attribute)
+        ]
+        for name in dict.fromkeys(guessed):
+            self._refuse_ranks(name, inputs)
+        guessed = [name for name in guessed if name not in self._refused]
+        if guessed:
+            self.notes.append(
+                f"Each value of {listing(list(dict.fromkeys(guessed)))} is given as its place in "
+                "the alphabet, as most encoders number them: check the numbers."
+            )
+
+    def _refuse_ranks(self, name: str, inputs: Made) -> None:
+        """Leave open what a column that is mostly numbers is to be: no places in an alphabet."""
+        values = self.table.column(name).values
+        decimal = self.table.source.dialect.decimal
+        strange = [value for value in values if as_numbers([value], decimal) is None]
+        scaled = hinted(self.card.hints.steps, name, name) and len(strange) < len(values)
+        if not strange or not (scaled or mostly_numbers(values, decimal)):
+            return
+        self._refused.add(name)
+        inputs[:] = [
+            None if item is not None and item.attribute == name else item for item in inputs
+        ]
+        self.problems.append(
+            f"The model takes “{name}” as a number, and the column holds numbers and "
+            f"{listing(strange, 3)}. Its places in the alphabet (10 before 2) would mean nothing. "
+            "Read the column as numbers (on the command line with --numeric), or say which number "
+            "each value has."
+        )
+
+    def _scaled(self, inputs: Made, names: Sequence[str]) -> Made:
+        """Add the arithmetic of scalers, by name or in order."""
+        hints = self.card.hints
+        if self._for_other_columns(inputs, names):
+            return list(inputs)
+        scaled = list(inputs)
+        for i, item in enumerate(inputs):
+            if item is not None and item.how is not How.LABEL:
+                steps = hinted(hints.steps, item.name, item.attribute)
+                # a scaler that names columns scaled numbers, not what was made of names since
+                own = hinted(hints.steps, item.name, item.name)
+                if is_one_hot(item):
+                    steps = own
+                scaled[i] = msgspec.structs.replace(item, then=steps or ())
+        if not hints.steps_in_order:
+            return scaled
+        places = self._scaled_in_order(inputs)
+        if places is None:
+            self.problems.append(
+                f"The scaler beside the model takes {len(hints.steps_in_order)} columns, and "
+                "does not say which: the model has "
+                f"{len(inputs)} inputs, {sum(map(_is_number, inputs))} of them numbers. Say it "
+                "in a mapping file, or leave the scaler out and set the arithmetic by hand."
+            )
+            return scaled
+        for place, steps in zip(places, hints.steps_in_order, strict=True):
+            item = scaled[place]
+            if item is not None:
+                scaled[place] = msgspec.structs.replace(item, then=steps)
+        if len(places) < len(inputs):
+            self.notes.append(
+                "The scaler beside the model is used for the inputs that are numbers, in their "
+                f"order: {listing([self._name(inputs[place]) for place in places])}. Check it."
+            )
+        return scaled
+
+    def _for_other_columns(self, inputs: Made, names: Sequence[str]) -> bool:
+        """Refuse scalers that were fitted on columns which the model is not given."""
+        attributes = [item.attribute for item in inputs if item is not None]
+        given = {loose(name) for name in (*names, *attributes, self.label)}
+        refused = False
+        for name, columns in self.card.hints.scalers.items():
+            others = [column for column in columns if loose(column) not in given]
+            if others:
+                refused = True
+                self.problems.append(
+                    f"The scaler “{name}” was fitted on {len(columns)} columns: {listing(columns)}."
+                    f" The model is not given {listing(others)}, so the scaler belongs to another "
+                    "model or table, and is not used. Choose the scaler of this model, and the "
+                    "table with the columns that it was fitted on, or leave the scaler out."
+                )
+        return refused
+
+    def _scaled_in_order(self, inputs: Made) -> list[int] | None:
+        """Find the inputs that a scaler without names is for; none where its count fits none."""
+        count = len(self.card.hints.steps_in_order)
+        ways = (
+            range(len(inputs)),
+            [i for i, item in enumerate(inputs) if _is_number(item)],
+            [i for i, item in enumerate(inputs) if item is None or not is_one_hot(item)],
+        )
+        return next((list(way) for way in ways if len(way) == count), None)
+
+    def _name(self, item: Input | None) -> str:
+        return "" if item is None else item.attribute
+
+
+def _is_number(item: Input | None) -> bool:
+    return item is not None and item.how is How.AS_IS
+
+
+def _named(column: Column) -> bool:
+    """Tell whether a column's values are names, not numbers or yes and no in Python's words."""
+    return bool(column.values) and _numbers(column.values) is None
+
+
+def _encoded(name: str, column: Column, codes: dict[str, float], values: Sequence[str]) -> Input:
+    """Give values the numbers of an encoder; those that it does not know have none."""
+    known = Values(tuple(codes))
+    found = {value: known.find(value) for value in values}
+    given = {value: codes[key] for value, key in found.items() if key is not None}
+    if column.missing and given:
+        token = column.missing_token
+        for key in (token, *codes):
+            if key in codes and (key == token or key.casefold() in MISSING_NAMES):
+                given[MISSING] = codes[key]
+                break
+    return Input(name=name, attribute=column.name, how=How.CODE, codes=given)
+
+
+def _numbered(name: str, column: Column) -> Input:
+    """Give each value its place in the alphabet as its number."""
+    token = _token(column)
+    texts = sorted({*column.values, token} if token else column.values)
+    places = {text: float(i) for i, text in enumerate(texts)}
+    return Input(name=name, attribute=column.name, how=How.CODE, codes=places, missing=token)
+
+
+def _token(column: Column) -> str:
+    """Give the text of missing cells, where models were trained with it as one more value."""
+    # what pandas reads as text by default was one more value when the model was trained
+    return column.missing_token if column.missing_token not in READ_AS_MISSING else ""
+
+
+def _cell(value: str, known: Values, column: Column) -> str | None:
+    """Find what a category is in the table: a value, or a missing cell."""
+    found = known.find(value)
+    if found is None and (value == column.missing_token or value.casefold() in MISSING_NAMES):
+        return MISSING
+    return found
+
+
+def _numbers(values: Iterable[str]) -> list[float] | None:
+    """Read values as numbers, as pandas does: all, or none; true and false are 1 and 0."""
+    numbers = [meaning(value) for value in values]
+    return (
+        [number for number in numbers if isinstance(number, float)]
+        if all(isinstance(number, float) for number in numbers)
+        else None
+    )
+
+
+def _inputs(count: int) -> str:
+    return f"{count} input" if count == 1 else f"{count} inputs"
+
+
+def listing(names: Sequence[str], most: int = 12) -> str:
+    """Write names out, the first few of many."""
+    shown = ", ".join(f"“{name}”" for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

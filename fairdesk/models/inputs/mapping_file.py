@@ -1,0 +1,327 @@
+"""A mapping as a JSON file: to say how a model is fed where that is not as proposed."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from fairdesk.data.profiling.outcomes import comparison, spelt_as
+from fairdesk.data.table import Table
+from fairdesk.errors import DataError, ModelError, SpecError
+from fairdesk.models.decisions.favourable import Answer, of_classes, of_estimate, sign_of
+from fairdesk.models.decisions.rule import VALUES
+from fairdesk.models.inputs import editing
+from fairdesk.models.inputs.checking import problems_of
+from fairdesk.models.inputs.mapping import Proposal, input_names, listing
+from fairdesk.models.inputs.usual import steps_of, still_fits
+from fairdesk.models.model import Fit, How, Input, Mapping, ModelCard, Step
+
+M = TypeVar("M", Mapping, Proposal)
+
+EXAMPLE = (
+    '{"inputs": [{"input": "age", "from": "Age", "then": [["subtract", 38.6], ["divide", 13.7]]}, '
+    '{"input": "male", "from": "sex", "how": "code", "codes": {"male": 1}, "others": 0}, '
+    '{"input": "year", "value": 2020}], "favourable": ["good"], "threshold": 0.4}'
+)
+
+
+class Entry(
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    rename={"name": "input", "column": "from"},
+):
+    """How one input is made; what is left out stays as proposed.
+
+    Attributes
+    ----------
+    name : str
+        The input (``"input"`` in the file).
+    column : str
+        The column that it is made from (``"from"``).
+    how, codes, others, missing, then
+        As in `fairdesk.models.model.Input`; a step is ``["subtract", 38.6]``.
+    value : float or str, optional
+        What everybody gets, instead of a column. An input for which the proposal has nothing, and
+        the file neither a column nor a value, is a gap that the auditor has to fill.
+    fitted : Fit, optional
+        Where ``then`` was computed from the audited table: how. Without ``then`` it is computed
+        from the table at hand; else it holds only where that gives the same numbers.
+    why : str
+        Why it is made so, or is a gap; for people.
+    """
+
+    name: str
+    column: str = ""
+    how: How | None = None
+    codes: dict[str, float] | None = None
+    others: float | None = None
+    missing: str = ""
+    then: tuple[tuple[Literal["subtract", "divide", "multiply", "add"], float], ...] | None = None
+    value: float | str | None = None
+    fitted: Fit | None = None
+    why: str = ""
+
+
+class MapFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a mapping file says.
+
+    Attributes
+    ----------
+    inputs : tuple[Entry, ...]
+        The inputs that are not as proposed.
+    favourable : tuple[str, ...]
+        The model's favourable classes; of a model that estimates a number one comparison,
+        ``">= 50"``.
+    threshold : float, optional
+        Where the decision changes.
+    spread : float, optional
+        Of an estimated number: how far from the threshold is far.
+    matched : str
+        As in `Mapping`; only for people.
+    prepare : str
+        A usual preparation that is fitted on the table at hand, as `fairdesk.models.inputs.usual`
+        reads it: ``"standardise"``. Inputs with a ``then`` of their own are left as that says.
+    """
+
+    inputs: tuple[Entry, ...] = ()
+    favourable: tuple[str, ...] = ()
+    threshold: float | None = None
+    spread: float | None = None
+    matched: str = ""
+    prepare: str = ""
+
+
+def read(path: Path) -> MapFile:
+    """Read a mapping file.
+
+    Raises
+    ------
+    SpecError
+        When it cannot be read, or is something else.
+    """
+    try:
+        return parse(path.read_bytes())
+    except OSError as error:
+        raise SpecError(
+            f"The mapping file “{path}” cannot be read.",
+            why=f"The system says: {error.strerror or error}.",
+            remedy="Check its name.",
+        ) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise SpecError(
+            f"The mapping file “{path}” is not what is expected.",
+            why=f"{error}.",
+            remedy=f"It is JSON, like {EXAMPLE}.",
+        ) from error
+
+
+def parse(text: bytes) -> MapFile:
+    """Read the text of a mapping file; raises `msgspec.MsgspecError` where it is none."""
+    return msgspec.json.decode(text.removeprefix(codecs.BOM_UTF8), type=MapFile)
+
+
+def apply(said: MapFile, mapping: M, card: ModelCard, table: Table) -> M:
+    """Change a mapping, or what was proposed, as a file says.
+
+    Parameters
+    ----------
+    said : MapFile
+        The file's content.
+    mapping : Mapping or Proposal
+        What stays where the file says nothing.
+    card : ModelCard
+        The model.
+    table : Table
+        The data.
+
+    Raises
+    ------
+    SpecError
+        When the model has no such input or class, or it cannot be made so, or an entry is still
+        to be filled in; the inputs are named.
+    """
+    names = input_names(card)
+    _refuse_gaps(said, mapping, names)
+    for entry in said.inputs:
+        if entry.name not in names:
+            raise SpecError(
+                f"The mapping file names the input “{entry.name}”, which the model does not have.",
+                remedy=f"Its inputs are: {listing(names, 40)}.",
+            )
+        try:
+            mapping = _made(entry, mapping, names.index(entry.name), card, table)
+        except (ModelError, DataError) as error:
+            raise SpecError(
+                f"The mapping file's entry for the input “{entry.name}” cannot be followed.",
+                why=error.what,
+                remedy=error.remedy,
+            ) from error
+    if said.inputs:
+        matched = said.matched or "as the mapping file says"
+        mapping = msgspec.structs.replace(mapping, matched=matched)
+    if not said.favourable and said.threshold is None and said.spread is None:
+        return mapping
+    try:
+        answer = _answer(said, mapping, card)
+    except ModelError as error:
+        raise SpecError(
+            "What the mapping file says about the model's answers cannot be followed.",
+            why=error.what,
+            remedy=error.remedy,
+        ) from error
+    return editing.answered(mapping, answer)
+
+
+def _refuse_gaps(said: MapFile, mapping: Mapping | Proposal, names: Sequence[str]) -> None:
+    """Refuse a file with entries that are still to be filled in."""
+    made = {name for name, item in zip(names, mapping.inputs, strict=True) if item is not None}
+    gaps = [each.name for each in said.inputs if each.name in names and _is_gap(each, made)]
+    if gaps:
+        raise SpecError(
+            f"The mapping file does not say how these inputs are made: {listing(gaps)}.",
+            why="Their entries have neither a column nor a value. Nothing is assumed for them: a "
+            "constant in place of what the model was trained with changes its decisions.",
+            remedy="Add the columns to the table, computed as they were for training, and name "
+            "them as “from”; or give as “value” what is the same for all rows.",
+        )
+
+
+def _is_gap(entry: Entry, made: Collection[str]) -> bool:
+    return entry.name not in made and not entry.column and entry.value is None
+
+
+def written(mapping: Mapping, card: ModelCard) -> dict[str, Any]:
+    """Write a mapping as plain data; `apply` gives the same mapping again.
+
+    Parameters
+    ----------
+    mapping : Mapping
+        Complete.
+    card : ModelCard
+        The model.
+    """
+    if card.scores == VALUES and mapping.threshold is not None:
+        favourable: tuple[str, ...] = (f"{sign_of(mapping)} {mapping.threshold!r}",)
+    else:
+        places = mapping.together or (mapping.favourable_class,)
+        favourable = tuple(card.classes[place] for place in places if place < len(card.classes))
+    content = MapFile(
+        inputs=tuple(map(_entry, mapping.inputs)),
+        favourable=favourable,
+        threshold=mapping.threshold,
+        spread=mapping.spread if card.scores == VALUES else None,
+        matched=mapping.matched,
+    )
+    plain: dict[str, Any] = msgspec.to_builtins(content)
+    return plain
+
+
+def _entry(item: Input) -> Entry:
+    constant = item.how is How.CONSTANT
+    return Entry(
+        name=item.name,
+        column=item.attribute,
+        how=item.how,
+        codes=item.codes if item.how is How.CODE else None,
+        others=item.others,
+        missing=item.missing,
+        then=tuple((step.op, step.by) for step in item.then),
+        value=item.constant if constant else None,
+        fitted=item.fitted,
+    )
+
+
+def _made(entry: Entry, mapping: M, position: int, card: ModelCard, table: Table) -> M:
+    """Follow one entry."""
+    if entry.value is not None:
+        mapping = editing.constant(mapping, position, entry.value, card)
+    elif entry.column and (entry.codes is not None or entry.how is How.LABEL):
+        table.column(entry.column)
+        mapping = _exactly(entry, mapping, position)
+    elif entry.column:
+        mapping = editing.remap(mapping, position, entry.column, table, card)
+        if entry.how is not None and entry.how is not How.CODE:
+            mapping = editing.as_way(mapping, position, entry.how, table, card)
+    elif entry.codes is not None:
+        for value, number in entry.codes.items():
+            mapping = editing.numbered(mapping, position, value, number)
+    if entry.then is not None:
+        steps = [Step(op, by) for op, by in entry.then]
+        mapping = editing.computed(mapping, position, steps)
+    item = mapping.inputs[position]
+    if entry.fitted is not None and item is not None:
+        item = _fitted(entry, item, entry.fitted, table)
+        mapping = editing.put(mapping, position, item)
+    for wrong in () if item is None else problems_of(item, position, card, table):
+        raise ModelError(wrong, remedy="Change the entry.")
+    return mapping
+
+
+def _fitted(entry: Entry, item: Input, fit: Fit, table: Table) -> Input:
+    """Scale an input by what the table gives, or see whether that is what it is scaled by."""
+    if entry.then is None:
+        return msgspec.structs.replace(item, then=steps_of(item, table, fit), fitted=fit)
+    told = msgspec.structs.replace(item, fitted=fit)
+    return told if still_fits(told, table) else item
+
+
+def _exactly(entry: Entry, mapping: M, position: int) -> M:
+    """Make an input as told, with nothing proposed."""
+    codes = entry.codes or {}
+    how = entry.how or How.CODE
+    if how is not How.CODE and codes:
+        raise ModelError(
+            f"Numbers for values are given, but it is made “{how}”.",
+            remedy="Leave “how” away, or the numbers.",
+        )
+    item = Input(entry.name, entry.column, how, codes, entry.missing, others=entry.others)
+    return editing.put(mapping, position, item)
+
+
+def _answer(said: MapFile, mapping: Mapping | Proposal, card: ModelCard) -> Answer:
+    now = mapping.answer if isinstance(mapping, Proposal) else mapping
+    if card.scores == VALUES:
+        return _estimate(said, now)
+    if said.favourable:
+        places = [_class(name, card.classes) for name in said.favourable]
+    elif now is not None:
+        places = list(now.together or (now.favourable_class,))
+    else:
+        raise ModelError("It does not say which class is favourable.", remedy="Add “favourable”.")
+    threshold = said.threshold
+    if threshold is None and now is not None:
+        threshold = now.threshold
+    return of_classes(card, sorted(set(places)), threshold)
+
+
+def _estimate(said: MapFile, now: Mapping | Answer | None) -> Answer:
+    compared = comparison(said.favourable[0]) if len(said.favourable) == 1 else None
+    if said.favourable and compared is None:
+        raise ModelError(
+            "The model estimates a number, and what is favourable is no comparison.",
+            remedy="Write it like “>= 50”.",
+        )
+    sign, limit = compared or (sign_of(now) if now is not None else ">=", None)
+    if said.threshold is not None:
+        limit = said.threshold
+    if limit is None and now is not None:
+        limit = now.threshold
+    if limit is None:
+        raise ModelError("It does not say from which number on.", remedy="Add “threshold”.")
+    spread = said.spread or (now.spread if now is not None else 1.0)
+    return of_estimate(sign, limit, spread)
+
+
+def _class(name: str, classes: Sequence[str]) -> int:
+    place = spelt_as(name, classes)
+    if place is None:
+        raise ModelError(
+            f"The model has no class “{name}”.", remedy=f"Its classes are: {', '.join(classes)}."
+        )
+    return place

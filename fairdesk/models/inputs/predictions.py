@@ -1,0 +1,58 @@
+"""Decisions that a model made, as a column of the table: what is left where the model is not."""
+
+from __future__ import annotations
+
+from fairdesk.data.profiling.outcomes import favourable_rows
+from fairdesk.data.table import Table
+from fairdesk.models.inputs.input_check import Proof, agreement
+from fairdesk.models.model import Mapping, ModelCard, Takes
+
+
+def card_of(table: Table, column: str) -> ModelCard:
+    """Describe a column of decisions as the model that is not there. It can do nothing.
+
+    Raises
+    ------
+    DataError
+        When there is no such column.
+    """
+    values = tuple(table.counts(column))
+    return ModelCard(
+        path=table.source.path,
+        sha256=table.source.sha256,
+        format="A column of decisions",
+        summary=f"The decisions that a model made stand in the column “{column}”; the model itself "
+        "is not there, so nobody else can be asked about",
+        takes=Takes.COLUMNS,
+        inputs=(),
+        named=False,
+        classes=values,
+        scores="labels",
+        read_as_data=True,
+        can=(),
+    )
+
+
+def mapping_of(favourable: str) -> Mapping:
+    """Give the mapping of a model that is fed nothing, and whose decisions are known."""
+    return Mapping(
+        inputs=(),
+        matched="not at all: no model is asked",
+        favourable_class=1,
+        outcomes=(f"not {favourable}", favourable),
+    )
+
+
+def check(table: Table, column: str, model_favourable: str, label: str, favourable: str) -> Proof:
+    """Compare a column of decisions with the label, as `input_check.check` does.
+
+    Raises
+    ------
+    DataError
+        When there is no such column, or no row has both.
+    SpecError
+        When a favourable value is none of its column's.
+    """
+    said, decided = favourable_rows(table, column, model_favourable)
+    wanted, known = favourable_rows(table, label, favourable)
+    return agreement(said, wanted, decided & known)

@@ -1,0 +1,1 @@
+"""Opening pickles as data: the allow-list, rebuilding, vetting, and consent."""

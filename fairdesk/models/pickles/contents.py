@@ -1,0 +1,362 @@
+"""What a model file is made of, told without running anything of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fairdesk.errors import ModelError
+from fairdesk.models.detect import describe_format, model_within
+from fairdesk.models.packed import DAMAGED, PIECE, unpacked
+from fairdesk.models.pickles.allowed_names import Standing, standing
+from fairdesk.models.pickles.unpickling import names_in
+
+#: Where a pickle says which scikit-learn wrote it: the key, perhaps remembered, and its text,
+#: whose length is told before it, or which ends with its line.
+_SCIKIT = re.compile(
+    rb"_sklearn_version'?\n?(?:\x94|q.|r.{4}|p\d+\n)?"
+    rb"(?:X(?P<four>.{4})|[U\x8c](?P<one>.)|V|S')(?P<text>\d+\.\d+[0-9A-Za-z.+]*)",
+    re.DOTALL,
+)
+#: The same of XGBoost: in its own binary form, or in the JSON of older versions.
+_XGBOOST = re.compile(
+    rb"version\[(?:#[Ll].{3,7}\x03i(.)i(.)i(.)|\$i#[Ll].{3,7}\x03(.)(.)(.)"
+    rb"|#i\x03i(.)i(.)i(.))|\"version\"\s*:\s*\[(\d+),\s*(\d+),\s*(\d+)\]",
+    re.DOTALL,
+)
+_VERSION_TEXT = re.compile(r"\d+(\.\w+){1,4}")
+#: What is kept from one piece to the next, so that nothing is missed between them.
+_OVERLAP = 128
+#: Descriptions inside a file are read up to this size, and so many names are told.
+_MOST_BYTES, _MOST_NAMES = 64 << 20, 2_000
+#: Libraries by the names under which they are installed.
+_INSTALLED_AS = {
+    "scikit-learn": ("scikit-learn",),
+    "xgboost": ("xgboost", "xgboost-cpu"),
+    "lightgbm": ("lightgbm",),
+}
+
+
+#: Parts of a skops file that call something, or make something that calls.
+_CALLING_NODES = frozenset(
+    ("MethodNode", "PartialNode", "OperatorFuncNode", "ConstructorFromReduceNode")
+)
+
+
+class ImportedName(msgspec.Struct, frozen=True):
+    """A class or function that a file asks for when it is opened.
+
+    Attributes
+    ----------
+    name : str
+        With its module: ``"sklearn.tree._tree.Tree"``.
+    standing : str
+        ``"known"``: a class that the allow-list lets pass; ``"unknown"``: any other;
+        ``"dangerous"``: well known for harm (it runs commands, opens files or connections).
+    """
+
+    name: str
+    standing: Standing
+
+
+class Contents(msgspec.Struct, frozen=True):
+    """What a model file is made of.
+
+    Attributes
+    ----------
+    format : str
+        As `fairdesk.models.detect.describe_format` says.
+    saved_with : dict[str, str]
+        Versions of libraries that the file tells: ``{"scikit-learn": "1.3.2"}``.
+    imports : tuple[ImportedName, ...]
+        What a pickle asks for, as its opcodes tell. Information, not a verdict.
+    told : tuple[str, ...]
+        What else is worth knowing, a sentence each.
+    """
+
+    format: str
+    saved_with: dict[str, str] = msgspec.field(default_factory=dict)
+    imports: tuple[ImportedName, ...] = ()
+    told: tuple[str, ...] = ()
+
+
+def look_into(path: Path) -> Contents:
+    """Tell what a model file is made of; nothing of it is run.
+
+    Raises
+    ------
+    ModelError
+        When the file is there but may not be read, or unpacks to more than is read.
+    """
+    kind = describe_format(path)
+    if kind == "archive":
+        with model_within(path) as model:
+            return look_into(model)
+    looks = {
+        "pickle": _pickle,
+        "skops": _skops,
+        "keras-zip": _keras_zip,
+        "hdf5": _hdf5,
+        "onnx": _onnx,
+    }
+    return looks[kind](path) if kind in looks else Contents(kind)
+
+
+def wanted_environment(contents: Contents) -> dict[str, str]:
+    """Give the versions of libraries that a file needs and that are not installed here.
+
+    Returns
+    -------
+    dict[str, str]
+        ``{"scikit-learn": "1.1.3"}``: all versions that the file tells, when one of them is another
+        major or minor version than the installed one, or its library is missing; else empty.
+    """
+    versions = {name: text for name, text in contents.saved_with.items() if name in _INSTALLED_AS}
+    differs = any(_minor(text) != _minor(installed(name)) for name, text in versions.items())
+    return versions if differs else {}
+
+
+def spoken(wanted: dict[str, str]) -> tuple[str, str]:
+    """Write versions that a file wants, and those that are here instead, for a sentence."""
+    saved = " and ".join(f"{name} {text}" for name, text in wanted.items())
+    here = " and ".join(
+        f"{name} {installed(name)}" if installed(name) else f"no {name}" for name in wanted
+    )
+    return saved, here
+
+
+def installed(library: str) -> str:
+    """Give the version of a library that is installed; empty when it is not."""
+    for name in _INSTALLED_AS.get(library, (library,)):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return ""
+
+
+def _minor(text: str) -> tuple[str, ...]:
+    return tuple(text.split(".")[:2])
+
+
+def _pickle(path: Path) -> Contents:
+    names, fills, trouble = names_in(path)
+    versions, told = {}, []
+    found = Counter(
+        str(state["_sklearn_version"]) for _, state in fills if "_sklearn_version" in state
+    )
+    known = [text for text, _ in found.most_common() if _VERSION_TEXT.fullmatch(text)]
+    if not known:
+        known = _searched(path, _SCIKIT)
+    if known:
+        versions["scikit-learn"] = known[0]
+    if len(known) > 1:
+        told.append(f"Its parts were made with several versions of scikit-learn: {_list(known)}.")
+    boosted = any(module.startswith("xgboost.") for module, _ in names)
+    if boosted and (booster := _searched(path, _XGBOOST)):
+        versions["xgboost"] = booster[0]
+    if any(module.startswith("lightgbm.") for module, _ in names):
+        told.append("LightGBM models do not say which version of LightGBM made them.")
+    if any(module.startswith("numpy._core") for module, _ in names):
+        told.append("It was written with NumPy 2 or newer.")
+    if trouble:
+        told.append(f"It could not be read to its end: {trouble[:300]}.")
+    return Contents("pickle", versions, _standings(names), tuple(told))
+
+
+def _standings(names: Iterable[tuple[str, str]]) -> tuple[ImportedName, ...]:
+    distinct = sorted({(f"{module}.{name}", standing(module, name)) for module, name in names})
+    # what is not known comes first: it is what the reader must see, also of a very long list
+    distinct.sort(key=lambda entry: ("dangerous", "unknown", "known").index(entry[1]))
+    return tuple(ImportedName(name, found) for name, found in distinct[:_MOST_NAMES])
+
+
+def _searched(path: Path, pattern: re.Pattern[bytes]) -> list[str]:
+    """Find a version in a file's unpacked content."""
+    try:
+        for piece in _pieces(path):
+            found = pattern.search(piece)
+            if found and "text" in found.groupdict():
+                text = found["text"].decode()[: _length(found)]
+                return [text] if _VERSION_TEXT.fullmatch(text) else []
+            if found:
+                groups = [group for group in found.groups() if group is not None]
+                return [".".join(_part(group) for group in groups)]
+    except DAMAGED:
+        # cut off: opening it will say so
+        return []
+    return []
+
+
+def _length(found: re.Match[bytes]) -> int | None:
+    """Return how long a text is, as a pickle tells before it; none where its line ends it."""
+    told = found["four"] or found["one"]
+    return int.from_bytes(told, "little") if told else None
+
+
+def _part(group: bytes) -> str:
+    """Give a part of a version, which is a text or one byte."""
+    return group.decode() if group[:1].isdigit() else str(group[0])
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with unpacked(path) as stream:
+        tail = b""
+        while piece := stream.read(PIECE):
+            yield tail + piece
+            tail = piece[-_OVERLAP:]
+
+
+def schema_of(path: Path) -> dict[str, Any]:
+    """Read the description in a skops file.
+
+    Raises
+    ------
+    ModelError
+        When it is damaged or larger than any description.
+    """
+    return _json_of(path, "schema.json")
+
+
+def types_in(schema: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON
+    """Give the modules and names of all that a skops description asks for.
+
+    The ways in which skops itself makes methods and operators of names are among them, as names
+    of the module ``"skops"``.
+    """
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if isinstance(node.get("__class__"), str) and isinstance(node.get("__module__"), str):
+                yield node["__module__"], node["__class__"]
+            if node.get("__loader__") in _CALLING_NODES:
+                yield "skops", node["__loader__"]
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+
+
+def _skops(path: Path) -> Contents:
+    schema = schema_of(path)
+    versions = {"skops": str(schema.get("_skops_version", ""))[:50]}
+    found = re.search(
+        rf'"_sklearn_version": {{[^{{}}]*"\\"({_VERSION_TEXT.pattern})', _text(schema)
+    )
+    if found:
+        versions = {"scikit-learn": found[1], **versions}
+    return Contents("skops", versions, _standings(types_in(schema)))
+
+
+def _text(schema: dict[str, Any]) -> str:
+    try:
+        return json.dumps(schema)
+    except RecursionError:
+        return ""
+
+
+def _keras_zip(path: Path) -> Contents:
+    versions = {}
+    metadata = _json_of(path, "metadata.json", missing={})
+    if isinstance(metadata.get("keras_version"), str):
+        versions["keras"] = metadata["keras_version"][:50]
+    layers = dict.fromkeys(_layers(_json_of(path, "config.json")))
+    return Contents("keras-zip", versions, told=_told_layers(layers))
+
+
+def _hdf5(path: Path) -> Contents:
+    # a fifth of a second to load
+    import h5py  # noqa: PLC0415
+
+    try:
+        with h5py.File(path, "r") as file:
+            texts = {key: file.attrs.get(key, "") for key in ("keras_version", "model_config")}
+    except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+        return Contents("hdf5", told=(f"It is damaged: {str(error)[:200]}.",))
+    plain = {
+        key: value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+        for key, value in texts.items()
+    }
+    versions = {"keras": plain["keras_version"][:50]} if plain["keras_version"] else {}
+    try:
+        layers = dict.fromkeys(_layers(json.loads(plain["model_config"])))
+    except (ValueError, RecursionError):
+        layers = {}
+    return Contents("hdf5", versions, told=_told_layers(layers))
+
+
+def _layers(config: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    waiting = [config]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, dict):
+            if isinstance(node.get("class_name"), str) and "config" in node:
+                yield node["class_name"][:100]
+            held = node.get("config", node)
+            waiting.extend(held.get("layers", []) if isinstance(held, dict) else [])
+
+
+def _told_layers(layers: Iterable[str]) -> tuple[str, ...]:
+    names = list(layers)
+    return (f"It is made of: {_list(names[:40])}.",) if names else ()
+
+
+def _onnx(path: Path) -> Contents:
+    from fairdesk.models.onnx.wire import WireError, outline  # noqa: PLC0415 - needed here only
+
+    if path.stat().st_size > 2 << 30:
+        return Contents("onnx", told=("It is larger than an ONNX file can be.",))
+    try:
+        inside = outline(path.read_bytes())
+    except WireError as error:
+        return Contents("onnx", told=(f"It is damaged: {str(error)[:200]}.",))
+    told = [f"Written by {inside.producer}."] if inside.producer else []
+    strangers = sorted(domain for domain in inside.domains if domain)
+    if strangers:
+        told.append(f"Its operations come from: {_list(strangers)}.")
+    return Contents("onnx", told=tuple(told))
+
+
+def _json_of(path: Path, name: str, missing: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Read one description in an archive, when it is not too large for one."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if missing is not None and name not in archive.namelist():
+                return missing
+            with archive.open(name) as stream:
+                text = stream.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise ModelError(
+                f"The description inside “{path.name}” is too large.",
+                why="That of a model of a table is a thousand times smaller.",
+                remedy="Ask for another file.",
+            )
+        content = json.loads(text)
+    except (*DAMAGED, zipfile.BadZipFile, KeyError, RecursionError, NotImplementedError) as error:
+        raise ModelError(
+            f"“{path.name}” is damaged.",
+            why=f"Its description cannot be read: {str(error)[:200]}",
+            remedy="Download or copy it again, and compare its size with the original’s.",
+        ) from error
+    if not isinstance(content, dict):
+        raise ModelError(
+            f"“{path.name}” is damaged.",
+            why=f"Its part “{name}” is no description of a model.",
+            remedy="Download or copy it again, and compare its size with the original’s.",
+        )
+    return content
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(f"“{name}”" for name in names)
+
+
+__all__ = ["Contents", "ImportedName", "installed", "look_into", "spoken", "wanted_environment"]

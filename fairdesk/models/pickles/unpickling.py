@@ -1,0 +1,495 @@
+"""Opening pickles without letting them run anything but what rebuilds a model.
+
+A pickle is a program for a small machine with a stack. Python's own machine calls whatever a file
+names. Here it is asked at every step: names are looked up in
+`fairdesk.models.pickles.allowed_names` before anything is imported, classes can be made but not
+kept, and only what the file itself made may be filled. Arrays that joblib wrote between the
+instructions are read here too, so that no inner pickle is read by another machine.
+
+The same machine with nothing behind it tells what a file asks for (`names_in`).
+"""
+
+from __future__ import annotations
+
+import lzma
+import math
+import pickle
+import struct
+import zlib
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fairdesk.models.packed import DAMAGED, Bounded, unpacked
+from fairdesk.models.pickles import allowed_names, rebuilding
+from fairdesk.models.pickles.rebuilding import Lifeless, RefusedError, Token
+from fairdesk.models.pickles.vetting import vet
+
+#: What joblib aligns its arrays to is told by one byte; a name or a text is not longer.
+_MOST_NAME = 500
+#: What is raised when a file ends too early, or holds what is no pickle.
+CUT_OFF = (EOFError, pickle.UnpicklingError, lzma.LZMAError, zlib.error)
+#: What Python's machine raises when a file is damaged.
+BROKEN = (
+    *DAMAGED,
+    pickle.UnpicklingError,
+    *(AttributeError, ImportError, LookupError, TypeError, ArithmeticError, MemoryError),
+    *(RecursionError, AssertionError, NotImplementedError, struct.error),
+)
+
+Thing = Any
+
+
+class _Array:
+    """What joblib writes before the numbers of an array."""
+
+    state: dict[str, Any]
+
+
+#: What Python's machine does at each instruction.
+_PYTHONS: dict[int, Callable[..., None]] = dict(pickle._Unpickler.dispatch)  # noqa: SLF001 - see below
+
+
+class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C its steps cannot be changed
+    """Python's machine, whose steps that reach outside are left to its subclasses."""
+
+    dispatch: ClassVar[dict[int, Callable[..., None]]] = dict(_PYTHONS)
+    stack: list[Thing]
+    metastack: list[list[Thing]]
+    memo: dict[int, Thing]
+    append: Callable[[Thing], None]
+    pop_mark: Callable[[], list[Thing]]
+    readline: Callable[[], bytes]
+
+    def __init__(self, stream: Bounded) -> None:
+        super().__init__(stream)
+        self.stream = stream
+
+    def load(self) -> Thing:
+        """Run the file to its end.
+
+        Raises
+        ------
+        UnpicklingError
+            When it holds what is no instruction, or takes what it has not put on the stack.
+        """
+        try:
+            return super().load()
+        except (KeyError, IndexError) as error:
+            if isinstance(error, KeyError) and not isinstance(error.args[0], int):
+                raise
+            raise pickle.UnpicklingError("it holds bytes that are no pickle’s") from error
+
+    def called(self, thing: Thing, arguments: tuple[Thing, ...]) -> Thing:
+        raise NotImplementedError
+
+    def made(self, kind: Thing, arguments: tuple[Thing, ...], named: dict[str, Thing]) -> Thing:
+        raise NotImplementedError
+
+    def filled(self, thing: Thing, state: Thing) -> Thing:
+        raise NotImplementedError
+
+    def array(self, described: dict[str, Any]) -> Thing:
+        raise NotImplementedError
+
+    def get_extension(self, code: int) -> None:
+        raise RefusedError(f"extension {code}")
+
+    def load_reduce(self) -> None:
+        arguments = self.stack.pop()
+        self.stack[-1] = self.called(self.stack[-1], arguments)
+
+    def load_newobj(self) -> None:
+        arguments = self.stack.pop()
+        self.stack[-1] = self.made(self.stack[-1], arguments, {})
+
+    def load_newobj_ex(self) -> None:
+        named = self.stack.pop()
+        arguments = self.stack.pop()
+        self.stack[-1] = self.made(self.stack[-1], arguments, named)
+
+    def load_inst(self) -> None:
+        module = self.readline()[:-1].decode("ascii")
+        name = self.readline()[:-1].decode("ascii")
+        kind = self.find_class(module, name)
+        arguments = tuple(self.pop_mark())
+        self.stack.append(self.called(kind, arguments))
+
+    def load_obj(self) -> None:
+        kind, *arguments = self.pop_mark()
+        self.stack.append(self.called(kind, tuple(arguments)))
+
+    def load_build(self) -> None:
+        state = self.stack.pop()
+        thing = self.stack[-1]
+        if isinstance(thing, _Array):
+            self.stack[-1] = self.array(state)
+            return
+        filled = self.filled(thing, state)
+        if filled is not thing:
+            self.stack[-1] = filled
+            # whatever refers to it means the filled one; it was remembered just now
+            place = next((i for i in reversed(self.memo) if self.memo[i] is thing), None)
+            if place is not None:
+                self.memo[place] = filled
+
+    # what a file puts into a thing goes into containers, not into what was looked at before
+    def load_append(self) -> None:
+        self._into(list, 1)
+        _PYTHONS[pickle.APPEND[0]](self)
+
+    def load_appends(self) -> None:
+        self._into(list)
+        _PYTHONS[pickle.APPENDS[0]](self)
+
+    def load_additems(self) -> None:
+        self._into(set)
+        _PYTHONS[pickle.ADDITEMS[0]](self)
+
+    def load_setitem(self) -> None:
+        self._into(dict, 2)
+        _PYTHONS[pickle.SETITEM[0]](self)
+
+    def load_setitems(self) -> None:
+        self._into(dict)
+        _PYTHONS[pickle.SETITEMS[0]](self)
+
+    def _into(self, kind: type, above: int | None = None) -> None:
+        """Refuse any but a container, below what is put into it or below the mark."""
+        there = self.metastack[-1][-1] if above is None else self.stack[-1 - above]
+        if not isinstance(there, (kind, Lifeless)):
+            raise RefusedError(f"a change of {_name(there)}")
+
+    for _step, _code in (
+        (load_reduce, pickle.REDUCE),
+        (load_newobj, pickle.NEWOBJ),
+        (load_newobj_ex, pickle.NEWOBJ_EX),
+        (load_inst, pickle.INST),
+        (load_obj, pickle.OBJ),
+        (load_build, pickle.BUILD),
+        (load_append, pickle.APPEND),
+        (load_appends, pickle.APPENDS),
+        (load_additems, pickle.ADDITEMS),
+        (load_setitem, pickle.SETITEM),
+        (load_setitems, pickle.SETITEMS),
+    ):
+        dispatch[_code[0]] = _step
+    del _step, _code
+
+    def pass_padding(self, described: dict[str, Any]) -> None:
+        if described.get("numpy_array_alignment_bytes") is not None:
+            padding = self.stream.read(1)
+            self.stream.skip(padding[0] if padding else 0)
+
+
+class _Rebuilder(_Machine):
+    """The machine that rebuilds a model of what is allowed."""
+
+    def __init__(self, stream: Bounded, ours: dict[int, Thing] | None = None) -> None:
+        super().__init__(stream)
+        # what the file made, kept alive so that no other thing gets its number
+        self._ours: dict[int, Thing] = {} if ours is None else ours
+        self._filled: set[int] = set()
+
+    def find_class(self, module: str, name: str) -> Thing:
+        return resolve(module, name)
+
+    def persistent_load(self, pid: object) -> Thing:  # noqa: ARG002 - as Python's
+        raise RefusedError("a persistent id")
+
+    def called(self, thing: Thing, arguments: tuple[Thing, ...]) -> Thing:
+        if isinstance(thing, Token):
+            return self._our(thing.call(*arguments))
+        if isinstance(thing, type) and (issubclass(thing, Lifeless) or thing in _CONTAINERS):
+            return self._our(thing(*arguments))
+        raise RefusedError(_name(thing))
+
+    def made(self, kind: Thing, arguments: tuple[Thing, ...], named: dict[str, Thing]) -> Thing:
+        if isinstance(kind, Token):
+            return self._our(kind.make(*arguments, **named))
+        if isinstance(kind, type) and issubclass(kind, Lifeless):
+            return self._our(kind())
+        raise RefusedError(_name(kind))
+
+    def filled(self, thing: Thing, state: Thing) -> Thing:
+        if isinstance(thing, np.dtype):
+            return rebuilding.dtype_with(thing, state)
+        if isinstance(thing, Lifeless):
+            thing.state = state
+            return thing
+        if id(thing) not in self._ours or isinstance(thing, (type, Token)):
+            raise RefusedError(f"a change of {_name(thing)}")
+        if id(thing) in self._filled:
+            raise RefusedError(f"{_name(thing)} that is filled twice")
+        self._filled.add(id(thing))
+        rebuilding.check_state(thing, state)
+        if hasattr(type(thing), "__setstate__"):
+            if not isinstance(state, (dict, tuple)):
+                raise RefusedError(f"a change of {_name(thing)}")
+            thing.__setstate__(state)
+            return thing
+        attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, {})
+        for name, value in (attributes or {}).items():
+            thing.__dict__[str(name)] = value
+        for name, value in (slots or {}).items():
+            if name.startswith("__"):
+                raise RefusedError(f"a change of {name}")
+            setattr(thing, name, value)
+        return thing
+
+    def array(self, described: dict[str, Any]) -> Thing:
+        kind, shape = described["dtype"], tuple(int(length) for length in described["shape"])
+        if not isinstance(kind, np.dtype) or any(length < 0 for length in shape):
+            raise pickle.UnpicklingError("an array is described wrongly")
+        if kind.hasobject:
+            inner = _Rebuilder(self.stream, self._ours).load()
+            if not isinstance(inner, np.ndarray):
+                raise RefusedError("an inner pickle that is no array")
+            return inner
+        self.pass_padding(described)
+        size = math.prod(shape) * kind.itemsize
+        content = self.stream.read(size)
+        if len(content) < size:
+            raise EOFError("the numbers of an array end too early")
+        # a copy: models write into some of their arrays
+        flat = np.frombuffer(content, kind).copy() if size else np.empty(0, kind)
+        array = flat.reshape(shape, order="F" if described["order"] == "F" else "C")
+        return array if kind.isnative else array.astype(kind.newbyteorder("="))
+
+    def _our(self, thing: Thing) -> Thing:
+        self._ours[id(thing)] = thing
+        return thing
+
+
+#: What a pickle may call to make an empty or filled container.
+_CONTAINERS = (
+    *(bytes, bytearray, complex, frozenset, range, set, slice),
+    *(Counter, OrderedDict, defaultdict),
+)
+
+
+def _name(thing: Thing) -> str:
+    kind = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{getattr(kind, '__module__', 'unknown')}.{kind.__qualname__}"
+
+
+def resolve(module: str, name: str) -> Thing:
+    """Give what a name stands for when it may be asked for.
+
+    Raises
+    ------
+    RefusedError
+        When it may not; then nothing was imported, unless it belongs to a library whose classes
+        are allowed but is no class of the right kind.
+    ImportError, AttributeError
+        When the library, or what is asked for in it, is not there.
+    """
+    full = f"{module}.{name}"
+    if not allowed_names.is_known(module, name):
+        raise RefusedError(full)
+    if full in allowed_names.JOBLIB_ARRAYS:
+        return Token(full, _Array, called=False, made=True)
+    if full in allowed_names.REBUILT:
+        function = getattr(rebuilding, allowed_names.REBUILT[full])
+        return Token(full, function, called=True, made=False)
+    if allowed_names.is_loss_maker(module, name):
+        return Token(full, _loss, called=True, made=False)
+    if full in allowed_names.BUILTINS:
+        old = {"unicode": "str", "long": "int", "xrange": "range"}
+        home = "collections" if module == "collections" else "builtins"
+        return getattr(import_module(home), old.get(name, name))
+    if allowed_names.is_lifeless(module, name):
+        return type(name, (Lifeless,), {"__module__": module})
+    return _from_library(full, getattr(_module(module), name))
+
+
+def _from_library(full: str, thing: Thing) -> Thing:
+    """Say what may be done with what a library has under a name."""
+    if full in allowed_names.FUNCTIONS or allowed_names.is_scalar_or_ufunc(thing):
+        return thing
+    if not isinstance(thing, type):
+        raise RefusedError(full)
+    if full in allowed_names.TOLD:
+        return Token(full, thing, called=False, made=False)
+    if full in allowed_names.MADE:
+        return Token(full, thing, called=False, made=True)
+    # a module may hold what it imported from elsewhere: what counts is where a class is at home
+    home = f"{thing.__module__}.{thing.__qualname__}"
+    helps = home.startswith(allowed_names.HELPERS) and not issubclass(thing, type)
+    if not (helps or _is_estimator(thing)):
+        raise RefusedError(full)
+    return Token(full, thing, called=full.startswith(allowed_names.CALLED), made=True)
+
+
+def _loss(kind: Token, checksum: int, state: object) -> Thing:
+    """Make a loss of scikit-learn's by the function that is meant for its class."""
+    home = import_module(allowed_names.LOSSES)
+    loss = kind.meant(object)
+    if loss not in vars(home).values():
+        raise RefusedError(kind.name)
+    return getattr(home, f"__pyx_unpickle_{loss.__name__}")(loss, checksum, state)
+
+
+def _module(name: str) -> Thing:
+    if name == allowed_names.LOSSES_ALSO:
+        return import_module(allowed_names.LOSSES)
+    try:
+        return import_module(name)
+    except ImportError:
+        # NumPy moved its core; files name it as it was called when they were written
+        if name.startswith("numpy._core"):
+            return import_module(name.replace("numpy._core", "numpy.core"))
+        if name.startswith("numpy.core"):
+            return import_module(name.replace("numpy.core", "numpy._core"))
+        raise
+
+
+def _is_estimator(kind: type) -> bool:
+    from sklearn.base import BaseEstimator  # noqa: PLC0415 - takes seconds; the model needs it anyway
+
+    return issubclass(kind, BaseEstimator) and allowed_names.is_estimator_home(kind.__module__)
+
+
+class _Nothing(Lifeless):
+    """What stands for everything in a machine with nothing behind it."""
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class _Reader(_Machine):
+    """The machine with nothing behind it: it notes what a file asks for, and reads its texts.
+
+    Parameters
+    ----------
+    stream : Bounded
+        The file.
+    names : dict[tuple[str, str], None]
+        Where the names go, in their order.
+    fills : list
+        Where the names of what is filled go, with what it is filled with.
+    """
+
+    def __init__(
+        self,
+        stream: Bounded,
+        names: dict[tuple[str, str], None],
+        fills: list[tuple[str, dict[Any, Any]]],
+    ) -> None:
+        super().__init__(stream)
+        self._names = names
+        self._fills = fills
+
+    def find_class(self, module: str, name: str) -> Thing:
+        self._names[str(module)[:_MOST_NAME], str(name)[:_MOST_NAME]] = None
+        if f"{module}.{name}" in allowed_names.JOBLIB_ARRAYS:
+            return _Array
+        nothing = _Nothing()
+        nothing.state = f"{module}.{name}"
+        return nothing
+
+    def persistent_load(self, pid: object) -> Thing:  # noqa: ARG002 - as Python's
+        return _Nothing()
+
+    def get_extension(self, code: int) -> None:
+        self._names["copyreg extension", str(code)] = None
+        self.append(_Nothing())
+
+    def called(self, thing: Thing, arguments: tuple[Thing, ...]) -> Thing:
+        return self.made(thing, arguments, {})
+
+    def made(
+        self,
+        kind: Thing,
+        arguments: tuple[Thing, ...],
+        named: dict[str, Thing],  # noqa: ARG002
+    ) -> Thing:
+        if kind is _Array:
+            return _Array()
+        result = _Nothing()
+        result.state = (getattr(kind, "state", ""), arguments)
+        return result
+
+    def filled(self, thing: Thing, state: Thing) -> Thing:
+        whose = getattr(thing, "state", None)
+        if isinstance(state, dict) and isinstance(whose, tuple):
+            self._fills.append((str(whose[0]), state))
+        return thing
+
+    def array(self, described: dict[str, Any]) -> Thing:
+        code = _dtype_of(described.get("dtype"))
+        if code is None:
+            raise pickle.UnpicklingError("an array is described wrongly")
+        if code.hasobject:
+            return _Reader(self.stream, self._names, self._fills).load()
+        self.pass_padding(described)
+        shape = described["shape"]
+        self.stream.skip(math.prod(int(length) for length in shape) * code.itemsize)
+        return _Nothing()
+
+
+def _dtype_of(thing: Thing) -> np.dtype[Any] | None:
+    """Read the type of an array's numbers of what the reading machine keeps of it."""
+    state = getattr(thing, "state", None)
+    if not (isinstance(state, tuple) and state[0] == "numpy.dtype"):
+        return None
+    return np.dtype(str(state[1][0]))
+
+
+def names_in(
+    path: Path,
+) -> tuple[dict[tuple[str, str], None], list[tuple[str, dict[Any, Any]]], str]:
+    """Tell what a pickle asks for; nothing of it is run and nothing is imported.
+
+    Returns
+    -------
+    names : dict[tuple[str, str], None]
+        Modules and names, in the order of the file.
+    fills : list[tuple[str, dict]]
+        What things are filled with, as far as it is plain data: their names and attributes.
+    trouble : str
+        Why reading ended before the end of the file; empty when it did not.
+
+    Raises
+    ------
+    ModelError
+        When it unpacks to more than is read.
+    """
+    names: dict[tuple[str, str], None] = {}
+    fills: list[tuple[str, dict[Any, Any]]] = []
+    try:
+        with unpacked(path) as stream:
+            _Reader(stream, names, fills).load()
+    except RefusedError as error:
+        return names, fills, str(error)
+    except BROKEN as error:
+        return names, fills, f"{type(error).__name__}: {error}"
+    return names, fills, ""
+
+
+def rebuild(path: Path) -> object:
+    """Open a pickle by the allow-list.
+
+    Raises
+    ------
+    RefusedError
+        When it asks for what is not allowed; nothing of it was run.
+    ValueError
+        When compiled code would be led out of its memory.
+    ModelError
+        When it unpacks to more than is read.
+    """
+    with unpacked(path) as stream:
+        thing: object = _Rebuilder(stream).load()
+    vet(thing)
+    return thing
+
+
+__all__ = ["BROKEN", "CUT_OFF", "RefusedError", "names_in", "rebuild", "resolve"]

@@ -1,0 +1,269 @@
+"""What fitted transformers make of a model's inputs: which column is made from which input.
+
+The preparation is run by the fitted transformers themselves; here it is only told where their
+columns come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.errors import ModelError
+from fairdesk.models.decisions.outputs import first_line
+from fairdesk.models.model import Inputs, ModelCard, Takes
+from fairdesk.models.preparation.estimators import alone, rows_for
+from fairdesk.models.structure.types import Anatomy, OpaqueError
+
+Float64 = NDArray[np.float64]
+
+#: Each makes one column of each, by a line.
+_STRAIGHT = frozenset(("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"))
+#: Each makes one column of each, by any function.
+_ONE_BY_ONE = frozenset(
+    (
+        *("OrdinalEncoder", "PowerTransformer", "QuantileTransformer", "Binarizer"),
+        "FrozenEstimator",
+    )
+)
+
+
+@dataclass(frozen=True)
+class ColumnSources:
+    """The way of a model's inputs to what decides.
+
+    Attributes
+    ----------
+    card : ModelCard
+        Of the model that takes them.
+    steps : tuple of (str, Any)
+        Fitted transformers by name, in order.
+    sources, smooth
+        As `fairdesk.models.structure.types.Anatomy`.
+    """
+
+    card: ModelCard
+    steps: tuple[tuple[str, Any], ...]
+    sources: tuple[tuple[int, ...], ...]
+    smooth: tuple[bool, ...]
+
+    def of(self, inputs: Inputs) -> Float64:
+        """Make ``(n, m)`` numbers of inputs.
+
+        Raises
+        ------
+        ModelError
+            When a transformer refuses them.
+        """
+        rows = rows_for(self.card, inputs)
+        count, name = len(inputs[0]), ""
+        try:
+            with alone():
+                for name, transformer in self.steps:  # noqa: B007 - told when it fails
+                    rows = transformer.transform(rows)
+            matrix = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)
+        except Exception as error:
+            # any kind: the file's own code may run
+            raise ModelError(
+                f"“{name}”, which comes before the model, refused {count:,} rows.",
+                why=f"It says: {first_line(error)}",
+                remedy="Check that each input is made from the right column; missing cells and "
+                "values that it has never seen are other causes.",
+            ) from error
+        return matrix
+
+    def before(self, inner: Anatomy) -> Anatomy:
+        """Return the structure of a model that is given what the transformers make."""
+
+        def prepare(inputs: Inputs) -> Float64:
+            return inner.prepare(list(self.of(inputs).T))
+
+        return Anatomy(
+            prepare,
+            tuple(
+                tuple(sorted({i for place in own for i in self.sources[place]}))
+                for own in inner.sources
+            ),
+            tuple(
+                smooth and all(self.smooth[place] for place in own)
+                for smooth, own in zip(inner.smooth, inner.sources, strict=True)
+            ),
+            inner.body,
+            inner.close,
+        )
+
+
+def sources_of(steps: Sequence[tuple[str, Any]], card: ModelCard) -> ColumnSources:
+    """Tell what fitted transformers make of the inputs of a model.
+
+    Raises
+    ------
+    OpaqueError
+        When one of them is not known to make each of its columns from few others.
+    """
+    if card.takes is not Takes.MATRIX and not card.named:
+        raise OpaqueError("it reads text")
+    made = Made(tuple((i,) for i in range(len(card.inputs))), (True,) * len(card.inputs))
+    real = tuple((name, step) for name, step in steps if not _idle(step))
+    for _, step in real:
+        made = _through(step, made)
+    return ColumnSources(card, real, made.sources, made.smooth)
+
+
+def _idle(step: object) -> bool:
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def from_scikit(thing: object, *kinds: str) -> bool:
+    """Tell whether a thing is of one of these kinds, and that kind scikit-learn's own."""
+    return type(thing).__name__ in kinds and type(thing).__module__.startswith("sklearn.")
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Columns on the way: of each the inputs it is made from, and whether by a line."""
+
+    sources: tuple[tuple[int, ...], ...]
+    smooth: tuple[bool, ...]
+
+    def chosen(self, places: Sequence[int], *, smooth: bool = True) -> Made:
+        """Give some of them, as they are or changed."""
+        return Made(
+            tuple(self.sources[i] for i in places),
+            tuple(smooth and self.smooth[i] for i in places),
+        )
+
+    def beside(self, other: Made) -> Made:
+        """Put others behind them."""
+        return Made(self.sources + other.sources, self.smooth + other.smooth)
+
+
+NOTHING_MADE = Made((), ())
+
+
+def _through(step: Any, given: Made) -> Made:  # noqa: ANN401, PLR0911, PLR0912 - one way for each kind
+    """Tell what a fitted transformer makes of columns."""
+    if _idle(step):
+        return given
+    kind, width = type(step).__name__, len(given.sources)
+    everything = range(width)
+    if not type(step).__module__.startswith("sklearn."):
+        raise OpaqueError(f"what “{kind}” does before the model decides is not known")
+    if kind in _STRAIGHT:
+        return given.chosen(everything, smooth=not getattr(step, "clip", False))
+    if kind in _ONE_BY_ONE:
+        return given.chosen(everything, smooth=False)
+    if hasattr(step, "get_support") and hasattr(step, "transform"):
+        return given.chosen(np.flatnonzero(step.get_support()).tolist())
+    match kind:
+        case "Pipeline":
+            for _, part in step.steps:
+                given = _through(part, given)
+            return given
+        case "ColumnTransformer":
+            return _side_by_side(step, given)
+        case "FeatureUnion":
+            made = NOTHING_MADE
+            for _, part in step.transformer_list:
+                made = made if part == "drop" else made.beside(_through(part, given))
+            return made
+        case "OneHotEncoder":
+            return _repeated(given, _one_hot_widths(step))
+        case "KBinsDiscretizer" if step.encode == "ordinal":
+            return given.chosen(everything, smooth=False)
+        case "KBinsDiscretizer":
+            return _repeated(given, [int(count) for count in step.n_bins_])
+        case "SimpleImputer":
+            return _imputed(step, given)
+        case "MissingIndicator":
+            return given.chosen(step.features_.tolist(), smooth=False)
+        case "TargetEncoder":
+            return _repeated(given, [len(step.encodings_) // width] * width)
+        case "SplineTransformer":
+            return _repeated(given, [len(step.get_feature_names_out()) // width] * width)
+        case "PolynomialFeatures":
+            return _multiplied(step.powers_, given)
+        case "FunctionTransformer" if step.func is None:
+            return given
+        case "FunctionTransformer" if isinstance(step.func, np.ufunc) and step.func.nin == 1:
+            return given.chosen(everything, smooth=False)
+        case _:
+            raise OpaqueError(f"“{kind}” mixes what the model is given before it decides")
+
+
+def _side_by_side(step: Any, given: Made) -> Made:  # noqa: ANN401 - a ColumnTransformer
+    names = [str(name) for name in getattr(step, "feature_names_in_", ())]
+    made = NOTHING_MADE
+    for _, part, columns in step.transformers_:
+        places = places_of(columns, names, len(given.sources))
+        if not places or (isinstance(part, str) and part == "drop"):
+            continue
+        made = made.beside(_through(part, given.chosen(places)))
+    return made
+
+
+def places_of(columns: Any, names: Sequence[str], width: int) -> list[int]:  # noqa: ANN401 - however columns are told
+    """Give the positions of the columns that a part of a ColumnTransformer takes."""
+    if isinstance(columns, slice):
+        if isinstance(columns.start, str) or isinstance(columns.stop, str):
+            first = names.index(columns.start) if columns.start is not None else 0
+            last = names.index(columns.stop) if columns.stop is not None else width - 1
+            return list(range(width))[first : last + 1 : columns.step]
+        return list(range(width))[columns]
+    if isinstance(columns, str | int | np.integer):
+        columns = [columns]
+    listed = [getattr(each, "item", lambda each=each: each)() for each in list(columns)]
+    if listed and all(isinstance(each, bool) for each in listed):
+        return [i for i, taken in enumerate(listed) if taken]
+    if not all(isinstance(each, str | int) for each in listed):
+        raise OpaqueError("it does not say which columns its transformers take")
+    return [
+        names.index(each) if isinstance(each, str) else range(width)[int(each)] for each in listed
+    ]
+
+
+def _repeated(given: Made, widths: Sequence[int]) -> Made:
+    places = [i for i, count in enumerate(widths) for _ in range(count)]
+    return given.chosen(places, smooth=False)
+
+
+def _one_hot_widths(encoder: Any) -> list[int]:  # noqa: ANN401 - a OneHotEncoder
+    """Tell how many columns each input becomes: rare values may share one, one may be left out."""
+    rare = getattr(encoder, "infrequent_categories_", [None] * len(encoder.categories_))
+    dropped = encoder.drop_idx_
+    return [
+        len(values)
+        - (0 if rare[i] is None else len(rare[i]) - 1)
+        - (dropped is not None and dropped[i] is not None)
+        for i, values in enumerate(encoder.categories_)
+    ]
+
+
+def _imputed(imputer: Any, given: Made) -> Made:  # noqa: ANN401 - a SimpleImputer
+    """Tell what imputing makes: on a line nobody has a missing cell, unless a number says so."""
+    told = imputer.missing_values
+    number = isinstance(told, int | float | np.number) and told == told  # noqa: PLR0124 - NaN
+    empty = [
+        not imputer.keep_empty_features and isinstance(each, float) and np.isnan(each)
+        for each in imputer.statistics_.tolist()
+    ]
+    made = given.chosen([i for i, left_out in enumerate(empty) if not left_out], smooth=not number)
+    if not imputer.add_indicator:
+        return made
+    return made.beside(given.chosen(imputer.indicator_.features_.tolist(), smooth=False))
+
+
+def _multiplied(powers: NDArray[np.int64], given: Made) -> Made:
+    """Tell what products of columns are made from."""
+    sources = [
+        tuple(sorted({i for place in np.flatnonzero(row) for i in given.sources[place]}))
+        for row in powers
+    ]
+    smooth = [
+        row.sum() == 0 or (row.sum() == 1 and given.smooth[int(row.argmax())]) for row in powers
+    ]
+    return Made(tuple(sources), tuple(bool(each) for each in smooth))

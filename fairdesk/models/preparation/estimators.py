@@ -1,0 +1,428 @@
+"""What can be asked of a scikit-learn estimator, and what it is to be given."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairdesk.errors import ModelError
+from fairdesk.models.decisions.outputs import first_line
+from fairdesk.models.model import Inputs, ModelCard, Takes
+
+#: Their decision is not where their probability passes one half.
+_OWN_LIMIT = frozenset({"FixedThresholdClassifier", "TunedThresholdClassifierCV"})
+#: Their probabilities may contradict their decisions; scikit-learn says so.
+_SUPPORT_VECTORS = frozenset({"SVC", "NuSVC"})
+_VECTORISERS = frozenset({"CountVectorizer", "HashingVectorizer", "TfidfVectorizer"})
+_ENCODERS = frozenset({"OneHotEncoder", "OrdinalEncoder", "TargetEncoder"})
+_NUMERIC = frozenset(
+    (
+        *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "PowerTransformer"),
+        *("QuantileTransformer", "KBinsDiscretizer", "PolynomialFeatures", "SplineTransformer"),
+        *("KNNImputer", "IterativeImputer", "Binarizer", "Normalizer", "PCA"),
+    )
+)
+_TREES = frozenset(
+    f"{kind}{role}"
+    for kind in (
+        *("DecisionTree", "ExtraTree", "RandomForest", "ExtraTrees", "GradientBoosting"),
+        "HistGradientBoosting",
+    )
+    for role in ("Classifier", "Regressor")
+)
+#: Under which names transformers of columns keep what they were fitted on, by version.
+_NAMES = ("feature_names_in_", "_feature_names_in", "_df_columns")
+#: Widths that are tried of a model that does not say how many inputs it takes.
+_MOST_TRIED = 300
+#: What a text input is called that has no name.
+TEXT_INPUT = "text"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of an estimator.
+
+    Attributes
+    ----------
+    estimator : Any
+        The classifier or regressor.
+    takes, inputs, named
+        As the card has them.
+    classes : tuple
+        Its classes as it has them; empty of a regressor.
+    scores : str
+        As the card has it.
+    column : int, optional
+        Which of several outputs.
+    """
+
+    estimator: Any
+    takes: Takes
+    inputs: tuple[str, ...]
+    named: bool
+    classes: tuple[Any, ...]
+    scores: str
+    column: int | None = None
+
+
+def is_estimator(thing: object) -> bool:
+    """Tell whether a thing is a trained classifier or regressor."""
+    if not hasattr(thing, "predict") or isinstance(thing, type):
+        return False
+    return _classes_of(thing) is not None or _estimates_numbers(thing)
+
+
+def innermost(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
+    """Give what decides in a pipeline or a search."""
+    while hasattr(estimator, "steps") or hasattr(estimator, "best_estimator_"):
+        if hasattr(estimator, "steps"):
+            estimator = estimator.steps[-1][1]
+        else:
+            estimator = estimator.best_estimator_
+    return estimator
+
+
+def asked_of(estimator: Any, path: Path) -> dict[str, Asked]:  # noqa: ANN401 - any estimator
+    """Give what can be asked of an estimator, by the name of each output.
+
+    Raises
+    ------
+    ModelError
+        When it does not say how many inputs it takes.
+    """
+    takes, inputs, named = _inputs(estimator, path)
+    classes = _classes_of(estimator)
+    if classes is None:
+        count = _numbers_estimated(estimator)
+        columns = [None] if count == 1 else list(range(count))
+        return {
+            "" if column is None else f"output {column + 1}": Asked(
+                estimator, takes, inputs, named, (), "values", column
+            )
+            for column in columns
+        }
+    if isinstance(classes, list):
+        scores = "probabilities" if hasattr(estimator, "predict_proba") else "labels"
+        return {
+            f"output {i + 1}": Asked(
+                estimator, takes, inputs, named, tuple(own.tolist()), scores, i
+            )
+            for i, own in enumerate(classes)
+        }
+    if _judges_each(estimator):
+        scores = "probabilities" if hasattr(estimator, "predict_proba") else "labels"
+        return {
+            str(name): Asked(estimator, takes, inputs, named, (0, 1), scores, i)
+            for i, name in enumerate(classes.tolist())
+        }
+    scores = _scores(estimator, len(classes))
+    return {"": Asked(estimator, takes, inputs, named, tuple(classes.tolist()), scores)}
+
+
+def rows_for(card: ModelCard, inputs: Inputs) -> Any:  # noqa: ANN401 - a matrix, a pandas frame or texts
+    """Give rows in the form that a model of scikit-learn's kind takes.
+
+    Parameters
+    ----------
+    card : ModelCard
+        The model's.
+    inputs : Inputs
+        One array per input.
+    """
+    if card.takes is Takes.MATRIX:
+        return np.column_stack(inputs)
+    if not card.named and len(inputs) > 1:
+        return np.column_stack([column.astype(object) for column in inputs])
+    if not card.named:
+        return ["" if text != text else text for text in inputs[0].tolist()]  # noqa: PLR0124 - NaN
+    # pandas takes a second to load; this runs in the model's own process
+    import pandas as pd  # noqa: PLC0415
+
+    return pd.DataFrame(dict(zip(card.inputs, inputs)))
+
+
+def reads_text(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
+    """Tell whether an estimator begins with a reader of texts."""
+    first = estimator
+    while hasattr(first, "steps") or hasattr(first, "best_estimator_"):
+        first = first.steps[0][1] if hasattr(first, "steps") else first.best_estimator_
+    return type(first).__name__ in _VECTORISERS or (
+        type(first).__name__ == "FeatureUnion"
+        and any(reads_text(part) for _, part in first.transformer_list)
+    )
+
+
+def trees_in(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
+    """Tell whether an estimator is trees over its own inputs, whose splits can be read."""
+    while hasattr(estimator, "best_estimator_"):
+        estimator = estimator.best_estimator_
+    steps = getattr(estimator, "steps", None)
+    if steps:
+        if any(step not in (None, "passthrough") for _, step in steps[:-1]):
+            return False
+        estimator = steps[-1][1]
+    return type(estimator).__name__ in _TREES
+
+
+def trains(asked: Asked) -> bool:
+    """Tell whether a classifier can be fitted anew; of several outputs no label is known."""
+    fits = hasattr(asked.estimator, "fit") and hasattr(asked.estimator, "get_params")
+    return bool(asked.classes) and asked.column is None and fits
+
+
+def kinds_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ANN401 - any estimator
+    """Tell whether each input is a number, a text or either; empty where nothing tells."""
+    if reads_text(estimator):
+        return ("text",)
+    kinds = ["either"] * len(inputs)
+    for part, places in _parts(_first(estimator), inputs):
+        for place, kind in zip(places, _kinds_of(part, len(places))):
+            kinds[place] = kind
+    return tuple(kinds) if set(kinds) != {"either"} else ()
+
+
+def prose_in(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
+    """Tell whether an estimator reads texts that people wrote, in any of its columns."""
+    if reads_text(estimator):
+        return True
+    transformer = _first(estimator)
+    return any(reads_text(part) for _, part, _ in getattr(transformer, "transformers_", []))
+
+
+def sample_row(asked: Asked) -> list[float | str]:
+    """Make up a row that an estimator should take."""
+    row: list[float | str] = [0.0] * len(asked.inputs)
+    if reads_text(asked.estimator):
+        return ["text"]
+    for part, places in _parts(_first(asked.estimator), asked.inputs):
+        first = _first(part)
+        categories = getattr(first, "categories_", None)
+        if categories is None and hasattr(part, "steps"):
+            encoders = [step for _, step in part.steps if hasattr(step, "categories_")]
+            categories = encoders[0].categories_ if encoders else None
+        for place, values in zip(places, categories or []):
+            row[place] = values[0]
+        if reads_text(part):
+            row[places[0]] = "text"
+    return row
+
+
+def _inputs(estimator: Any, path: Path) -> tuple[Takes, tuple[str, ...], bool]:  # noqa: ANN401 - any estimator
+    if reads_text(estimator):
+        return Takes.COLUMNS, (TEXT_INPUT,), False
+    names = _names_taken(estimator)
+    if names is not None:
+        return Takes.COLUMNS, tuple(str(name) for name in names), True
+    count = getattr(estimator, "n_features_in_", getattr(_first(estimator), "n_features_in_", None))
+    if not isinstance(count, (int, np.integer)):
+        count = _count_taken(estimator)
+    if count is None:
+        raise ModelError(
+            f"“{path.name}” does not say how many inputs it takes.",
+            why=_why_none(estimator),
+            remedy="Ask for it saved again with scikit-learn 1.0 or newer, fitted on a table with "
+            "names (a pandas DataFrame), or exported as ONNX.",
+        )
+    return Takes.MATRIX, tuple(f"input {i}" for i in range(1, int(count) + 1)), False
+
+
+def _names_taken(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
+    """Return the names of the columns that an estimator was fitted on; None where it keeps none."""
+    first = _first(estimator)
+    for whose, name in ((estimator, "feature_names_in_"), *((first, key) for key in _NAMES)):
+        names = getattr(whose, name, None)
+        if names is not None and len(np.shape(names)) == 1:
+            return names
+    # before 0.22 nothing kept them but the list of which column goes where
+    parts = [part[2] for part in getattr(first, "transformers_", ()) if _is_used(part[1])]
+    if type(first).__name__ == "DataFrameMapper":
+        parts = [part[0] for part in first.features]
+    named = [_listed(columns) for columns in parts]
+    if any(columns is None for columns in named):
+        return None
+    return tuple(dict.fromkeys(each for columns in named for each in columns or ())) or None
+
+
+def _listed(columns: Any) -> list[str] | None:  # noqa: ANN401 - as columns are chosen
+    """Return the columns that are chosen, where they are named."""
+    columns = [columns] if isinstance(columns, str) else columns
+    if not isinstance(columns, (list, tuple, np.ndarray)):
+        return None
+    return [str(each) for each in columns] if all(isinstance(c, str) for c in columns) else None
+
+
+def _is_used(part: Any) -> bool:  # noqa: ANN401 - any transformer, or a word
+    return not (isinstance(part, str) and part == "drop")
+
+
+def _count_taken(estimator: Any) -> int | None:  # noqa: ANN401 - any estimator
+    """Find how many inputs an old model takes by asking it: the one width that it does not refuse.
+
+    Models of scikit-learn before 0.24 do not say it in one way; what refuses all widths but one
+    takes that one.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        taken = [width for width in range(1, _MOST_TRIED + 1) if _takes(estimator, width)]
+    return taken[0] if len(taken) == 1 else None
+
+
+def _why_none(estimator: Any) -> str:  # noqa: ANN401 - any estimator
+    """Say why no one width is what an estimator takes."""
+    try:
+        estimator.predict(np.zeros((1, 1)))
+    except Exception as error:  # noqa: BLE001 - any kind: the model's own code runs
+        return f"Asked about rows of all widths it says: {first_line(error)}"
+    return "It takes rows of several widths."
+
+
+def _takes(estimator: Any, width: int) -> bool:  # noqa: ANN401 - any estimator
+    try:
+        estimator.predict(np.zeros((1, width)))
+    except Exception:  # noqa: BLE001 - any kind: the model's own code runs
+        return False
+    return True
+
+
+def _classes_of(estimator: Any) -> Any:  # noqa: ANN401 - an array, a list of arrays, or None
+    """Give an estimator's classes; a list of several outputs' ones; None when it has none."""
+    try:
+        classes = getattr(estimator, "classes_", None)
+    except Exception:  # noqa: BLE001 - any kind: a property of the file's own class
+        return None
+    if isinstance(classes, (list, tuple)) and classes:
+        parts = [np.asarray(part) for part in classes]
+        if all(part.ndim == 1 and len(part) > 1 for part in parts):
+            return parts
+        classes = np.asarray(classes)
+    if isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 1:
+        return classes
+    return None
+
+
+def _estimates_numbers(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
+    # scikit-learn takes seconds to load; whoever asks has an estimator of its kind
+    from sklearn.base import is_regressor  # noqa: PLC0415
+    from sklearn.exceptions import NotFittedError  # noqa: PLC0415
+    from sklearn.utils.validation import check_is_fitted  # noqa: PLC0415
+
+    try:
+        if not is_regressor(estimator):
+            return False
+        check_is_fitted(estimator)
+    except (NotFittedError, AttributeError, TypeError):
+        return False
+    return True
+
+
+def _numbers_estimated(regressor: Any) -> int:  # noqa: ANN401 - any regressor
+    last = innermost(regressor)
+    count = getattr(last, "n_outputs_", None)
+    if count is None and hasattr(last, "estimators_") and "Multi" in type(last).__name__:
+        count = len(last.estimators_)
+    if count is None and "Chain" in type(last).__name__:
+        count = len(last.estimators_)
+    if count is None:
+        weights = getattr(last, "coef_", None)
+        shape: tuple[int, ...] = np.shape(weights) if weights is not None else ()
+        count = shape[0] if len(shape) == 2 else 1
+    return int(count)
+
+
+def _judges_each(estimator: Any) -> bool:  # noqa: ANN401 - any classifier
+    """Tell whether each of the classes is judged by itself, so that several may hold."""
+    last = innermost(estimator)
+    if getattr(last, "multilabel_", False):
+        return True
+    binarizer = getattr(last, "_label_binarizer", None)
+    return getattr(binarizer, "y_type_", "") == "multilabel-indicator"
+
+
+def _scores(estimator: Any, classes: int) -> str:  # noqa: ANN401 - any classifier
+    """Choose what to ask: probabilities, unless the classifier decides by something else."""
+    kind = type(innermost(estimator)).__name__
+    if kind in _OWN_LIMIT or (kind in _SUPPORT_VECTORS and classes > 2):
+        return "labels"
+    if hasattr(estimator, "predict_proba") and kind not in _SUPPORT_VECTORS:
+        return "probabilities"
+    return "scores" if hasattr(estimator, "decision_function") else "labels"
+
+
+def _first(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
+    """Give what sees the columns first."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            real = [step for _, step in estimator.steps if step not in (None, "passthrough")]
+            if not real:
+                return estimator
+            estimator = real[0]
+        else:
+            return estimator
+
+
+def _parts(transformer: Any, inputs: tuple[str, ...]) -> list[tuple[Any, list[int]]]:  # noqa: ANN401 - any transformer
+    """Give what handles which columns, by their places."""
+    if not hasattr(transformer, "transformers_"):
+        return [(transformer, list(range(len(inputs))))]
+    places = {name: i for i, name in enumerate(inputs)}
+    parts = []
+    for _, part, columns in transformer.transformers_:
+        if isinstance(columns, slice):
+            columns = list(range(len(inputs)))[columns] if _numbered(columns) else []  # noqa: PLW2901
+        elif isinstance(columns, (str, int)):
+            columns = [columns]  # noqa: PLW2901
+        listed = np.asarray(columns).tolist()
+        if listed and all(isinstance(column, bool) for column in listed):
+            listed = [i for i, taken in enumerate(listed) if taken]
+        found = [
+            places.get(column, -1) if isinstance(column, str) else int(column) for column in listed
+        ]
+        parts.append((part, [place for place in found if -1 < place < len(inputs)]))
+    return parts
+
+
+def _numbered(columns: slice) -> bool:
+    return not any(isinstance(end, str) for end in (columns.start, columns.stop))
+
+
+def _kinds_of(part: Any, count: int) -> list[str]:  # noqa: ANN401 - any estimator
+    if reads_text(part):
+        return ["text"] * count
+    steps = [step for _, step in part.steps] if hasattr(part, "steps") else [part]
+    for step in steps:
+        kind = type(step).__name__
+        if kind in _ENCODERS:
+            categories = [np.asarray(values) for values in getattr(step, "categories_", [])]
+            if len(categories) == count:
+                return ["number" if v.dtype.kind in "biuf" else "text" for v in categories]
+            return ["either"] * count
+        if kind in _NUMERIC:
+            return ["number"] * count
+    last = steps[-1]
+    if isinstance(last, str) or not hasattr(last, "predict"):
+        return ["either"] * count
+    # estimators on plain columns take numbers; a few know categories of their own
+    own = getattr(last, "is_categorical_", None) is not None or getattr(
+        last, "enable_categorical", False
+    )
+    return ["either" if own or type(last).__name__.startswith("LGBM") else "number"] * count
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Compute in this thread: batches are small, and processes of its own a model may not have."""
+    # a quarter of a second to load; the model brought it along
+    import joblib  # noqa: PLC0415
+
+    with joblib.parallel_config(backend="sequential"), warnings.catch_warnings():
+        # an array where a frame was seen in training: columns are in order all the same
+        warnings.filterwarnings("ignore", "X (does not have|has) .*feature names", UserWarning)
+        yield

@@ -1,0 +1,1 @@
+"""Training an opened model again on other rows, and writing it as files."""

@@ -1,0 +1,458 @@
+"""Training a Keras network anew, through TensorFlow, an epoch at a time.
+
+An epoch is one call of a compiled loop over its batches: to call a small network's step by step
+costs four times what the arithmetic does. A long loop of a network of dense layers is compiled by
+XLA, and kept with the network, since a repair trains the same one again and again; data are padded
+to few lengths, so that other portions find it compiled.
+
+What is kept of the imported network: layers that learn nothing from labels (normalisations, lists
+of words), and layers that its maker froze. All other weights are new, from the layers' own
+initialisers; or, for tuning, those of the file.
+
+Same seed, same result, unless the network's own initialisers were given a seed by its maker: then
+new weights are always the same, and the seed tells only in which order rows are seen.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import warnings
+import weakref
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.errors import ModelError
+from fairdesk.models.decisions.outputs import first_line
+from fairdesk.models.decisions.tensors import fill, fill_matrix, taken
+from fairdesk.models.dense.layers import DenseNetwork
+from fairdesk.models.keras.config import look_through
+from fairdesk.models.keras.file import learnt_from, open_keras
+from fairdesk.models.keras.parts import opened
+from fairdesk.models.keras.tensorflow import (
+    TensorFlowModel,
+    last_activation,
+    load_network,
+    tensor_of,
+    tensorflow,
+)
+from fairdesk.models.model import MatrixModel, ModelCard, OpenedModel, Takes
+from fairdesk.models.retrain.keras_compiled import loss_of, optimiser_of
+from fairdesk.results.events import Scores
+
+if TYPE_CHECKING:
+    from fairdesk.models.retrain.losses import Taught, Training
+
+#: Layers that learn nothing from labels.
+_PREPARING = frozenset(
+    {"CategoryEncoding", "Discretization", "HashedCrossing", "Hashing", "IntegerLookup"}
+    | {"Normalization", "StringLookup", "TextVectorization"}
+)
+#: Held-out rows are asked about in batches of so many.
+_CHECKED = 1024
+#: To compile a loop with XLA takes seconds; fewer steps than that are done sooner without.
+_WORTH_COMPILING = 2_000
+#: Networks that are kept, with their compiled loops.
+_KEPT = 2
+
+
+def refit_keras(
+    model: OpenedModel, lesson: Taught, held_out: Taught, training: Training, seed: int
+) -> Generator[tuple[int, int], None, OpenedModel]:
+    """Train a network anew; the one given stays as it is.
+
+    It ends when the loss on the rows held out has not fallen for ``training.patience`` epochs, and
+    keeps the weights of the epoch with the lowest. Without such rows, the lesson's is looked at.
+
+    Parameters
+    ----------
+    model : OpenedModel
+        A network from a Keras file, with one output.
+    lesson, held_out : Taught
+        Numbers ``(n, inputs)``, or one array per input.
+    training : Training
+        How.
+    seed : int
+        Of new weights, of the order of rows, and of what layers draw.
+
+    Yields
+    ------
+    tuple[int, int]
+        Epochs done, and at most to be done.
+
+    Returns
+    -------
+    OpenedModel
+        Of the same kind, from a new file of its own, which goes when the model does.
+
+    Raises
+    ------
+    ModelError
+        When TensorFlow refuses it, when training diverges, or there is not enough memory.
+    """
+    card = model.card
+    steps = training.epochs * -(-len(lesson.targets) // training.batch)
+    with _told(len(lesson.targets)):
+        network = _network(
+            card.path,
+            card.sha256,
+            training.optimiser,
+            tune=training.start == "tune",
+            trusted=card.needed_trust,
+            compiled=isinstance(model, DenseNetwork) and steps > _WORTH_COMPILING,
+        )
+        network.begin(seed)
+        taught, held = network.data(lesson, card), network.data(held_out, card)
+    rng = np.random.default_rng(seed)
+    best, best_weights, waited = np.inf, network.model.get_weights(), 0
+    for epoch in range(1, training.epochs + 1):
+        with _told(len(lesson.targets)):
+            loss = network.epoch(taught, training.batch, rng)
+            if held.weight:
+                loss = network.loss_on(held) if np.isfinite(loss) else loss
+        if not np.isfinite(loss):
+            what = f"Training diverged in epoch {epoch}: the loss is no number any more."
+            raise _diverged(what, training)
+        waited = 0 if loss < best else waited + 1
+        if not waited:
+            best, best_weights = loss, network.model.get_weights()
+        yield epoch, training.epochs
+        if waited >= training.patience:
+            break
+    with _told(len(lesson.targets)):
+        network.model.set_weights(best_weights)
+        again = _opened_again(network.model, model)
+        alike = np.ptp(_scores(again, lesson.given), axis=0).max() == 0
+    if alike:
+        raise _diverged("The trained network answers alike for everybody.", training)
+    return again
+
+
+def _scores(model: OpenedModel, given: Any) -> Scores:  # noqa: ANN401 - a matrix or a list
+    if model.card.takes is Takes.MATRIX:
+        return cast("MatrixModel", model).matrix_scores(given)
+    return model.scores(given)
+
+
+@contextmanager
+def _told(rows: int) -> Iterator[None]:
+    """Tell what TensorFlow says in the auditor's words; what it only warns of is nobody's."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except ModelError:
+        raise
+    except MemoryError as error:
+        raise _no_memory(rows) from error
+    except Exception as error:
+        # any kind: TensorFlow and Keras raise their own, without a common base
+        if type(error).__name__ == "ResourceExhaustedError":
+            raise _no_memory(rows) from error
+        raise ModelError(
+            f"The network could not be trained with {rows:,} rows.",
+            why=f"TensorFlow says: {first_line(error)}",
+            remedy="Export the added rows, and have the network trained with them where it was "
+            "made.",
+        ) from error
+
+
+def _no_memory(rows: int) -> ModelError:
+    return ModelError(
+        f"There is not enough memory to train the network with {rows:,} rows.",
+        remedy="Take fewer rows in a batch, or close other programs.",
+    )
+
+
+def _diverged(what: str, training: Training) -> ModelError:
+    other = "Adam" if training.optimiser != "adam" else "RMSprop"
+    tuned = ", or let training begin with the imported weights" if training.start != "tune" else ""
+    return ModelError(
+        what,
+        why="The learning rate is too high for these rows, or a column holds very large numbers.",
+        remedy=f"Choose another optimiser ({other}) or more rows in a batch{tuned}: this takes "
+        "smaller steps.",
+    )
+
+
+_Learnt = tuple[list[Any], Any, Any]
+
+
+class _Data(NamedTuple):
+    """A lesson as TensorFlow takes it, padded to a length that others share.
+
+    Attributes
+    ----------
+    rows : int
+        How many there really are.
+    padded : int
+        How many with padding.
+    weight : float
+        Of all together.
+    learnt : tuple
+        What the network is given, what it should answer ``(padded, width)``, and how much each
+        counts ``(padded,)``: 0 of padding.
+    """
+
+    rows: int
+    padded: int
+    weight: float
+    learnt: _Learnt
+
+
+class _Network:
+    """A network that is trained, again and again, with the loops that train it.
+
+    Parameters
+    ----------
+    path : Path
+        Its file.
+    optimiser : str
+        As of `Training`.
+    tune : bool
+        Whether it begins with the weights of the file.
+    trusted : bool
+        Whether code inside may run.
+    compiled : bool
+        Whether XLA compiles its loops.
+    """
+
+    def __init__(
+        self, path: Path, optimiser: str, *, tune: bool, trusted: bool, compiled: bool
+    ) -> None:
+        self._tf = tf = tensorflow(path, "to be trained")
+        import keras  # noqa: PLC0415 - loaded just now
+
+        self._keras = keras
+        with opened(path) as parts:
+            named = look_through(parts.config, path.name)
+            if named.programs and not trusted:
+                raise ModelError(
+                    f"“{path.name}” carries Python code, which may not run.",
+                    remedy="Open it with your consent first.",
+                )
+            if named.programs:
+                # its code was agreed to
+                keras.config.enable_unsafe_deserialization()
+            self.model = load_network(keras, path, parts, safe=not named.programs)
+            told = parts.training
+        if not self.model.trainable_variables:
+            raise ModelError(
+                f"“{path.name}” has no weights that can be trained.",
+                why="Its maker froze all of them.",
+                remedy="Ask for the network before it was frozen.",
+            )
+        tf.config.experimental.enable_op_determinism()
+        self._tune = tune
+        self._compiled = compiled
+        self._imported = self.model.get_weights()
+        (output,) = self.model.outputs
+        maker = getattr(output, "_keras_history", None)
+        name = maker.operation.name if maker else ""
+        learnt = learnt_from(told.get("loss"), name, (name,))
+        width = int(np.prod([length or 1 for length in output.shape[1:]]))
+        self._loss = loss_of(told, name, last_activation(maker), width, learnt)
+        self._losses = self._loss.made(reduction=None)
+        self._optimiser = optimiser_of(told, optimiser, tune=tune)
+        self._optimiser.build(self.model.trainable_variables)
+        # so that its file tells how it was trained
+        self.model.compile(self._optimiser, self._loss.made())
+        self._unused = [variable.numpy() for variable in self._optimiser.variables]
+        self._takes = [
+            tensor_of(tensor.name, tensor.shape, str(tensor.dtype), path)
+            for tensor in self.model.inputs
+        ]
+
+    def begin(self, seed: int) -> None:
+        """Forget what was learnt."""
+        self._keras.utils.set_random_seed(seed % (1 << 32))
+        fresh = self._keras.models.clone_model(self.model, clone_function=_cloned, recursive=True)
+        for own, new in zip(self.model.variables, fresh.variables, strict=True):
+            own.assign(new)
+        if self._tune:
+            self.model.set_weights(self._imported)
+        for variable, value in zip(self._optimiser.variables, self._unused, strict=True):
+            variable.assign(value)
+
+    def data(self, lesson: Taught, card: ModelCard) -> _Data:
+        """Give a lesson to TensorFlow.
+
+        Raises
+        ------
+        ModelError
+            When a number is missing.
+        """
+        rows = len(lesson.targets)
+        tensors = self._filled(lesson.given, card)
+        if any(tensor.dtype.kind == "f" and np.isnan(tensor).any() for tensor in tensors):
+            raise ModelError(
+                "The network cannot learn from rows in which a number is missing.",
+                remedy="Leave out the rows with missing cells.",
+            )
+        weights = np.ones(rows) if lesson.weights is None else lesson.weights
+        padding = -rows % _grain(rows)
+
+        def given(values: NDArray[Any]) -> Any:  # noqa: ANN401 - TensorFlow has no types
+            empty = np.zeros((padding, *values.shape[1:]), values.dtype)
+            if values.dtype == object:
+                empty[:] = ""
+            return self._tf.constant(np.concatenate([values, empty]))
+
+        learnt = (
+            [given(tensor) for tensor in tensors],
+            given(self._loss.targets(lesson.targets)),
+            given(weights.astype(np.float32)),
+        )
+        return _Data(rows, rows + padding, float(weights.sum()), learnt)
+
+    def _filled(self, given: Any, card: ModelCard) -> list[NDArray[Any]]:  # noqa: ANN401 - a matrix or a list
+        if card.takes is Takes.MATRIX:
+            return [fill_matrix(self._takes[0], given)]
+        # where columns are joined in the network, their order in the card is that of the joint
+        own = taken(self._takes).inputs
+        order = [card.inputs.index(name) for name in own] if set(own) == set(card.inputs) else None
+        return fill(self._takes, given if order is None else [given[place] for place in order])
+
+    def epoch(self, lesson: _Data, batch: int, rng: np.random.Generator) -> float:
+        """Learn from all rows once, in a new order; gives the mean loss.
+
+        The last batch is filled up with the first rows of the order.
+        """
+        size = min(batch, lesson.rows)
+        steps = -(-lesson.rows // size)
+        places = np.resize(rng.permutation(lesson.rows), steps * size)
+        room = lesson.padded // size + 1
+        order = np.zeros((max(room, steps), size), np.int32)
+        order[:steps] = places.reshape(steps, size)
+        total = self._learn(lesson.learnt, order, steps)
+        return float(total) / steps
+
+    def loss_on(self, lesson: _Data) -> float:
+        """Give the mean loss on rows, without learning from them."""
+        total = self._look(lesson.learnt, -(-lesson.rows // _CHECKED))
+        return float(total) / lesson.weight
+
+    @cached_property
+    def _learn(self) -> Any:  # noqa: ANN401 - TensorFlow has no types
+        tf, model, optimiser = self._tf, self.model, self._optimiser
+        weights = model.trainable_variables
+
+        def learn(data: _Learnt, order: Any, steps: Any) -> Any:  # noqa: ANN401 - as above
+            tensors, targets, counts = data
+
+            def step(i: Any, total: Any) -> tuple[Any, Any]:  # noqa: ANN401 - as above
+                rows = tf.gather(order, i)
+                given = [tf.gather(tensor, rows) for tensor in tensors]
+                with tf.GradientTape() as tape:
+                    each = self._each(given, tf.gather(targets, rows), training=True)
+                    loss = tf.reduce_mean(each * tf.gather(counts, rows))
+                    whole = tf.add_n([loss, *model.losses])
+                optimiser.apply(tape.gradient(whole, weights), weights)
+                return i + 1, total + loss
+
+            return tf.while_loop(lambda i, _: i < steps, step, (0, 0.0))[1]
+
+        order = tf.TensorSpec((None, None), tf.int32)
+        return self._function(learn, order, tf.TensorSpec((), tf.int32))
+
+    @cached_property
+    def _look(self) -> Any:  # noqa: ANN401 - as above
+        tf = self._tf
+
+        def look(data: _Learnt, steps: Any) -> Any:  # noqa: ANN401 - as above
+            tensors, targets, counts = data
+
+            def step(i: Any, total: Any) -> tuple[Any, Any]:  # noqa: ANN401 - as above
+                # what is beyond the end is of no weight
+                rows = tf.range(_CHECKED) + i * _CHECKED
+                there = tf.cast(rows < tf.shape(counts)[0], tf.float32)
+                rows = tf.minimum(rows, tf.shape(counts)[0] - 1)
+                given = [tf.gather(tensor, rows) for tensor in tensors]
+                each = self._each(given, tf.gather(targets, rows), training=False)
+                return i + 1, total + tf.reduce_sum(each * tf.gather(counts, rows) * there)
+
+            return tf.while_loop(lambda i, _: i < steps, step, (0, 0.0))[1]
+
+        return self._function(look, tf.TensorSpec((), tf.int32))
+
+    def _function(self, function: Any, *more: Any) -> Any:  # noqa: ANN401 - as above
+        """Compile a loop over data, whatever their length."""
+        tf = self._tf
+        tensors = [
+            tf.TensorSpec((None, *tensor.tail), tf.string if tensor.text else tensor.kind)
+            for tensor in self._takes
+        ]
+        some = self._loss.targets(np.zeros(1, np.int64))
+        targets = tf.TensorSpec((None, *some.shape[1:]), some.dtype)
+        signature = [(tensors, targets, tf.TensorSpec((None,), tf.float32)), *more]
+        return tf.function(
+            function, input_signature=signature, jit_compile=self._compiled, autograph=False
+        )
+
+    def _each(self, given: list[Any], targets: Any, *, training: bool) -> Any:  # noqa: ANN401 - as above
+        """Give the loss of each row."""
+        structure = getattr(self.model, "_inputs_struct", None)
+        inputs: Any = given if len(given) > 1 else given[0]
+        if isinstance(structure, dict):
+            inputs = self._keras.tree.pack_sequence_as(structure, given)
+        answer = self._keras.tree.flatten(self.model(inputs, training=training))[0]
+        # the answer itself: Keras has noted at it what came before its last activation, without
+        # which nothing is learnt from an answer that is surely wrong
+        shape = (-1, *[1] * (len(answer.shape) - 2), targets.shape[-1])
+        return self._tf.reshape(self._losses(self._tf.reshape(targets, shape), answer), (-1,))
+
+
+def _cloned(layer: Any) -> Any:  # noqa: ANN401 - Keras has no types
+    """Make a layer anew; one that learns nothing from labels stays."""
+    if type(layer).__name__ in _PREPARING or (layer.weights and not layer.trainable):
+        return layer
+    return layer.__class__.from_config(layer.get_config())
+
+
+def _grain(rows: int) -> int:
+    """Say to the next multiple of what a length is padded: at most half as much again."""
+    return 1 << max(rows.bit_length() - 2, 0)
+
+
+@lru_cache(maxsize=_KEPT)
+def _network(
+    path: str, _sha256: str, optimiser: str, *, tune: bool, trusted: bool, compiled: bool
+) -> _Network:
+    """Open a network to be trained; the same one for the same file and the same training."""
+    return _Network(Path(path), optimiser, tune=tune, trusted=trusted, compiled=compiled)
+
+
+def _opened_again(trained: Any, model: OpenedModel) -> OpenedModel:  # noqa: ANN401 - Keras has no types
+    """Write a network to a file of its own, and open it as the imported one was opened."""
+    folder = tempfile.mkdtemp(prefix="trained-")
+    path = Path(folder) / "model.keras"
+    try:
+        trained.save(path)
+        new = open_keras(path, trusted=model.card.needed_trust)
+        again = _alike(new, model.card, model)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(again, shutil.rmtree, folder, ignore_errors=True)
+    return again
+
+
+def _alike(new: OpenedModel, card: ModelCard, model: OpenedModel) -> OpenedModel:
+    """Give a network the card of the one that it was made from, but for its file."""
+    card = msgspec.structs.replace(card, path=new.card.path, sha256=new.card.sha256)
+    if isinstance(new, DenseNetwork):
+        return DenseNetwork(card, new.layers, new.centre)
+    if isinstance(new, TensorFlowModel):
+        reading = model.reading if isinstance(model, TensorFlowModel) else new.reading
+        return TensorFlowModel(card, new.call, new.tensors, reading)
+    return new
+
+
+__all__ = ["refit_keras"]

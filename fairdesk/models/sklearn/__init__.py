@@ -1,0 +1,1 @@
+"""scikit-learn models from pickle, joblib and skops files, and their structure."""

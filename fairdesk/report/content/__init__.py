@@ -1,0 +1,1 @@
+"""What a report is made from: material, fields, choices, redaction, status."""

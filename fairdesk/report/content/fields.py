@@ -1,0 +1,299 @@
+"""What only people can tell of a report: the fields, what is missing of them, a file of them."""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from fairdesk.audit.store.details import Categories, Details, Signer, TemplateKey
+from fairdesk.errors import ReportError
+from fairdesk.report.blocks import Fact
+from fairdesk.report.content.form import FORM, HISTORICAL, Condition, Field, Kind
+from fairdesk.report.render.logo import check_logo
+from fairdesk.wording.language import date_text, say
+
+T = TypeVar("T")
+#: By their keys, in the order of the form.
+FIELDS: dict[str, Field] = {field.key: field for field in FORM}
+#: The templates that cannot be final before somebody is named to sign.
+SIGNED: tuple[TemplateKey, ...] = ("annex-iv",)
+#: What a file of details can hold beside the fields.
+_BESIDE = ("signers", "categories", "logo")
+#: Letters and a symbol by Unicode's categories that are blank: fillers of Hangul, empty Braille.
+_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0"
+#: A file of details, and a picture, are refused beyond so many bytes.
+_LARGEST = 4_000_000
+
+
+#: What they are called, by their keys.
+LABELS = {key: field.label for key, field in FIELDS.items()}
+
+
+def fields_of(template: TemplateKey) -> tuple[Field, ...]:
+    """Give the fields that a template prints, in the order of the form."""
+    return tuple(field for field in FIELDS.values() if template in field.used_by)
+
+
+def asked(field: Field, details: Details) -> bool:
+    """Whether a field is asked for at all, after what the others say."""
+    when = field.when
+    return when is None or told(details, when.key) in when.among
+
+
+def told(details: Details, key: str) -> str:
+    """Give what was filled in under a key, as it can be seen; empty when nothing can be."""
+    return seen(details.texts.get(key, ""))
+
+
+def seen(text: str) -> str:
+    """Give a text without spaces around it; empty where nothing of it can be seen.
+
+    Signs that only direct others, and letters that are blank, are nothing to be seen.
+    """
+    visible = any(
+        unicodedata.category(sign)[0] in "LNPS" and sign not in _BLANK_LETTERS for sign in text
+    )
+    return text.strip() if visible else ""
+
+
+def missing(template: TemplateKey, details: Details) -> tuple[Field, ...]:
+    """Give the fields that are empty and without which a template's report cannot be final."""
+    return tuple(
+        field
+        for field in fields_of(template)
+        if template in field.required_by and asked(field, details) and not told(details, field.key)
+    )
+
+
+def unsigned(template: TemplateKey, details: Details) -> bool:
+    """Whether a template asks for somebody to sign, and nobody is named."""
+    return template in SIGNED and not any(seen(signer.name) for signer in details.signers)
+
+
+def fault(field: Field, text: str) -> str:
+    """Say what is wrong with a text for a field, a sentence; empty when nothing is.
+
+    An empty text is no fault: see `missing`.
+    """
+    said = seen(text)
+    if not said:
+        return ""
+    if field.kind == "date" and not _is_date(said):
+        return f"“{said}” is no date: write year, month and day as in {field.example}."
+    if field.kind == "choice" and said not in field.choices:
+        known = ", ".join(f"“{choice}”" for choice in field.choices)
+        return f"“{said}” is none of the choices: {known}."
+    return ""
+
+
+def _is_date(text: str) -> bool:
+    try:
+        # the standard library also takes 20261120 and 2026-W47-5
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def written(field: Field, details: Details) -> str:
+    """Give what was filled in, as a report shows it; empty when nothing was, or it is not asked."""
+    text = told(details, field.key)
+    if not text or not asked(field, details):
+        return ""
+    if field.kind == "date" and _is_date(text):
+        return date_text(datetime.fromisoformat(text))
+    return say(text) if field.kind == "choice" and text in field.choices else text
+
+
+def facts(
+    fields: Iterable[Field], template: TemplateKey, details: Details, *, final: bool
+) -> tuple[Fact, ...]:
+    """Give what was filled in, for a report.
+
+    What is empty stands in a draft with what belongs there, so that a draft is its own list of
+    what is to be done, and not at all in a final report.
+    """
+    found = []
+    for field in fields:
+        text = written(field, details)
+        if not text and not final and asked(field, details):
+            text = to_do(field, template)
+        if text:
+            found.append(Fact(field.label, text))
+    return tuple(found)
+
+
+def to_do(field: Field, template: TemplateKey) -> str:
+    """Say in the place of an empty field that it is empty, and what belongs there."""
+    if template in field.required_by:
+        empty = say("Not filled in yet; the report cannot be final without it.")
+    else:
+        empty = say("Not filled in yet.")
+    return f"{empty} {say(field.help)}"
+
+
+def read_details(path: Path) -> Details:
+    """Read a JSON file of what the auditor fills in.
+
+    An object with the keys of `FIELDS`, each a text, and, where wanted, ``signers`` (objects with
+    ``name``, ``role``, ``date``), ``categories`` (as in `fairdesk.audit.store.details.Categories`)
+    and ``logo`` (the path of a picture, as seen from the file).
+
+    Raises
+    ------
+    ReportError
+        When it cannot be read, has a key that nobody knows, or a value that cannot be.
+    """
+    held = _object(path)
+    _refuse_unknown(path, held)
+    texts = {key: _text(path, FIELDS[key], held[key]) for key in FIELDS if key in held}
+    logo = _converted(path, "logo", held.get("logo", ""), str)
+    return Details(
+        texts={key: text for key, text in texts.items() if text},
+        signers=_converted(path, "signers", held.get("signers", []), tuple[Signer, ...]),
+        categories=_converted(path, "categories", held.get("categories", {}), Categories),
+        logo=read_logo(path.parent / logo) if logo else b"",
+    )
+
+
+def _object(path: Path) -> dict[str, Any]:
+    # some editors put a mark of the encoding first
+    content = _content(path, _LARGEST).removeprefix(codecs.BOM_UTF8)
+    try:
+        return msgspec.json.decode(content, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ReportError(
+            f"“{path.name}” is no file of details for a report.",
+            why=f"It is not a JSON object: {error}",
+            remedy='Write it as {"system": "...", "auditor": "..."}, with text in quotes.',
+        ) from error
+
+
+def _content(path: Path, largest: int) -> bytes:
+    try:
+        if path.stat().st_size > largest:
+            raise ReportError(
+                f"“{path.name}” is too large.",
+                why=f"It has more than {largest // 1_000_000} million bytes.",
+                remedy="Choose a smaller file.",
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise ReportError(
+            f"“{path}” cannot be read.",
+            why=f"The system says: {error.strerror}.",
+            remedy="Check the path, and that the file may be read.",
+        ) from error
+
+
+def _refuse_unknown(path: Path, held: dict[str, Any]) -> None:
+    known = (*FIELDS, *_BESIDE)
+    strange = [key for key in held if key not in known]
+    if not strange:
+        return
+    near = dict.fromkeys(
+        name for key in strange for name in difflib.get_close_matches(key, known, n=2)
+    )
+    remedy = f"Did you mean {_quoted(list(near), 'or')}? " if near else ""
+    raise ReportError(
+        f"“{path.name}” has {_quoted(strange, 'and')}, which no report asks for.",
+        why="A misspelt name would be lost without a word, so nothing was read.",
+        remedy=f"{remedy}The names are: {', '.join(known)}.",
+    )
+
+
+def _quoted(names: Sequence[str], last: str) -> str:
+    quoted = [f"“{name}”" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {last} {quoted[-1]}"
+
+
+def _text(path: Path, field: Field, value: object) -> str:
+    wrong = fault(field, value) if isinstance(value, str) else "It is not a text."
+    if wrong:
+        raise ReportError(
+            f"“{field.key}” in “{path.name}” cannot be used.",
+            why=wrong,
+            remedy=f"{field.label}: {field.help}",
+        )
+    lines = str(value).strip().splitlines()
+    return ("\n" if field.kind == "text" else " ").join(lines)
+
+
+def _converted(path: Path, key: str, value: object, kind: type[T]) -> T:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise ReportError(
+            f"“{key}” in “{path.name}” cannot be used.",
+            why=f"{error}.",
+            remedy=_SHAPES[key],
+        ) from error
+
+
+_SHAPES = {
+    "signers": 'Write a list like [{"name": "...", "role": "...", "date": "..."}].',
+    "categories": 'Write an object like {"sex": "column", "race": "column", "names": {}}.',
+    "logo": "Write the path of an SVG, PNG or JPEG picture.",
+}
+
+
+def read_logo(path: Path) -> bytes:
+    """Read a picture for the cover, and try it: an SVG, PNG or JPEG that can be drawn.
+
+    Raises
+    ------
+    ReportError
+        When it cannot be read, or is no such picture.
+    """
+    content = _content(path, _LARGEST)
+    check_logo(content, f"“{path.name}”")
+    return content
+
+
+def example_details(template: TemplateKey, **texts: str) -> Details:
+    """Give details with which a template's report can be final: the fields' own examples.
+
+    Parameters
+    ----------
+    template : TemplateKey
+        Of which kind of report.
+    texts : str
+        Fields that say something else.
+    """
+    given = {"data_kind": HISTORICAL, **texts}
+    asked_for = Details(texts=given)
+    examples = {
+        field.key: field.example for field in fields_of(template) if asked(field, asked_for)
+    }
+    return Details(
+        texts={**examples, **given},
+        signers=(Signer("A. Example", "Auditor", "20 November 2026"),),
+    )
+
+
+__all__ = [
+    "FIELDS",
+    "SIGNED",
+    "Condition",
+    "Field",
+    "Kind",
+    "asked",
+    "example_details",
+    "facts",
+    "fault",
+    "fields_of",
+    "missing",
+    "read_details",
+    "read_logo",
+    "seen",
+    "to_do",
+    "told",
+    "unsigned",
+    "written",
+]

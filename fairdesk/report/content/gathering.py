@@ -1,0 +1,110 @@
+"""One walk over all findings: what the report counts and shows of them."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from dataclasses import dataclass, field
+
+from fairdesk.audit.store.store import Pair, PairQuery, Store
+from fairdesk.data.domain.domain import Domain
+from fairdesk.report.content.redaction import Shown
+
+#: So many pairs are shown in full, besides the flagged ones.
+SHOWN = 10
+#: And never more than so many flagged ones.
+MOST_FLAGGED = 40
+#: So many more are listed where the auditor asks for it, in a line each.
+MORE = 50
+#: From so many with the widest difference those to show are picked.
+_POOL = 500
+
+
+@dataclass
+class Gathered:
+    """What was counted.
+
+    Attributes
+    ----------
+    changes : dict[int, list[Counter[tuple[float, float]]]]
+        Per run, per protected attribute: the findings by (value of the one who gets the
+        favourable decision, value of the other), where the two differ in it.
+    marks : Counter[str]
+        The findings by the auditor's mark.
+    shown : list[Pair]
+        The pairs to show: flagged ones, then those with the greatest difference of scores, near
+        copies of one shown before only when there are no others; none that was dismissed, or that
+        the report is not to show.
+    """
+
+    changes: dict[int, list[Counter[tuple[float, float]]]] = field(default_factory=dict)
+    marks: Counter[str] = field(default_factory=Counter)
+    shown: list[Pair] = field(default_factory=list)
+    more: list[Pair] = field(default_factory=list)
+    hidden: int = 0
+
+
+def difference(pair: Pair) -> float:
+    """Give how far apart the scores of a pair are."""
+    return abs(pair.row_score - pair.partner_score)
+
+
+def gather(store: Store, shown: Shown | None = None) -> Gathered:
+    """Walk over all findings once, in memory that does not grow with their number.
+
+    Parameters
+    ----------
+    store : Store
+        The audit.
+    shown : Shown, optional
+        What may be told of single people; everything, where it is left out.
+    """
+    domain = store.spec.domain
+    favourable = store.spec.mapping.favourable_class
+    positions = domain.protected.tolist()
+    found = Gathered()
+    flagged: list[Pair] = []
+    widest: list[tuple[float, int, Pair]] = []
+    for pair in store.each_pair(PairQuery(run=None)):
+        found.marks[pair.mark] += 1
+        counters = found.changes.setdefault(pair.run, [Counter() for _ in positions])
+        better, worse = pair.row.tolist(), pair.partner.tolist()
+        if pair.partner_class == favourable:
+            better, worse = worse, better
+        for counter, position in zip(counters, positions, strict=True):
+            if better[position] != worse[position]:
+                counter[better[position], worse[position]] += 1
+        if pair.mark == "dismissed":
+            continue
+        entry = (difference(pair), -pair.id, pair)
+        if pair.mark != "flagged" and len(widest) >= _POOL and entry < widest[0]:
+            continue
+        if shown is not None and shown.hides(pair):
+            found.hidden += 1
+        elif pair.mark == "flagged":
+            flagged.append(pair)
+        elif len(widest) < _POOL:
+            heapq.heappush(widest, entry)
+        else:
+            heapq.heappushpop(widest, entry)
+    found.shown = sorted(flagged, key=difference, reverse=True)[:MOST_FLAGGED]
+    pool = [pair for _, _, pair in sorted(widest, reverse=True)]
+    _fill(found.shown, pool, domain)
+    told = {pair.id for pair in found.shown}
+    found.more = [pair for pair in pool if pair.id not in told][:MORE]
+    return found
+
+
+def _fill(shown: list[Pair], pool: list[Pair], domain: Domain) -> None:
+    """Add pairs of the pool until `SHOWN` are shown: unlike ones first, then near copies.
+
+    A search that walks from person to person finds many who differ in one step of one attribute;
+    ten of them would tell the reader one thing ten times.
+    """
+    others = domain.others
+    for least in (max(1, len(others) // 4), 1):
+        for pair in pool:
+            if len(shown) >= SHOWN:
+                return
+            if all((pair.row[others] != one.row[others]).sum() >= least for one in shown):
+                shown.append(pair)

@@ -1,0 +1,309 @@
+"""Tables of rates in published categories, from counts alone: 6 RCNY 5-301 (New York City).
+
+The groups of an audit are those of its data's values. Here their counts are added up into the
+categories that a published summary uses, and compared anew. Counts are whole numbers and rates are
+fractions until they are written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Literal
+
+import msgspec
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.details import Categories
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.groups.metrics.outcomes import LEAST_SHARE
+from fairdesk.results.events import GroupTable
+
+#: What a table divides people by.
+By = Literal["sex", "race", "both"]
+#: The categories of the EEO-1 report (component 1), in the order of the rule's examples.
+SEXES = ("Male", "Female")
+HISPANIC = "Hispanic or Latino"
+RACES = (
+    HISPANIC,
+    "White",
+    "Black or African American",
+    "Native Hawaiian or Pacific Islander",
+    "Asian",
+    "Native American or Alaska Native",
+    "Two or More Races",
+)
+#: What stands behind a race where Hispanic or Latino is a category of its own.
+NOT_HISPANIC = " (Not Hispanic or Latino)"
+
+_SEX = re.compile(r"\b(sex|gender)\b")
+_RACE = re.compile(r"\b(race|races|racial|ethnicity|ethnic|ethnicities)\b")
+_UNKNOWN = re.compile(
+    r"^(\?|-|n ?a|na|nan|none|null|missing|unknown.*|not (known|stated|specified|reported|given)"
+    r"|undisclosed|undeclared|declined?.*|(prefer|i do not wish|do not wish|don t wish).*)$"
+)
+#: How a race is told by a value's words; the first that fits. Two names in one value fit none.
+_WORDS = (
+    (HISPANIC, r"hispanic|latin[oax]?s?|latinx"),
+    ("Two or More Races", r"two or more|2 or more|multi ?racial|multiple|mixed|biracial"),
+    ("Black or African American", r"black|african american|african"),
+    ("Native Hawaiian or Pacific Islander", r"hawaiian|pacific|pac islander|nhpi"),
+    ("Asian", r"asian"),
+    (
+        "Native American or Alaska Native",
+        r"american indian|native american|alaskan?|amer indian|amerindian|eskimo|aian",
+    ),
+    ("White", r"white|caucasian"),
+)
+_NOT = re.compile(r"\b(non|not) (hispanic|latin[oax]?)( or latin[oax]?)?\b")
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A category, or an intersection of two.
+
+    Attributes
+    ----------
+    names : tuple[str, ...]
+        The category of each attribute.
+    people, chosen : int
+        How many are in it; how many of them were selected, or have a score above the median.
+    excluded : bool
+        Under the least share of the people: left out of the impact ratios.
+    ratio : Fraction, optional
+        Its rate by the highest of those that are not excluded; ``None`` where there is none.
+    """
+
+    names: tuple[str, ...]
+    people: int
+    chosen: int
+    excluded: bool = False
+    ratio: Fraction | None = None
+
+    @property
+    def rate(self) -> Fraction | None:
+        """The selection rate, or scoring rate; ``None`` of nobody."""
+        return Fraction(self.chosen, self.people) if self.people else None
+
+
+class Published(msgspec.Struct, frozen=True):
+    """A table by published categories.
+
+    Attributes
+    ----------
+    by : str
+        ``"sex"``, ``"race"``, or ``"both"`` together.
+    of : str
+        ``"decisions"`` (who was selected) or ``"scores"`` (who has one above the median).
+    outcome : str
+        Which decision, or whose score.
+    attributes : tuple[str, ...]
+        The attributes; of both, sex first.
+    lines : tuple[Line, ...]
+        The categories, in the order of the rule's examples.
+    people : int
+        ``N``: people of known category. The least share is of these.
+    unknown, without : int
+        People of unknown category; without an outcome.
+    median, ties : float, optional
+        Of scores: of the full sample; the share of people right at it.
+    """
+
+    by: By
+    of: Literal["decisions", "scores"]
+    outcome: str
+    attributes: tuple[str, ...]
+    lines: tuple[Line, ...]
+    people: int
+    unknown: int
+    without: int
+    median: float | None = None
+    ties: float | None = None
+
+    @property
+    def best(self) -> Line | None:
+        """The category with the highest rate; ``None`` where nothing is compared."""
+        return next((line for line in self.lines if line.ratio == 1), None)
+
+    @property
+    def worst(self) -> Line | None:
+        """The category with the lowest impact ratio; ``None`` where fewer than two have one."""
+        compared = [line for line in self.lines if line.ratio is not None]
+        return min(compared, key=lambda line: line.ratio or 0) if len(compared) > 1 else None
+
+
+def tables(
+    groups: Sequence[GroupTable],
+    categories: Categories,
+    least_share: float = LEAST_SHARE,
+) -> tuple[Published, ...]:
+    """Make the tables of sex, of race or ethnicity, and of both, from the counts of groups.
+
+    Parameters
+    ----------
+    groups : sequence of GroupTable
+        What was counted; only the numbers of people and of those chosen are used.
+    categories : Categories
+        Which attributes tell sex and race, and what their values are called.
+    least_share : float
+        Categories with a smaller share of the people of known category are left out of the
+        comparison (6 RCNY 5-301(d)).
+
+    Returns
+    -------
+    tuple of Published
+        Per decision, and then per score, those of the three that were counted.
+    """
+    asked: tuple[tuple[By, tuple[str, ...]], ...] = (
+        ("sex", (categories.sex,)),
+        ("race", (categories.race,)),
+        ("both", (categories.sex, categories.race)),
+    )
+    made = []
+    for of in ("decisions", "scores"):
+        held = [table for table in groups if table.of == of]
+        for outcome in dict.fromkeys(table.outcome for table in held):
+            for by, names in asked:
+                for table in held:
+                    if table.outcome == outcome and sorted(table.attributes) == sorted(names):
+                        made.append(_table(table, by, names, categories, least_share))
+                        break
+    return tuple(made)
+
+
+def _table(
+    table: GroupTable,
+    by: By,
+    names: tuple[str, ...],
+    categories: Categories,
+    least_share: float,
+) -> Published:
+    places = [table.attributes.index(name) for name in names]
+    people: Counter[tuple[str, ...]] = Counter()
+    chosen: Counter[tuple[str, ...]] = Counter()
+    hidden = 0
+    for line in table.lines:
+        if not line.known:
+            continue
+        named = tuple(
+            category(categories, name, line.values[place])
+            for name, place in zip(names, places, strict=True)
+        )
+        if all(named):
+            people[named] += line.people
+            chosen[named] += line.favourable
+        else:
+            hidden += line.people
+    known = table.people - hidden
+    lines = [
+        Line(named, count, chosen[named], count < Fraction(str(least_share)) * known)
+        for named, count in sorted(people.items(), key=lambda item: _order(names, item[0]))
+    ]
+    return Published(
+        by=by,
+        of="scores" if table.of == "scores" else "decisions",
+        outcome=table.outcome,
+        attributes=names,
+        lines=tuple(_compared(lines)),
+        people=known,
+        unknown=table.unknown + hidden,
+        without=table.without,
+        median=table.median,
+        ties=table.ties,
+    )
+
+
+def _compared(lines: Sequence[Line]) -> Iterator[Line]:
+    rates = [line.rate for line in lines if not line.excluded and line.rate is not None]
+    best = max(rates, default=Fraction(0))
+    for line in lines:
+        if line.excluded or line.rate is None or not best:
+            yield line
+        else:
+            yield msgspec.structs.replace(line, ratio=line.rate / best)
+
+
+def category(categories: Categories, attribute: str, value: str) -> str:
+    """Give the category of a value; empty where that counts as unknown."""
+    return categories.names.get(attribute, {}).get(value, value)
+
+
+def race_alone(name: str) -> str:
+    """Give a race's name without what it says of ethnicity."""
+    return name.removesuffix(NOT_HISPANIC)
+
+
+def _order(attributes: Sequence[str], names: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """Say where a category stands: as in the rule's examples, then by its name."""
+    known = (*SEXES, *RACES)
+    plain = [race_alone(name) for name in names]
+    if len(attributes) > 1:
+        # Hispanic or Latino of both sexes first, then the others by sex
+        plain = ["0" if plain[1] == HISPANIC else "1", *plain]
+    return tuple((known.index(name) if name in known else len(known), name) for name in plain)
+
+
+def propose_categories(spec: AuditSpec) -> Categories:
+    """Propose which attributes tell sex and race, and what to call their values.
+
+    By the names of columns and values alone. What is not clearly one category of the EEO-1 report
+    is left out, and so is a category of its own; what says that it is not known counts as unknown.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The question; its attributes that tell groups apart are looked at.
+    """
+    grouping = spec.domain.grouping
+    sex = next((each for each in grouping if _SEX.search(_plain(each.name))), None)
+    race = next((each for each in grouping if _RACE.search(_plain(each.name))), None)
+    names = {}
+    if sex is not None:
+        names[sex.name] = _named(sex, {value: _sex(value) for value in sex.values})
+    if race is not None:
+        told = {value: _race(value) for value in race.values}
+        if HISPANIC in told.values():
+            told = {
+                value: name + NOT_HISPANIC if name in RACES and name != HISPANIC else name
+                for value, name in told.items()
+            }
+        names[race.name] = _named(race, told)
+    return Categories(
+        sex="" if sex is None else sex.name,
+        race="" if race is None else race.name,
+        names={name: named for name, named in names.items() if named},
+    )
+
+
+def _named(attribute: Attribute, told: dict[str, str | None]) -> dict[str, str]:
+    """Keep what is proposed; a missing cell is unknown already."""
+    missing = attribute.values[-1:] if attribute.unknown else ()
+    return {
+        value: name for value, name in told.items() if name is not None and value not in missing
+    }
+
+
+def _plain(text: str) -> str:
+    """Write a name in small letters, its words apart."""
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+    return re.sub(r"[^a-z0-9?]+", " ", apart.lower()).strip()
+
+
+def _sex(value: str) -> str | None:
+    plain = _plain(value)
+    if plain in ("m", "male", "man", "men"):
+        return "Male"
+    if plain in ("f", "female", "woman", "women"):
+        return "Female"
+    return "" if not plain or _UNKNOWN.match(plain) else None
+
+
+def _race(value: str) -> str | None:
+    plain = _NOT.sub("", _plain(value)).strip()
+    if not plain or _UNKNOWN.match(plain):
+        return ""
+    found = [name for name, words in _WORDS if re.search(rf"\b({words})\b", plain)]
+    # who is Hispanic or Latino is that of whatever race
+    clear = len(found) == 1 or found[:1] in ([HISPANIC], ["Two or More Races"])
+    return found[0] if clear else None

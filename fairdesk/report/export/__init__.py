@@ -1,0 +1,1 @@
+"""Files that leave an audit beside its report: tables, data, and their cards."""

@@ -1,0 +1,54 @@
+"""The parts of the report, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from fairdesk.report import legal
+from fairdesk.report.blocks import Section
+from fairdesk.report.content.material import Material
+from fairdesk.report.sections import (
+    certification,
+    findings,
+    methods_and_formulas,
+    mitigation,
+    outcomes,
+    system,
+)
+from fairdesk.report.sections import plan as question
+from fairdesk.report.sections import subgroups as subtle
+from fairdesk.report.templates import annex_iv, ll144, model_card
+
+_MAKERS: dict[str, Callable[[Material], Section]] = {
+    "summary": findings.summary,
+    "system": system.system,
+    "data": question.data,
+    "model": question.model,
+    "compared": question.compared,
+    "method": methods_and_formulas.method,
+    "outcomes": outcomes.outcomes,
+    "errors": outcomes.errors,
+    "results": findings.results,
+    "subtle": subtle.subtle,
+    "certification": certification.certification,
+    "pairs": findings.pairs,
+    "mitigation": mitigation.mitigation,
+    "limits": methods_and_formulas.limits,
+    "formulas": methods_and_formulas.formulas,
+    "evidence": methods_and_formulas.appendix,
+    "rules": legal.section,
+    "sign-off": system.sign_off,
+    **ll144.MAKERS,
+    **annex_iv.MAKERS,
+    **model_card.MAKERS,
+}
+
+
+def sections(material: Material) -> tuple[Section, ...]:
+    """Make the sections of a report, in the order of its template."""
+    return tuple(
+        msgspec.structs.replace(_MAKERS[chapter](material), key=chapter)
+        for chapter in material.chapters
+    )

@@ -1,0 +1,393 @@
+"""Signatures: of a report's PDF (PAdES), and of a manifest (CMS, beside it), with a PKCS#12 key.
+
+A signature shows that a file is, to the byte, what somebody with that key has signed. Who that is
+the certificate says; whether to believe it depends on who issued it: a check says so apart, and
+without the certificate of somebody who is trusted it can say no more than that nothing was changed.
+The time in a signature is the signer's own clock's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from fairdesk.errors import ReportError
+from fairdesk.report.provenance.revisions import DAMAGE
+
+if TYPE_CHECKING:
+    from asn1crypto.x509 import Certificate
+    from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
+    from pyhanko.sign.signers import SimpleSigner
+    from pyhanko.sign.signers.pdf_cms import PdfCMSSignedAttributes
+    from pyhanko.sign.validation.status import SignatureStatus
+    from pyhanko_certvalidator import ValidationContext
+
+log = logging.getLogger(__name__)
+
+_DIGEST = "sha256"
+_FIELD = "Signature"
+#: A key with its certificates takes some kilobytes.
+_MOST_BYTES = 1_000_000
+#: The ending of a manifest's signature, which stands beside it.
+SUFFIX = ".p7s"
+
+
+class Signature(msgspec.Struct, frozen=True):
+    """What a signature is worth.
+
+    Attributes
+    ----------
+    signer, issuer : str
+        Whom the certificate names, and who issued it.
+    fingerprint : str
+        SHA-256 of the certificate, 64 lower-case hexadecimal digits.
+    at : str
+        When, by the signer's own clock: UTC, ISO 8601; empty where it is not told.
+    intact : bool
+        Whether what was signed is unchanged, and was signed with the certificate's key.
+    whole : bool
+        Whether nothing but further signatures was added to the file since.
+    trusted : bool
+        Whether the certificate goes back to one that the reader trusts.
+    said : str
+        All of it in a sentence or two.
+    """
+
+    signer: str
+    issuer: str
+    fingerprint: str
+    at: str
+    intact: bool
+    whole: bool
+    trusted: bool
+    said: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the file is what was signed, whoever did."""
+        return self.intact and self.whole
+
+
+class Key:
+    """A private key with its certificate, opened by `open_key`."""
+
+    def __init__(self, signer: SimpleSigner, certificate: Certificate) -> None:
+        self._signer = signer
+        self._certificate = certificate
+
+    @property
+    def holder(self) -> str:
+        """Whom the certificate names."""
+        return _named(self._certificate)
+
+    def sign_pdf(self, document: bytes, reason: str) -> bytes:
+        """Sign a PDF, in an invisible field; what it was stays its first bytes.
+
+        Parameters
+        ----------
+        document : bytes
+            The PDF.
+        reason : str
+            Why it is signed; readers of PDFs show it.
+
+        Raises
+        ------
+        ReportError
+            When it is no PDF that can be signed.
+        """
+        from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter  # noqa: PLC0415
+        from pyhanko.pdf_utils.misc import PdfError  # noqa: PLC0415
+        from pyhanko.sign import fields, signers  # noqa: PLC0415
+        from pyhanko.sign.general import SigningError  # noqa: PLC0415
+
+        try:
+            writer = IncrementalPdfFileWriter(io.BytesIO(document))
+            field = fields.SigFieldSpec(
+                _free_name(writer),
+                # outside the page it need not be part of the tagged content (ISO 14289-1, 7.18.1)
+                invis_sig_settings=fields.InvisSigSettings(box_out_of_bounds=True),
+                readable_field_name="Signature",
+            )
+            meta = signers.PdfSignatureMetadata(
+                field_name=field.sig_field_name,
+                md_algorithm=_DIGEST,
+                reason=reason,
+                subfilter=fields.SigSeedSubFilter.PADES,
+            )
+            out = signers.sign_pdf(writer, meta, signer=self._signer, new_field_spec=field)
+        except (PdfError, SigningError, ValueError) as error:
+            raise ReportError(
+                "The document could not be signed.",
+                why=f"It is no PDF that a signature fits into ({error}).",
+                remedy="Export it again, then sign that.",
+            ) from error
+        return bytes(out.getbuffer())
+
+    def sign_file(self, content: bytes) -> bytes:
+        """Give the signature of a file, to stand beside it: CMS, detached, DER."""
+        signed = asyncio.run(
+            self._signer.async_sign_general_data(
+                content, _DIGEST, detached=True, signed_attr_settings=_timed()
+            )
+        )
+        return bytes(signed.dump())
+
+
+def read_key(path: Path) -> bytes:
+    """Read a key's file.
+
+    Raises
+    ------
+    ReportError
+        When it cannot be read, or is far too large for a key.
+    """
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ReportError(
+                "The key could not be opened.",
+                why=f"“{path.name}” is too large for a key.",
+                remedy="Choose the file that ends in .p12 or .pfx.",
+            )
+        return path.read_bytes()
+    except OSError as error:
+        raise ReportError(
+            "The key could not be opened.",
+            why=f"“{path.name}” cannot be read: {error.strerror or error}.",
+            remedy="Choose the file that ends in .p12 or .pfx.",
+        ) from error
+
+
+def open_key(archive: bytes, passphrase: str) -> Key:
+    """Open a PKCS#12 file (``.p12``, ``.pfx``).
+
+    Raises
+    ------
+    ReportError
+        When it is none, the passphrase is wrong, it holds no private key, or its certificate
+        holds no more or not yet.
+    """
+    from cryptography.hazmat.primitives.serialization import pkcs12  # noqa: PLC0415
+    from pyhanko.sign.signers import SimpleSigner  # noqa: PLC0415
+
+    word = passphrase.encode() or None
+    try:
+        key, certificate, _others = pkcs12.load_key_and_certificates(archive, word)
+    except ValueError as error:
+        raise ReportError(
+            "The key could not be opened.",
+            why="The passphrase is wrong, or the file is no PKCS#12 file (.p12, .pfx).",
+            remedy="Try the passphrase again; ask whoever issued the certificate for such a file.",
+        ) from error
+    if key is None or certificate is None:
+        raise ReportError(
+            "The file cannot sign.",
+            why="It holds no private key with its certificate.",
+            remedy="Export the certificate together with its private key.",
+        )
+    now = datetime.now(UTC)
+    if not certificate.not_valid_before_utc <= now <= certificate.not_valid_after_utc:
+        raise ReportError(
+            "The certificate cannot sign now.",
+            why=f"It holds from {certificate.not_valid_before_utc:%Y-%m-%d} to "
+            f"{certificate.not_valid_after_utc:%Y-%m-%d} only.",
+            remedy="Ask whoever issued it for a new one.",
+        )
+    signer = SimpleSigner.load_pkcs12_data(archive, (), word)
+    assert signer.signing_cert is not None, "it was just read"  # noqa: S101 - mypy
+    return Key(signer, signer.signing_cert)
+
+
+def check_pdf(document: bytes, roots: Sequence[bytes] = ()) -> tuple[Signature, ...]:
+    """Check the signatures in a PDF, in their order; empty where there is none.
+
+    Parameters
+    ----------
+    document : bytes
+        The PDF.
+    roots : sequence of bytes
+        Certificates that the reader trusts, PEM or DER.
+
+    Raises
+    ------
+    ReportError
+        When it is no PDF that can be read.
+    """
+    from pyhanko.pdf_utils.misc import PdfError  # noqa: PLC0415
+    from pyhanko.pdf_utils.reader import PdfFileReader  # noqa: PLC0415
+    from pyhanko.sign.diff_analysis import ModificationLevel  # noqa: PLC0415
+    from pyhanko.sign.validation import validate_pdf_signature  # noqa: PLC0415
+    from pyhanko.sign.validation.errors import SignatureValidationError  # noqa: PLC0415
+    from pyhanko.sign.validation.status import SignatureCoverageLevel  # noqa: PLC0415
+
+    checked = []
+    trusting = _trusting(roots)
+    try:
+        signatures = PdfFileReader(io.BytesIO(document)).embedded_signatures
+        # what follows the last signed byte is signed by nobody, even where readers pass over it
+        covered = max((each.byte_range[2] + each.byte_range[3] for each in signatures), default=0)
+        for signature in signatures:
+            try:
+                with _quietly():
+                    status = validate_pdf_signature(signature, trusting)
+            except SignatureValidationError as error:
+                checked.append(_refused(signature.signer_cert, str(error)))
+                continue
+            added = status.modification_level
+            whole = covered == len(document) and (
+                status.coverage is SignatureCoverageLevel.ENTIRE_FILE
+                # further signatures and time stamps are added to the end of a signed file
+                or (added is not None and added <= ModificationLevel.FORM_FILLING)
+            )
+            checked.append(_told(status, status.signer_reported_dt, whole=whole))
+    except (PdfError, *DAMAGE) as error:
+        log.warning("a PDF's signatures could not be read: %r", error)
+        raise ReportError(
+            "The signatures of the document could not be read.",
+            why=f"It is no PDF, or it is damaged ({error}).",
+            remedy="Take the file from where it was made.",
+        ) from error
+    return tuple(checked)
+
+
+def check_file(content: bytes, signature: bytes, roots: Sequence[bytes] = ()) -> Signature:
+    """Check the signature that stands beside a file; as `check_pdf`.
+
+    Raises
+    ------
+    ReportError
+        When it is no signature.
+    """
+    from asn1crypto import cms  # noqa: PLC0415
+    from pyhanko.sign.validation import async_validate_detached_cms  # noqa: PLC0415
+    from pyhanko.sign.validation.errors import SignatureValidationError  # noqa: PLC0415
+
+    trusting = _trusting(roots)
+    try:
+        signed = cms.ContentInfo.load(signature, strict=True)["content"]
+        certificates = [each.chosen for each in signed["certificates"]]
+        with _quietly():
+            status = asyncio.run(async_validate_detached_cms(content, signed, trusting))
+    except SignatureValidationError as error:
+        return _refused(certificates[0] if certificates else None, str(error))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ReportError(
+            "The signature beside the file could not be read.",
+            why=f"It is no CMS signature, or it is damaged ({error}).",
+            remedy=f"Take the file that ends in {SUFFIX} from where it was made.",
+        ) from error
+    return _told(status, status.signer_reported_dt, whole=True)
+
+
+def _free_name(writer: IncrementalPdfFileWriter) -> str:
+    """Name a field that the PDF does not have yet: several people may sign one after the other."""
+    from pyhanko.sign.fields import enumerate_sig_fields  # noqa: PLC0415
+
+    taken = {name for name, _value, _reference in enumerate_sig_fields(writer)}
+    return next(
+        name
+        for number in range(1, len(taken) + 2)
+        if (name := _FIELD if number == 1 else f"{_FIELD}{number}") not in taken
+    )
+
+
+def _timed() -> PdfCMSSignedAttributes:
+    """Ask for the time among what is signed."""
+    from pyhanko.sign.signers.pdf_cms import PdfCMSSignedAttributes  # noqa: PLC0415
+
+    return PdfCMSSignedAttributes(signing_time=datetime.now(UTC))
+
+
+def _trusting(roots: Sequence[bytes]) -> ValidationContext:
+    """Trust these certificates, and nobody that the system does; nothing is fetched."""
+    from asn1crypto import pem, x509  # noqa: PLC0415
+    from pyhanko_certvalidator import ValidationContext  # noqa: PLC0415
+
+    try:
+        trusted = [
+            x509.Certificate.load(pem.unarmor(each)[2] if pem.detect(each) else each)
+            for each in roots
+        ]
+        for certificate in trusted:
+            certificate.native  # noqa: B018 - reads it whole
+    except (ValueError, TypeError) as error:
+        raise ReportError(
+            "A certificate to trust could not be read.",
+            why="It is no X.509 certificate (PEM or DER).",
+            remedy="Ask whoever issued it for the certificate’s own file.",
+        ) from error
+    return ValidationContext(trust_roots=trusted, allow_fetching=False)
+
+
+def _named(certificate: Certificate) -> str:
+    """Name the holder of a certificate: ``Ada Auditor (Fair & Co)``."""
+    told = certificate.subject.native
+    name = told.get("common_name") or certificate.subject.human_friendly
+    organisation = told.get("organization_name")
+    return f"{name} ({organisation})" if organisation else str(name)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep it out of the log that nobody vouches for a certificate: the check's result says so."""
+    library = logging.getLogger("pyhanko")
+    before = library.level
+    library.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        library.setLevel(before)
+
+
+def _told(status: SignatureStatus, when: datetime | None, *, whole: bool) -> Signature:
+    certificate = status.signing_cert
+    intact = bool(status.intact and status.valid)
+    trusted = bool(status.trusted)
+    name = _named(certificate)
+    at = when.astimezone(UTC).isoformat(timespec="seconds") if when else ""
+    if not intact:
+        said = f"Changed since it was signed, or not signed with the key of {name}."
+    elif not whole:
+        said = f"Signed by {name}, but something was added to it since."
+    else:
+        said = f"Unchanged since it was signed by {name}."
+    said += (
+        " The certificate goes back to one that is trusted here."
+        if trusted
+        else " Whether the certificate is theirs was not checked: it goes back to none that is "
+        "trusted here."
+    )
+    return Signature(
+        name,
+        str(certificate.issuer.human_friendly),
+        certificate.sha256.hex(),
+        at,
+        intact,
+        whole,
+        trusted,
+        said,
+    )
+
+
+def _refused(certificate: Certificate | None, why: str) -> Signature:
+    """Tell of a signature that is none."""
+    name, issuer, fingerprint = (
+        ("somebody", "", "")
+        if certificate is None
+        else (
+            _named(certificate),
+            str(certificate.issuer.human_friendly),
+            certificate.sha256.hex(),
+        )
+    )
+    said = f"Not a valid signature of {name}: {why}"
+    return Signature(
+        name, issuer, fingerprint, "", intact=False, whole=False, trusted=False, said=said
+    )

@@ -1,0 +1,1 @@
+"""How a report becomes PDF, HTML or JSON, and how its charts are drawn."""

@@ -1,0 +1,1013 @@
+"""Charts as SVG: vector, always light, Okabe-Ito colours, direct labels, and the same in words.
+
+What is told apart by colour is told apart by a mark, a pattern or a word as well, so that a chart
+can be read in grey. What is observed is an outline, what is estimated is hatched, what is proven is
+solid, and what is an example is dotted. Titles of axes, and names of series and of proofs, may be
+fixed English texts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdesk.groups.metrics.outcomes import FOUR_FIFTHS
+from fairdesk.report.render.drawing import (
+    COLOURS,
+    DASHES,
+    FAINT,
+    INK,
+    LEAD,
+    LINE,
+    QUIET,
+    SIZE,
+    WIDTH,
+    Frame,
+    Picture,
+    apart,
+    axes,
+    box,
+    dotted,
+    drawing,
+    extent,
+    hatched,
+    hatching,
+    lying_axis,
+    mark,
+    percent_ticks,
+    round_between,
+    stroke,
+    text,
+    ticks,
+    wrapped,
+)
+from fairdesk.wording import words
+from fairdesk.wording.language import fixed, say
+
+#: More points than a line on paper can show.
+_MOST_POINTS = 300
+#: What is under dots.
+_PALE = "#dcebf5"
+
+
+class Series(NamedTuple):
+    """One line of a chart: its name and its points."""
+
+    name: str
+    x: Sequence[float] | NDArray[np.float64]
+    y: Sequence[float] | NDArray[np.float64]
+
+
+def line_chart(
+    series: Sequence[Series],
+    *,
+    x_title: str,
+    y_title: str,
+    shares: bool = False,
+) -> Picture:
+    """Draw counts against counts, one line per series, each named at its end.
+
+    Parameters
+    ----------
+    series : sequence of Series
+        At least one; points in order of x. Each line starts at the origin.
+    x_title, y_title : str
+        What the axes count, with the unit.
+    shares : bool
+        Whether y are percentages, of no count of x.
+    """
+    x_title, y_title = say(x_title), say(y_title)
+    names = [say(line.name) for line in series]
+    ends = [
+        (float(line.x[-1]), float(line.y[-1])) if len(line.x) else (0.0, 0.0) for line in series
+    ]
+    x_ticks = ticks(max(x for x, _ in ends))
+    y_ticks = ticks(max(float(max(line.y, default=0)) for line in series), 5)
+    y_axis = percent_ticks(y_ticks) if shares else [(y, words.number(y)) for y in y_ticks]
+    values = [
+        words.percent_of(f"{y:.2f}")
+        if shares
+        else say("{part} of {whole}", part=words.number(y), whole=words.number(x))
+        for x, y in ends
+    ]
+    labels = [[*wrapped(name, 96.0, 6), value] for name, value in zip(names, values, strict=True)]
+    right = 12 + max(extent(each, bold=True) for lines in labels for each in lines)
+    sizes = [len(lines) * LEAD + 3 for lines in labels]
+    height = max(210.0, sum(sizes) + 44.0)
+    frame = Frame(
+        left=max(extent(told) for _, told in y_axis) + 8,
+        right=WIDTH - right,
+        top=22.0,
+        bottom=height - 34.0,
+        x_high=x_ticks[-1],
+        y_high=y_ticks[-1],
+    )
+    x_axis = [(value, words.number(value)) for value in x_ticks]
+    parts = axes(frame, x_axis, y_axis, x_title, y_title)
+    heights = apart(
+        [frame.y(y) for _, y in ends],
+        sizes,
+        # the greatest number of the axis stands right below
+        frame.bottom + SIZE,
+    )
+    for i, line in enumerate(series):
+        colour, dash = COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)]
+        points = _thinned(line)
+        path = "M" + "L".join(f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in points)
+        parts.append(stroke(path, colour, 1.6, dash))
+        x, y = points[-1]
+        parts.append(
+            f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="2.6" fill="{colour}"/>'
+        )
+        if frame.right - frame.x(x) > 12:
+            leader = (
+                f"M{frame.x(x) + 5:.1f} {frame.y(y):.1f}L{frame.right + 6:.1f} {heights[i]:.1f}"
+            )
+            parts.append(stroke(leader, colour, 0.5, "1 2"))
+        for j, told in enumerate(labels[i]):
+            weight = "bold" if j < len(labels[i]) - 1 else "normal"
+            parts.append(text(frame.right + 10, heights[i] + 3 + j * LEAD, told, weight=weight))
+    said = "; ".join(
+        say(
+            "{name}: {value} after {x}",
+            name=name,
+            value=value if shares else words.number(y),
+            x=words.number(x),
+        )
+        for name, value, (x, y) in zip(names, values, ends, strict=True)
+    )
+    alt = say("Line chart of {y} against {x}. {said}.", y=y_title, x=x_title, said=said)
+    return drawing(height, parts, alt)
+
+
+def course_chart(
+    course: Sequence[tuple[float, float, float, float]], *, x_title: str, y_title: str
+) -> Picture:
+    """Draw how an estimated share came: its line within the band of its interval.
+
+    Parameters
+    ----------
+    course : sequence of (people, estimate, low, high)
+        At least one; shares from 0 to 1.
+    x_title, y_title : str
+        What the axes count.
+    """
+    x_title, y_title = say(x_title), say(y_title)
+    height = 190.0
+    people, estimate, low, high = _thinned_rows(np.array(course, dtype=float)).T
+    # where the band is still wide it may leave the chart: what matters is where it ends
+    y_ticks = ticks(min(100.0, 100 * max(1.6 * high[-1], 1.1 * estimate.max())), 5, 0.001)
+    y_axis = percent_ticks(y_ticks)
+    decimals = max(0, -math.floor(math.log10(y_ticks[1]) + 1e-9)) + 1
+    x_ticks = ticks(float(people[-1]))
+    texts = [words.percent_of(f"{100 * each[-1]:.{decimals}f}") for each in (high, estimate, low)]
+    frame = Frame(
+        left=max(extent(told) for _, told in y_axis) + 8,
+        right=WIDTH - 14 - max(extent(told, bold=True) for told in texts),
+        top=22.0,
+        bottom=height - 34.0,
+        x_high=x_ticks[-1],
+        y_high=y_ticks[-1],
+    )
+    x = [frame.x(each) for each in people]
+
+    def along(shares: NDArray[np.float64]) -> list[str]:
+        heights = np.minimum(100 * shares, y_ticks[-1])
+        return [f"{x[i]:.1f} {frame.y(each):.1f}" for i, each in enumerate(heights)]
+
+    band = f"M{'L'.join([*along(high), *along(low)[::-1]])}Z"
+    x_axis = [(value, words.number(value)) for value in x_ticks]
+    parts = [
+        f'<path d="{band}" fill="{COLOURS[4]}" fill-opacity="0.35"/>',
+        *axes(frame, x_axis, y_axis, x_title, y_title),
+        *(stroke(f"M{'L'.join(along(each))}", COLOURS[0], 0.6) for each in (high, low)),
+        stroke(f"M{'L'.join(along(estimate))}", COLOURS[0], 1.6),
+        mark(x[-1], frame.y(min(100 * estimate[-1], y_ticks[-1])), COLOURS[0], "estimated"),
+    ]
+    wanted = [frame.y(min(100 * each[-1], y_ticks[-1])) for each in (high, estimate, low)]
+    for told, y, weight in zip(
+        texts,
+        apart(wanted, [LEAD] * 3, height - SIZE),
+        ("normal", "bold", "normal"),
+        strict=True,
+    ):
+        parts.append(text(x[-1] + 8, y + 3, told, weight=weight))
+    alt = say(
+        "Line chart of {y} against {x}: {estimate}, between {low} and {high}, after {n}.",
+        y=y_title,
+        x=x_title,
+        estimate=texts[1],
+        low=texts[2],
+        high=texts[0],
+        n=words.number(people[-1]),
+    )
+    return drawing(height, parts, alt)
+
+
+def bar_chart(bars: Sequence[tuple[str, float]], *, whole: float, unit: str) -> Picture:
+    """Draw counts of examples as bars, each with its name, its count and its share of a whole.
+
+    Dotted, as examples are marked.
+
+    Parameters
+    ----------
+    bars : sequence of (name, count)
+        At least one, in the order to be drawn.
+    whole : float
+        The count of a full-width bar; positive.
+    unit : str
+        What is counted, for the text: ``"findings"``.
+    """
+    values = [f"{words.number(n)} ({words.percent(n, whole)})" for _, n in bars]
+    room = WIDTH - 8 - max(extent(value) for value in values)
+    parts, y = [], 0.0
+    for i, (name, count) in enumerate(bars):
+        for line in wrapped(name, WIDTH):
+            y += SIZE + 3
+            parts.append(text(0, y, line))
+        y += 4
+        length = max(room * count / whole, 0.75)
+        parts.append(box(0, y, room, 11, "none", LINE))
+        if count:
+            parts.append(box(0, y, length, 11, _PALE, COLOURS[0]))
+            parts += dotted(0, y, length, 11, COLOURS[0])
+        parts.append(text(room + 8, y + 9, values[i]))
+        y += 15
+    said = "; ".join(f"{name}: {value}" for (name, _), value in zip(bars, values, strict=True))
+    return drawing(y + 4, parts, say("Bar chart of {unit}. {said}.", unit=say(unit), said=said))
+
+
+class ProofBar(NamedTuple):
+    """What is proven of some people.
+
+    Attributes
+    ----------
+    name : str
+        Of whom.
+    certified, falsified : float
+        Shares, 0 to 1.
+    estimated : float, optional
+        The share of all that is estimated to be unlike, beyond what is proven.
+    """
+
+    name: str
+    certified: float
+    falsified: float
+    estimated: float | None = None
+
+
+#: What is proven of people, with its sign: alike, not alike, not known.
+_PROVEN = fixed(
+    (
+        "certified: treated alike",
+        "falsified: treated unlike",
+        "undecided",
+        "estimated to be unlike, not certified",
+    )
+)
+
+
+def proof_chart(bars: Sequence[ProofBar]) -> Picture:
+    """Draw what is proven as bars: solid what is proven, hatched what is estimated, grey the rest.
+
+    Parameters
+    ----------
+    bars : sequence of ProofBar
+        At least one, in the order to be drawn.
+    """
+    parts: list[str] = []
+    told: list[str] = []
+    y = 0.0
+    for bar in bars:
+        name = say(bar.name)
+        for line in wrapped(name, WIDTH):
+            y += SIZE + 3
+            parts.append(text(0, y, line, weight="bold"))
+        y += 5
+        strip, said = _strip(bar, y)
+        parts += strip
+        y += _TALL
+        for line in wrapped(said, WIDTH):
+            y += SIZE + 3
+            parts.append(text(0, y, line, colour=QUIET))
+        y += 10
+        told.append(f"{name}: {said}")
+    return _with_key(parts, y + 4, told, estimated=any(bar.estimated is not None for bar in bars))
+
+
+def proof_strip(bar: ProofBar) -> Picture:
+    """Draw what is proven of everybody as one strip, for a summary."""
+    parts, said = _strip(bar, 0.0)
+    lines = wrapped(f"{bar.name}: {said}" if bar.name else said, WIDTH)
+    y = _TALL
+    for line in lines:
+        y += SIZE + 3
+        parts.append(text(0, y, line))
+    told = f"{bar.name}: {said}" if bar.name else said
+    return _with_key(parts, y + 12, [told], estimated=bar.estimated is not None)
+
+
+_TALL = 16.0
+
+
+def _strip(bar: ProofBar, y: float) -> tuple[list[str], str]:
+    """Draw a bar, and say it: in grey its parts are told apart by their signs."""
+    left = max(0.0, 1.0 - bar.certified - bar.falsified)
+    parts, x = [], 0.0
+    for share, colour, sign in zip(
+        (bar.certified, bar.falsified, left), (COLOURS[0], COLOURS[1], LINE), "=≠ ", strict=True
+    ):
+        wide = WIDTH * share
+        parts.append(box(x, y, wide, _TALL, colour))
+        if wide > 14 and sign.strip():
+            parts.append(text(x + 5, y + 11.5, sign, colour="#ffffff", weight="bold"))
+        x += wide
+    start = WIDTH * (bar.certified + bar.falsified)
+    if bar.certified and bar.falsified:
+        parts.append(stroke(f"M{WIDTH * bar.certified:.2f} {y:.1f}v{_TALL:.1f}", "#ffffff", 1.2))
+    if bar.estimated:
+        parts.append(hatched(start, y, WIDTH * bar.estimated, _TALL, COLOURS[1]))
+    # what is proven is rounded down, so the rest up: together they are everybody
+    rest = 10_000 - _hundredths(bar.certified) - _hundredths(bar.falsified)
+    said = say(
+        "{certified} certified, {falsified} falsified, {undecided} undecided",
+        certified=_floor(bar.certified),
+        falsified=_floor(bar.falsified),
+        undecided=words.percent_of(f"{max(0, rest) / 100:.2f}"),
+    )
+    if bar.estimated is None:
+        return parts, said
+    about = words.percent(bar.estimated, 1.0, 2)
+    return parts, say("{said}, about {share} estimated unlike", said=said, share=about)
+
+
+def _with_key(parts: list[str], y: float, told: Sequence[str], *, estimated: bool) -> Picture:
+    """Add the key to bars of what is proven."""
+    x = 0.0
+    looks = zip(_PROVEN, (COLOURS[0], COLOURS[1], LINE, LINE), "=≠  ", strict=True)
+    for kind, colour, sign in looks if estimated else list(looks)[:3]:
+        name = say(kind)
+        if x and x + extent(name) + 18 > WIDTH:
+            x, y = 0.0, y + 14
+        parts.append(box(x, y, 9, 9, colour))
+        if kind == _PROVEN[-1]:
+            parts.append(hatched(x, y, 9, 9, COLOURS[1]))
+        if sign.strip():
+            parts.append(
+                text(x + 4.5, y + 7.5, sign, colour="#ffffff", anchor="middle", weight="bold")
+            )
+        parts.append(text(x + 13, y + 8, name))
+        # a browser may show it in a wider font
+        x += 1.1 * extent(name) + 26
+    alt = say("Bars of what is proven. {said}.", said=". ".join(told))
+    return drawing(y + 14, parts, alt)
+
+
+class Rate(NamedTuple):
+    """A group's rate.
+
+    Attributes
+    ----------
+    name : str
+        Which group.
+    people : int
+        How many are in it.
+    rate, low, high : float
+        Its rate and interval, 0 to 1.
+    below : bool
+        Whether it is compared with the highest rate, and below four fifths of it.
+    """
+
+    name: str
+    people: int
+    rate: float
+    low: float
+    high: float
+    below: bool = False
+
+
+def forest_chart(groups: Sequence[Rate], *, reference: float | None, x_title: str) -> Picture:
+    """Draw rates with their intervals, a line each, beside the highest one and four fifths of it.
+
+    Parameters
+    ----------
+    groups : sequence of Rate
+        At least one, in the order to be drawn.
+    reference : float, optional
+        The rate that others are compared with; its line, and the band down to four fifths of it,
+        are drawn. ``None`` where nothing is compared.
+    x_title : str
+        What the axis counts.
+    """
+    x_title = say(x_title)
+    values = [_of(words.percent(each.rate, 1.0), each.people) for each in groups]
+    highest = max(*(each.high for each in groups), reference or 0.0)
+    x_ticks = percent_ticks(ticks(100 * highest, 5, 0.01))
+    lines = [_Line(each.name, value) for each, value in zip(groups, values, strict=True)]
+    frame, rows, parts = _listed(lines, x_ticks[-1][0])
+    if reference:
+        best, fifths = (frame.x(100 * float(share) * reference) for share in (1.0, FOUR_FIFTHS))
+        tall = frame.bottom - frame.top
+        parts.append(
+            f'<rect x="{fifths:.1f}" y="{frame.top:.1f}" width="{best - fifths:.1f}" '
+            f'height="{tall:.1f}" fill="{COLOURS[4]}" fill-opacity="0.25"/>'
+        )
+        parts += _lines_at(
+            frame, [(fifths, say("four fifths"), "1 2"), (best, say("highest"), "4 2")]
+        )
+    parts += lying_axis(frame, x_ticks, x_title)
+    for each, y in zip(groups, rows, strict=True):
+        ends = (100 * each.low, 100 * each.rate, 100 * each.high)
+        parts += _whisker(frame, ends, y, below=each.below)
+    said = "; ".join(
+        f"{each.name}: {value}, {words.percent_ends(each.low, each.high)}"
+        for each, value in zip(groups, values, strict=True)
+    )
+    lowest = min(range(len(groups)), key=lambda place: groups[place].rate)
+    alt = say(
+        "Rates by group, {what}. The lowest is that of {name}, {value}. {said}.",
+        what=x_title,
+        name=groups[lowest].name,
+        value=values[lowest],
+        said=said,
+    )
+    return drawing(frame.bottom + 36, parts, alt)
+
+
+class Ratio(NamedTuple):
+    """A group's impact ratio.
+
+    Attributes
+    ----------
+    name : str
+        Which group.
+    people : int
+        How many are in it.
+    ratio : float
+        Its rate by the highest one.
+    low, high : float, optional
+        Its interval; ``None`` for the group with the highest rate, and where nobody of it has the
+        outcome.
+    below : bool
+        Whether it is below four fifths.
+    """
+
+    name: str
+    people: int
+    ratio: float
+    low: float | None = None
+    high: float | None = None
+    below: bool = False
+
+
+def ratio_chart(groups: Sequence[Ratio], *, x_title: str) -> Picture:
+    """Draw impact ratios with their intervals, beside the four-fifths screening line.
+
+    Parameters
+    ----------
+    groups : sequence of Ratio
+        At least one, in the order to be drawn.
+    x_title : str
+        What the axis tells: ``"impact ratio: rate by the highest rate"``.
+    """
+    x_title = say(x_title)
+    values = [
+        say("{ratio} (n = {n})", ratio=words.number(each.ratio, 2), n=words.number(each.people))
+        for each in groups
+    ]
+    # an interval of few people may reach far; what matters is below 1
+    highest = min(max(1.0, *(each.high or 0.0 for each in groups)), 1.6)
+    x_ticks = [(value, words.number(value, 1)) for value in ticks(highest, 8, 0.1)]
+    lines = [_Line(each.name, value) for each, value in zip(groups, values, strict=True)]
+    frame, rows, parts = _listed(lines, x_ticks[-1][0])
+    parts += lying_axis(frame, x_ticks, x_title)
+    line = float(FOUR_FIFTHS)
+    screening = say("{line} screening line", line=words.number(line, 1))
+    parts += _lines_at(frame, [(frame.x(line), screening, "1 2"), (frame.x(1.0), "", "4 2")])
+    for each, y in zip(groups, rows, strict=True):
+        low, high = (each.ratio if end is None else end for end in (each.low, each.high))
+        parts += _whisker(frame, (low, each.ratio, high), y, below=each.below)
+    below = sum(each.below for each in groups)
+    lowest = min(range(len(groups)), key=lambda place: groups[place].ratio)
+    said = "; ".join(
+        f"{each.name}: {value}"
+        + (
+            ""
+            if each.low is None or each.high is None
+            else f", {words.ends(words.number(each.low, 2), words.number(each.high, 2))}"
+        )
+        for each, value in zip(groups, values, strict=True)
+    )
+    alt = say(
+        "Impact ratios by group. The lowest is that of {name}, {value}; {below} of {groups} are "
+        "below four fifths. {said}.",
+        name=groups[lowest].name,
+        value=values[lowest],
+        below=words.number(below),
+        groups=words.number(len(groups)),
+        said=said,
+    )
+    return drawing(frame.bottom + 36, parts, alt)
+
+
+class _Line(NamedTuple):
+    """A line of a chart: what it is of, and its value in words."""
+
+    name: str
+    value: str
+
+
+def _listed(lines: Sequence[_Line], x_high: float) -> tuple[Frame, list[float], list[str]]:
+    """Write names at the left and values at the right; give the room between, and the heights."""
+    names = [wrapped(each.name, 0.38 * WIDTH) for each in lines]
+    left = 16 + max(extent(each) for held in names for each in held)
+    right = WIDTH - 14 - max(extent(each.value) for each in lines)
+    heights = [max(15.0, len(held) * LEAD + 4) for held in names]
+    frame = Frame(left, right, 22.0, 22.0 + sum(heights), x_high, 1.0)
+    parts, rows, y = [], [], frame.top
+    for each, held, height in zip(lines, names, heights, strict=True):
+        rows.append(y + height / 2)
+        for i, told in enumerate(held):
+            at = rows[-1] + 3 + (i - (len(held) - 1) / 2) * LEAD
+            parts.append(text(left - 8, at, told, anchor="end"))
+        parts.append(text(right + 10, rows[-1] + 3, each.value))
+        y += height
+    return frame, rows, parts
+
+
+def _lines_at(frame: Frame, lines: Sequence[tuple[float, str, str]]) -> list[str]:
+    """Draw upright lines with what they are, the first one's words to the left of it."""
+    parts = []
+    for i, (x, told, dash) in enumerate(lines):
+        parts.append(stroke(f"M{x:.1f} {frame.top - 4:.1f}V{frame.bottom:.1f}", QUIET, 0.8, dash))
+        if told:
+            side, anchor = (3, "start") if i else (-3, "end")
+            parts.append(text(x + side, frame.top - 8, told, colour=QUIET, anchor=anchor))
+    return parts
+
+
+def _whisker(frame: Frame, ends: tuple[float, float, float], y: float, *, below: bool) -> list[str]:
+    """Draw an interval with its mark: square and vermilion below the line, else round and blue.
+
+    One that reaches beyond the chart ends in an arrow.
+    """
+    colour = COLOURS[1] if below else COLOURS[0]
+    low, at, high = (frame.x(min(end, frame.x_high)) for end in ends)
+    beyond = ends[2] > frame.x_high * (1 + 1e-9)
+    last = f"M{high - 4:.1f} {y - 3:.1f}l4 3l-4 3" if beyond else f"M{high:.1f} {y - 3:.1f}v6"
+    path = f"M{low:.1f} {y:.1f}H{high:.1f}M{low:.1f} {y - 3:.1f}v6{last}"
+    return [stroke(path, colour, 1.2), mark(at, y, colour, "observed", square=below)]
+
+
+def _of(rate: str, people: int) -> str:
+    return say("{rate} of {n}", rate=rate, n=words.number(people))
+
+
+class Apart(NamedTuple):
+    """Two rates that differ.
+
+    Attributes
+    ----------
+    name : str
+        The group.
+    inside, outside : float
+        The rates in it and outside it, 0 to 1.
+    value : str
+        The difference, as it is to be written.
+    """
+
+    name: str
+    inside: float
+    outside: float
+    value: str
+
+
+def apart_chart(pairs: Sequence[Apart], *, x_title: str) -> Picture:
+    """Draw for each group its rate, and that of everybody else, on one line.
+
+    Parameters
+    ----------
+    pairs : sequence of Apart
+        At least one, in the order to be drawn.
+    x_title : str
+        What the axis counts.
+    """
+    x_title = say(x_title)
+    right = WIDTH - 14 - max(extent(each.value) for each in pairs)
+    x_ticks = percent_ticks(
+        ticks(100 * max(max(each.inside, each.outside) for each in pairs), 6, 0.01)
+    )
+    names = [wrapped(each.name, right) for each in pairs]
+    heights = [len(lines) * LEAD + 18.0 for lines in names]
+    top = 20.0
+    frame = Frame(12.0, right, top, top + sum(heights), x_ticks[-1][0], 1.0)
+    inside, outside = say("in the group"), say("everybody else")
+    second = 13 + extent(inside) + 18
+    parts = [
+        mark(5, 6, COLOURS[0], "estimated"),
+        text(13, 9, inside),
+        mark(second, 6, COLOURS[1], "estimated", square=True),
+        text(second + 8, 9, outside),
+        *lying_axis(frame, x_ticks, x_title),
+    ]
+    y = top
+    for each, lines, height in zip(pairs, names, heights, strict=True):
+        for i, line in enumerate(lines):
+            parts.append(text(0, y + SIZE + 1 + i * LEAD, line, halo=True))
+        at = y + height - 9
+        own, others = frame.x(100 * each.inside), frame.x(100 * each.outside)
+        parts.append(stroke(f"M{own:.1f} {at:.1f}H{others:.1f}", QUIET, 1.0))
+        parts.append(mark(others, at, COLOURS[1], "estimated", square=True))
+        parts.append(mark(own, at, COLOURS[0], "estimated"))
+        parts.append(text(right + 10, at + 3, each.value))
+        y += height
+    said = "; ".join(
+        say(
+            "{name}: {inside} against {outside}",
+            name=each.name,
+            inside=words.percent(each.inside, 1.0),
+            outside=words.percent(each.outside, 1.0),
+        )
+        for each in pairs
+    )
+    widest = max(pairs, key=lambda each: abs(each.inside - each.outside))
+    alt = say(
+        "Rates in groups and outside them, {what}. The widest difference is that of {name}, "
+        "{value}. {said}.",
+        what=x_title,
+        name=widest.name,
+        value=widest.value,
+        said=said,
+    )
+    return drawing(frame.bottom + 36, parts, alt)
+
+
+class FrontPoint(NamedTuple):
+    """A trial of a repair: what it costs and what it brings, in percent or points.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    kind : str
+        ``"imported"`` (drawn as a square), ``"retrained"`` (a diamond), ``"portion"`` (a dot) or
+        ``"other"`` (a triangle).
+    x, y : tuple[float, float, float]
+        Discrimination and accuracy: the low end of the interval, the estimate, the high end.
+    front : bool
+        Whether no other one is better in both: then it is drawn strongly.
+    """
+
+    name: str
+    kind: str
+    x: tuple[float, float, float]
+    y: tuple[float, float, float]
+    front: bool = False
+
+
+def front_chart(
+    points: Sequence[FrontPoint],
+    *,
+    x_title: str,
+    y_title: str,
+    floor: float | None = None,
+    unit: str = "%",
+) -> Picture:
+    """Draw accuracy against discrimination, each with its interval; the front as a line.
+
+    Parameters
+    ----------
+    points : sequence of FrontPoint
+        At least one.
+    x_title, y_title : str
+        What the axes count.
+    floor : float, optional
+        The least accuracy that is allowed, drawn as a line.
+    unit : str
+        Of discrimination.
+    """
+    x_title, y_title = say(x_title), say(y_title)
+    height, room = 230.0, 0.06
+    ups = [*(end for each in points for end in each.y), *([floor] if floor is not None else [])]
+    acrosses = [end for each in points for end in each.x]
+    # what is near nought is seen against it
+    least = 0.0 if min(acrosses) < 0.6 * max(acrosses) else min(acrosses)
+    wide, high = (max(acrosses) - least) or 1.0, (max(ups) - min(ups)) or 1.0
+    frame = Frame(
+        left=38.0,
+        right=WIDTH - 12,
+        top=22.0,
+        bottom=height - 34.0,
+        x_high=max(acrosses) + room * wide,
+        y_high=max(ups) + room * high,
+        x_low=max(0.0, least - room * wide),
+        y_low=min(ups) - room * high,
+    )
+    x_ticks = round_between(frame.x_low, frame.x_high)
+    y_ticks = round_between(frame.y_low, frame.y_high)
+    parts = [
+        text(0, SIZE, y_title, colour=QUIET),
+        *lying_axis(
+            frame, [(value, f"{told}{words.NBSP}{unit}") for value, told in x_ticks], x_title
+        ),
+    ]
+    for value, told in y_ticks:
+        y = frame.y(value)
+        parts.append(stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", LINE, 0.6))
+        parts.append(text(frame.left - 5, y + 3, f"{told}{words.NBSP}%", anchor="end"))
+    marks = [_Box(frame.x(each.x[1]) - 9, frame.y(each.y[1]) - 6, 18, 12) for each in points]
+    taken: list[_Box] = []
+    if floor is not None:
+        y = frame.y(floor)
+        parts.append(stroke(f"M{frame.left:.1f} {y:.1f}H{frame.right:.1f}", QUIET, 0.8, "4 2"))
+        told = say("least accuracy allowed")
+        taken.append(_Box(frame.right - extent(told), y - 4 - SIZE, extent(told), SIZE + 4))
+    for each in points:
+        x, y = frame.x(each.x[1]), frame.y(each.y[1])
+        across = f"M{frame.x(each.x[0]):.1f} {y:.1f}H{frame.x(each.x[2]):.1f}"
+        up = f"M{x:.1f} {frame.y(each.y[0]):.1f}V{frame.y(each.y[2]):.1f}"
+        parts.append(stroke(across + up, FAINT, 0.9))
+    if floor is not None:
+        # over the intervals, which else cut it
+        y = frame.y(floor)
+        parts.append(text(frame.right, y - 3, told, colour=QUIET, anchor="end", halo=True))
+    line = sorted((each.x[1], each.y[1]) for each in points if each.front)
+    if len(line) > 1:
+        path = "L".join(f"{frame.x(x):.1f} {frame.y(y):.1f}" for x, y in line)
+        parts.append(stroke(f"M{path}", COLOURS[0], 1.2))
+    parts += [_front_mark(frame.x(each.x[1]), frame.y(each.y[1]), each) for each in points]
+    # those on the front are placed first, where there is most room
+    for each, own in sorted(zip(points, marks, strict=True), key=lambda pair: not pair[0].front):
+        x, y = frame.x(each.x[1]), frame.y(each.y[1])
+        others = [mark for mark in marks if mark is not own]
+        box = _beside(x, y, extent(each.name), taken, others, frame)
+        taken.append(box)
+        weight = "bold" if each.front else "normal"
+        if box.y > y + 4 or box.y + box.tall < y - 4:
+            end = min(max(x, box.x), box.x + box.wide)
+            edge = box.y + 2 if box.y > y else box.y + box.tall
+            parts.append(stroke(f"M{x:.1f} {y:.1f}L{end:.1f} {edge:.1f}", QUIET, 0.6, "1 2"))
+        parts.append(text(box.x + 1, box.y + SIZE, each.name, weight=weight, halo=True))
+    said = "; ".join(
+        say(
+            "{name}: {x}, accuracy {y}, on the front"
+            if each.front
+            else "{name}: {x}, accuracy {y}",
+            name=each.name,
+            x=_with_ends(each.x, unit),
+            y=_with_ends(each.y, "%"),
+        )
+        for each in points
+    )
+    alt = say(
+        "{y} against {x}, with {confidence} intervals. {said}.",
+        y=y_title,
+        x=x_title,
+        confidence=words.percent_of("95"),
+        said=said,
+    )
+    return drawing(height, parts, alt)
+
+
+class Calibrated(NamedTuple):
+    """How scores of a group keep what they promise.
+
+    Attributes
+    ----------
+    name : str
+        Which group.
+    bins : sequence of (mean score, share, people)
+        People with scores alike: their mean score, the share of them that has the favourable
+        label, both 0 to 1, and how many they are; in order of the score.
+    """
+
+    name: str
+    bins: Sequence[tuple[float, float, int]]
+
+
+def calibration_chart(groups: Sequence[Calibrated], *, x_title: str, y_title: str) -> Picture:
+    """Draw for each group the share that has the label against the score, and where both agree.
+
+    Parameters
+    ----------
+    groups : sequence of Calibrated
+        At least one, each with at least one bin.
+    x_title, y_title : str
+        What the axes count.
+    """
+    x_title, y_title = say(x_title), say(y_title)
+    height = 230.0
+    labels = [wrapped(each.name, 96.0, 3) for each in groups]
+    right = 14 + max(extent(line, bold=True) for lines in labels for line in lines)
+    axis = percent_ticks([0.0, 20.0, 40.0, 60.0, 80.0, 100.0])
+    frame = Frame(40.0, WIDTH - right, 22.0, height - 34.0, 100.0, 100.0)
+    parts = axes(frame, axis, axis, x_title, y_title)
+    even = f"M{frame.left:.1f} {frame.bottom:.1f}L{frame.right:.1f} {frame.top:.1f}"
+    parts.append(stroke(even, QUIET, 0.8, "4 2"))
+    agrees = say("score and share agree")
+    parts.append(text(frame.left + 6, frame.top + SIZE, f"- - {agrees}", colour=QUIET, halo=True))
+    said = []
+    wanted = [frame.y(100 * each.bins[-1][1]) for each in groups]
+    sizes = [len(lines) * LEAD + 3 for lines in labels]
+    heights = apart(wanted, sizes, frame.bottom + SIZE)
+    for i, each in enumerate(groups):
+        colour, dash = COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)]
+        points = [(frame.x(100 * x), frame.y(100 * y)) for x, y, _ in each.bins]
+        parts.append(
+            stroke("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points), colour, 1.4, dash)
+        )
+        parts += [mark(x, y, colour, "observed", square=i % 2 == 1) for x, y in points]
+        leader = (
+            f"M{points[-1][0] + 5:.1f} {points[-1][1]:.1f}L{frame.right + 8:.1f} {heights[i]:.1f}"
+        )
+        parts.append(stroke(leader, colour, 0.5, "1 2"))
+        for j, line in enumerate(labels[i]):
+            parts.append(text(frame.right + 12, heights[i] + 3 + j * LEAD, line, weight="bold"))
+        score, share, people = max(each.bins, key=lambda one: abs(one[0] - one[1]))
+        said.append(
+            say(
+                "{name}: farthest apart {share} at a score of {score}, of {n}",
+                name=each.name,
+                share=words.percent(share, 1.0),
+                score=words.percent(score, 1.0),
+                n=words.number(people),
+            )
+        )
+    alt = say("{y} against {x}, by group. {said}.", y=y_title, x=x_title, said="; ".join(said))
+    return drawing(height, parts, alt)
+
+
+class HeatCell(NamedTuple):
+    """A cell of a heat map: its rate, ``None`` where nobody is, and how many people."""
+
+    rate: float | None
+    people: int
+
+
+def heat_map(
+    rows: Sequence[str], columns: Sequence[str], cells: Sequence[Sequence[HeatCell]], *, title: str
+) -> Picture:
+    """Draw the rates of all combinations of two attributes' values, with how many people each.
+
+    Parameters
+    ----------
+    rows, columns : sequence of str
+        The values of both attributes; at least one each.
+    cells : sequence of sequence of HeatCell
+        One row of cells for each of ``rows``.
+    title : str
+        What the rates are of.
+    """
+    left = min(150.0, 12 + max(extent(name, bold=True) for name in rows))
+    wide = (WIDTH - left) / len(columns)
+    heads = [wrapped(name, wide - 4) for name in columns]
+    sides = [wrapped(name, left - 12, 2) for name in rows]
+    top, tall = 8 + LEAD * max(map(len, heads)), 28.0
+    highest = max((cell.rate or 0.0 for line in cells for cell in line), default=0.0) or 1.0
+    parts: list[str] = []
+    told: list[tuple[float | None, str]] = []
+    for j, lines in enumerate(heads):
+        for i, line in enumerate(lines):
+            y = top - 6 - (len(lines) - 1 - i) * LEAD
+            parts.append(text(left + (j + 0.5) * wide, y, line, anchor="middle", weight="bold"))
+    for i, (name, row) in enumerate(zip(rows, cells, strict=True)):
+        y = top + i * tall
+        for j, line in enumerate(sides[i]):
+            at = y + tall / 2 + 3 + (j - (len(sides[i]) - 1) / 2) * LEAD
+            parts.append(text(left - 8, at, line, anchor="end", weight="bold"))
+        for j, cell in enumerate(row):
+            x = left + j * wide
+            share = 0.0 if cell.rate is None else cell.rate / highest
+            parts.append(
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{tall}" '
+                f'fill="{COLOURS[4]}" fill-opacity="{share:.2f}" stroke="{LINE}" '
+                'stroke-width="0.8"/>'
+            )
+            if cell.rate is None:
+                rate = say("nobody")
+                parts.append(text(x + wide / 2, y + 17, rate, anchor="middle", colour=QUIET))
+            else:
+                rate = words.percent(cell.rate, 1.0)
+                parts.append(text(x + wide / 2, y + 12, rate, anchor="middle", weight="bold"))
+                number = f"n = {words.number(cell.people)}"
+                parts.append(text(x + wide / 2, y + 23, number, anchor="middle"))
+            value = rate if cell.rate is None else _of(rate, cell.people)
+            told.append((cell.rate, f"{name}, {columns[j]}: {value}"))
+    low, high = _lowest_and_highest(told)
+    alt = say(
+        "{title}. Lowest: {low}. Highest: {high}. {said}.",
+        title=title,
+        low=low,
+        high=high,
+        said="; ".join(each for _, each in told),
+    )
+    return drawing(top + tall * len(rows) + 4, parts, alt)
+
+
+def _lowest_and_highest(told: Sequence[tuple[float | None, str]]) -> tuple[str, str]:
+    rates = [(rate, each) for rate, each in told if rate is not None] or [(0.0, say("nobody"))]
+    return min(rates, key=lambda one: one[0])[1], max(rates, key=lambda one: one[0])[1]
+
+
+def _floor(share: float) -> str:
+    """Write a share, in hundredths of a percent; never more than it is."""
+    return words.percent_of(f"{_hundredths(share) / 100:.2f}")
+
+
+def _hundredths(share: float) -> int:
+    """Give the whole hundredths of a percent in a share."""
+    return math.floor(share * 10_000 + 1e-9)
+
+
+class _Box(NamedTuple):
+    """Where something stands."""
+
+    x: float
+    y: float
+    wide: float
+    tall: float
+
+    def shared(self, other: _Box) -> float:
+        """Give the area that two boxes share."""
+        across = min(self.x + self.wide, other.x + other.wide) - max(self.x, other.x)
+        down = min(self.y + self.tall, other.y + other.tall) - max(self.y, other.y)
+        return max(0.0, across) * max(0.0, down)
+
+    def reaches(self, other: _Box) -> bool:
+        """Tell whether the middle of another box is as near as a label's own mark."""
+        x, y = other.x + other.wide / 2, other.y + other.tall / 2
+        across = max(self.x - x, x - self.x - self.wide, 0.0)
+        down = max(self.y - y, y - self.y - self.tall, 0.0)
+        return math.hypot(across, down) < 8.0
+
+
+def _beside(
+    x: float,
+    y: float,
+    wide: float,
+    taken: Sequence[_Box],
+    others: Sequence[_Box],
+    frame: Frame,
+) -> _Box:
+    """Place a label around a mark, where it covers the least, is not far, and names no other."""
+    tall, gap = SIZE + 3.0, 5.0
+    room = _Box(frame.left, frame.top, WIDTH - frame.left, frame.bottom - frame.top)
+
+    def cost(place: _Box) -> float:
+        covered = sum(place.shared(each) for each in (*taken, *others))
+        away = max(y - place.y - tall, place.y - y)
+        mistaken = sum(place.reaches(each) for each in others)
+        return 4 * (wide * tall - place.shared(room)) + covered + away + 2 * tall * mistaken
+
+    # beside the mark runs its own interval: the corners come first
+    places = [
+        _Box(x + across, y + down, wide, tall)
+        for step in range(6)
+        for down in (-(step + 1) * tall - 2, step * tall + 2)
+        for across in (gap, -gap - wide)
+    ]
+    return min(places, key=cost)
+
+
+def _front_mark(x: float, y: float, point: FrontPoint) -> str:
+    """Draw a mark of its kind, hatched; strong on the front, else faint."""
+    colour = {"portion": COLOURS[0], "other": COLOURS[3]}.get(point.kind, INK)
+    if not point.front:
+        colour = FAINT
+    match point.kind:
+        case "imported":
+            return mark(x, y, colour, "estimated", square=True)
+        case "retrained":
+            corners = [(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)]
+        case "other":
+            corners = [(0.0, -5.2), (4.8, 3.6), (-4.8, 3.6)]
+        case _:
+            return mark(x, y, colour, "estimated")
+    path = "L".join(f"{x + across:.1f} {y + down:.1f}" for across, down in corners)
+    look = f'fill="white" stroke="{colour}" stroke-width="1.3"'
+    return f'<path d="M{path}Z" {look}/>{stroke(hatching(x, y), colour, 0.9)}'
+
+
+def _with_ends(span: tuple[float, float, float], unit: str) -> str:
+    """Write a percentage with its interval."""
+    low, at, high = span
+    digits = min(words.digits_of(low / 100, high / 100), 2)
+    told = [words.plain(each, digits) for each in (low, at, high)]
+    return f"{told[1]}{words.NBSP}{unit} ({words.ends(told[0], told[2])})"
+
+
+def _thinned(line: Series) -> list[tuple[float, float]]:
+    """Give the origin, at most `_MOST_POINTS` evenly picked points, and the last one."""
+    stride = max(1, math.ceil(len(line.x) / _MOST_POINTS))
+    picked = [*range(0, len(line.x), stride), len(line.x) - 1] if len(line.x) else []
+    return [(0.0, 0.0), *((float(line.x[i]), float(line.y[i])) for i in picked)]
+
+
+def _thinned_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give at most `_MOST_POINTS` evenly picked rows, and the last one."""
+    stride = max(1, math.ceil(len(rows) / _MOST_POINTS))
+    return rows if stride == 1 else np.concatenate([rows[:-1:stride], rows[-1:]])

@@ -1,0 +1,169 @@
+"""The report as one HTML file: it needs no network and runs nothing.
+
+All texts are data to the template, which escapes them. Drawings and formulas are FairDesk's own,
+and are let in element by element.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+from xml.etree import ElementTree as ET
+
+import msgspec
+
+from fairdesk.report.blocks import Evidence, Report
+from fairdesk.report.render.pdf import printable
+from fairdesk.wording.language import frame
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_LOOK = Path(__file__).with_name("look")
+_SVG = "{http://www.w3.org/2000/svg}"
+#: What a drawing may be made of: nothing that runs, loads or leads anywhere.
+_ELEMENTS = frozenset(
+    ("svg", "g", "defs", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon")
+) | frozenset(("text", "tspan", "pattern", "clipPath", "use", "symbol", "linearGradient", "stop"))
+#: What a drawing says of itself: its figure says it instead.
+_TOLD = frozenset(("title", "desc", "metadata"))
+#: A reference to another element of the same drawing.
+_REFERENCE = re.compile(r"(?<=url\(#)[^)]+(?=\))")
+#: The styles are those below, by their fingerprint; nothing else is loaded or run.
+_POLICY = (
+    "default-src 'none'; style-src '{style}'; img-src data:; base-uri 'none'; form-action 'none'"
+)
+#: So much wider than the drawing is the room for it.
+_ROOM = 1.06
+#: Every formula by itself, in the order of their names.
+_FORMULAS = """
+#import "formulas.typ": formulas
+#for key in formulas.keys().sorted() { math.equation(block: true, formulas.at(key).body) }
+"""
+
+
+def page(report: Report) -> str:
+    """Make the HTML: the same text for the same report."""
+    content: Any = printable(msgspec.to_builtins(report))
+    style = (_LOOK / "page.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    sections = [_section(i, each) for i, each in enumerate(content["sections"], start=1)]
+    return _template().render(
+        report=content,
+        sections=sections,
+        places={section["key"]: section for section in sections if section["key"]},
+        words=frame(report.language),
+        marks=[kind for kind in get_args(Evidence) if kind and kind in _kinds(sections)],
+        draft=report.status != "Final",
+        style=style,
+        policy=_POLICY.format(style=f"sha256-{digest}"),
+        manifest=base64.b64encode(report.manifest.encode()).decode(),
+    )
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415
+
+    environment = Environment(
+        loader=FileSystemLoader(_LOOK),
+        autoescape=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("page.html.j2")
+
+
+def _kinds(sections: Sequence[dict[str, Any]]) -> set[str]:
+    """Give what the report's statements, tables and charts rest on."""
+    return {block.get("evidence", "") for section in sections for block in section["blocks"]}
+
+
+def _section(number: int, section: dict[str, Any]) -> dict[str, Any]:
+    """Give each part of a section a number or a name that no other has."""
+    blocks = [
+        {**block, "id": f"part-{number}-{i}"} for i, block in enumerate(section["blocks"], start=1)
+    ]
+    headings = [block for block in blocks if block["type"] == "heading"]
+    for i, heading in enumerate(headings, start=1):
+        heading["number"] = f"{number}.{i}"
+    for block in blocks:
+        match block["type"]:
+            case "chart":
+                block["drawing"] = _inline(block["svg"], block["id"])
+            case "formula":
+                block["math"] = _formula(block["key"], block["alt"])
+    return {
+        **section,
+        "id": f"section-{number}",
+        "number": number,
+        "blocks": blocks,
+        "headings": headings,
+    }
+
+
+def _inline(svg: str, name: str) -> str:
+    """Make a drawing part of the page: named by its caption, told in the words below it.
+
+    Raises
+    ------
+    ValueError
+        When it holds what no drawing of FairDesk's does.
+    """
+    root = ET.fromstring(svg)  # noqa: S314 - our own drawings
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if isinstance(child.tag, str) and child.tag.removeprefix(_SVG) in _TOLD:
+                parent.remove(child)
+    for element in root.iter():
+        element.tag = element.tag.removeprefix(_SVG)
+        if element.tag not in _ELEMENTS:
+            raise ValueError(f"a drawing holds <{element.tag}>")
+        for key, value in list(element.attrib.items()):
+            if key.startswith(("on", "{")) or key in ("href", "style"):
+                if key != "href" or not value.startswith("#"):
+                    raise ValueError(f"a drawing holds {key}={value}")
+                element.set(key, f"#{name}-{value[1:]}")
+            elif key == "id":
+                element.set(key, f"{name}-{value}")
+            else:
+                element.set(key, _REFERENCE.sub(rf"{name}-\g<0>", value))
+    for key in ("width", "height"):
+        root.attrib.pop(key, None)
+    # a reader's fonts may be wider than those that the drawing was measured with
+    x, y, width, height = map(float, root.attrib["viewBox"].split())
+    root.set("viewBox", f"{x:g} {y:g} {width * _ROOM:g} {height:g}")
+    root.attrib |= {
+        "role": "img",
+        "aria-labelledby": name,
+        "aria-describedby": f"{name}-words",
+        "focusable": "false",
+    }
+    return ET.tostring(root, encoding="unicode")
+
+
+def _formula(key: str, alt: str) -> str:
+    """Give a formula as MathML; empty where the look has none of that name."""
+    from markupsafe import escape  # noqa: PLC0415 - comes with Jinja
+
+    drawn = _formulas().get(key, "")
+    return drawn.replace("<math", f'<math alttext="{escape(alt)}"', 1)
+
+
+@cache
+def _formulas() -> dict[str, str]:
+    """Give all formulas as MathML, as typst writes it."""
+    import typst  # noqa: PLC0415 - 80 MB that only a report needs
+
+    source = (_LOOK / "formulas.typ").read_text(encoding="utf-8")
+    names = sorted(re.findall(r"^  ([a-z]+): \$", source, flags=re.MULTILINE))
+    # typst's stubs want both to be of one type
+    folder: Any = _LOOK
+    made = typst.compile(_FORMULAS.encode(), root=folder, format="html").decode()
+    drawn = re.findall(r"<math.*?</math>", made, flags=re.DOTALL)
+    return dict(zip(names, drawn, strict=True))

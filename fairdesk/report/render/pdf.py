@@ -1,0 +1,248 @@
+"""A report's content set as pages, by typst: the PDF, and pictures of its pages for a preview.
+
+Everything looks the same on every machine: typst is given FairDesk's own fonts
+(``resources/fonts``) and no others, unless a text has a character that none of them draws.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import msgspec
+
+from fairdesk.audit.store.details import Standard
+from fairdesk.files import resources
+from fairdesk.report.blocks import Chart, Grid, Report, Statement
+from fairdesk.report.render import logo
+from fairdesk.report.render.lettering import parted
+from fairdesk.wording import language
+
+if TYPE_CHECKING:
+    from typst import Fonts, PDFStandard
+
+_LOOK = Path(__file__).with_name("look")
+_MAIN = _LOOK / "report.typ"
+_STANDARDS: dict[Standard, list[PDFStandard]] = {
+    "ua-1+a-3a": ["ua-1", "a-3a"],
+    "ua-1": ["ua-1"],
+    "a-3a": ["a-3a"],
+    "a-2a": ["a-2a"],
+    "none": [],
+}
+#: What a standard promises, for a reader who is told that a file could not keep it.
+_PROMISES: dict[Standard, str] = {
+    "ua-1+a-3a": "PDF/UA-1 and PDF/A-3a",
+    "ua-1": "PDF/UA-1",
+    "a-3a": "PDF/A-3a",
+    "a-2a": "PDF/A-2a",
+    "none": "",
+}
+#: The fonts of running text, of tables and headings, and of what is to be copied exactly; then
+#: those of other scripts and signs, in the order in which they are asked. The last is typst's.
+_FONTS = {"serif": "Source Serif 4", "sans": "Source Sans 3", "mono": "Source Code Pro"}
+_OTHER_FONTS = (
+    *("Source Sans 3", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari"),
+    *("Noto Sans Thai", "Noto Sans Bengali", "Noto Sans Tamil", "Noto Sans Armenian"),
+    *("Noto Sans Georgian", "Droid Sans Fallback", "NanumSquare", "Noto Emoji"),
+    "DejaVu Sans Mono",
+)
+#: Characters that nothing draws, that no SVG or standard allows, or that would only confuse what
+#: stands around them: controls, invisible ones, private ones.
+_UNPRINTABLE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u206f\ud800-\uf8ff\ufdd0-\ufdef"
+    r"\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U0010ffff]"
+)
+_EVIDENCE = ("proven", "estimated", "observed", "example")
+#: Width and height in points.
+_SIZES: dict[str, tuple[float, float]] = {"a4": (595.28, 841.89), "us-letter": (612.0, 792.0)}
+
+
+class Document(NamedTuple):
+    """A PDF.
+
+    Attributes
+    ----------
+    content : bytes
+        The file.
+    standard : Standard
+        What it keeps.
+    remark : str
+        Why that is less than was asked for, a sentence; empty when it is not.
+    """
+
+    content: bytes
+    standard: Standard
+    remark: str = ""
+
+
+def pdf(report: Report, standard: Standard = "ua-1+a-3a") -> bytes:
+    """Make the PDF: the same bytes for the same report."""
+    return document(report, standard).content
+
+
+def document(report: Report, standard: Standard = "ua-1+a-3a") -> Document:
+    """Make the PDF, and tell what it keeps.
+
+    A text with a character that FairDesk's fonts lack is set with the system's as well. Where those
+    lack it too, nothing is left out, but the standards, which ask for a glyph for every character,
+    cannot be kept; the document says so itself.
+    """
+    import typst  # noqa: PLC0415 - 80 MB that only a report needs
+
+    remark = language.frame(report.language)["unkept"].format(standard=_PROMISES[standard])
+    attempts: tuple[tuple[bool, Standard, str], ...] = (
+        (False, standard, ""),
+        (True, standard, ""),
+        (True, "none", remark),
+    )
+    for system_fonts, kept, told in attempts:
+        try:
+            content = typst.compile(
+                _MAIN,
+                root=_LOOK,
+                font_paths=_fonts(system=system_fonts),
+                sys_inputs=_inputs(report, standard, told),
+                pdf_standards=_STANDARDS[kept],
+                timestamp=datetime.fromisoformat(report.moment),
+            )
+        except typst.TypstError as error:
+            # so begins what a standard does not allow: nearly always a character without a glyph
+            if kept == "none" or not error.message.startswith("PDF/"):
+                raise
+        else:
+            return Document(content, kept, told)
+    raise AssertionError("the last attempt returns or raises")
+
+
+class Preview:
+    """A report's pages to look at, and where in it everything stands.
+
+    Setting the pages takes about as long as making the PDF, and each picture some hundredths of a
+    second: do both outside of the window's thread. Typst draws all pages at once; so ask for small
+    pictures first. Only the first call sets the pages, the later ones just draw them. It can be
+    asked in any thread, and by several: they wait for each other.
+
+    Parameters
+    ----------
+    report : Report
+        What to show.
+    """
+
+    def __init__(self, report: Report) -> None:
+        import typst  # noqa: PLC0415 - 80 MB that only a report needs
+
+        self._report = report
+        self._busy = threading.Lock()
+        self._compiler = typst.Compiler(
+            _MAIN,
+            root=_LOOK,
+            font_paths=_fonts(system=True),
+            sys_inputs=_inputs(report, "ua-1+a-3a", ""),
+        )
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """The width and height of every page, in points."""
+        return _SIZES[self._report.paper]
+
+    def pictures(self, scale: float = 1.0) -> list[bytes]:
+        """Draw every page as PNG, with so many pixels to a point."""
+        with self._busy:
+            drawn = self._compiler.compile(format="png", ppi=72.0 * scale)
+        return drawn if isinstance(drawn, list) else [drawn] if drawn else []
+
+    def places(self) -> dict[str, int]:
+        """Tell on which page things stand, from 1.
+
+        Returns
+        -------
+        dict[str, int]
+            By the key of a section, and by ``"section/block"`` of a table, chart or pair. What is
+            set in the text of one page and goes on to others stands on the first.
+        """
+        with self._busy:
+            found = self._compiler.query("<place>", field="value")
+        return {one.key: one.page for one in msgspec.json.decode(found, type=list[_Place])}
+
+
+class _Place(msgspec.Struct, frozen=True):
+    key: str
+    page: int
+
+
+@cache
+def _fonts(*, system: bool) -> Fonts:
+    """Read which fonts there are, once: the system's only if need be."""
+    import typst  # noqa: PLC0415 - 80 MB that only a report needs
+
+    return typst.Fonts(include_system_fonts=system, font_paths=[resources() / "fonts"])
+
+
+def _inputs(report: Report, standard: Standard, remark: str) -> dict[str, str]:
+    """Give typst its inputs: the report, and what is told around it in the report's language."""
+    words = language.frame(report.language)
+    with language.using(report.language):
+        signs = language.language()
+    attached = standard != "a-2a"
+    used = {
+        block.evidence
+        for section in report.sections
+        for block in section.blocks
+        if isinstance(block, Statement | Grid | Chart)
+    }
+    left_out = words["left out"].format(parts="; ".join(report.left_out))
+    remarks = (
+        left_out if report.left_out else "",
+        "" if attached else words["unattached"],
+        remark,
+    )
+    draft = report.status != "Final"
+    setting = {
+        "words": words,
+        "fonts": {**_FONTS, "others": _OTHER_FONTS},
+        "decimal": signs.decimal,
+        "group": signs.group,
+        "draft": draft,
+        "status": words["Draft" if draft else "Final"],
+        "standing": words["unsigned" if draft else "Final"],
+        "marks": [kind for kind in _EVIDENCE if kind in used],
+        "remarks": [one for one in remarks if one],
+        "attached": attached,
+        "mark": (resources() / "icons" / "fairdesk.svg").read_text(encoding="utf-8"),
+        "logo": logo.drawing(report.logo) if report.logo else "",
+    }
+    return {
+        "report": msgspec.json.encode(_content(report)).decode(),
+        "setting": msgspec.json.encode(printable(setting)).decode(),
+    }
+
+
+def _content(report: Report) -> object:
+    """Give a report as plain data; a chart with its texts that typst cannot draw beside it."""
+    content: dict[str, Any] = msgspec.to_builtins(report)
+    for section in content["sections"]:
+        for block in section["blocks"]:
+            if block["type"] == "chart":
+                block["svg"], letters = parted(printable(block["svg"]))
+                block["letters"] = msgspec.to_builtins(letters)
+    return printable(content)
+
+
+@overload
+def printable(value: str) -> str: ...
+@overload
+def printable(value: object) -> object: ...
+def printable(value: object) -> object:
+    """Replace characters that cannot be printed, in all texts of plain data, by a sign for them."""
+    if isinstance(value, str):
+        return _UNPRINTABLE.sub("\ufffd", value)
+    if isinstance(value, list | tuple):
+        return [printable(one) for one in value]
+    if isinstance(value, dict):
+        return {key: printable(one) for key, one in value.items()}
+    return value

@@ -1,0 +1,76 @@
+"""A finished report with its fixed texts in another language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import msgspec
+
+from fairdesk.report.blocks import Block, Fact, Facts, PairCard, Report
+from fairdesk.wording.language import fixed_texts
+
+#: Which texts of a block may be fixed ones. Cells, values, and what a person wrote, are not.
+TEXTS: dict[str, tuple[str, ...]] = {
+    "text": ("lead", "text"),
+    "heading": ("text",),
+    "statement": ("number", "sentence", "details"),
+    "callout": ("word", "text"),
+    "grid": ("header", "caption"),
+    "chart": ("alt", "caption"),
+    "pair": ("title", "detail", "first", "second"),
+    "formula": ("name", "alt", "text"),
+    "note": ("title", "text"),
+}
+
+
+def translated(report: Report, kept: Collection[str] = ()) -> Report:
+    """Give a report with its fixed texts in the current language.
+
+    Parameters
+    ----------
+    report : Report
+        As it was made; its sentences with values are said in the language already.
+    kept : collection of str
+        Texts of the data and of the auditor: what looks just like one is left alone.
+    """
+    texts = fixed_texts()
+    if not texts:
+        return report
+
+    def told(text: str) -> str:
+        return text if text in kept else texts.get(text, text)
+
+    return msgspec.structs.replace(
+        report,
+        kind=told(report.kind),
+        promise=told(report.promise),
+        redacted=told(report.redacted),
+        cover=tuple(_fact(fact, told) for fact in report.cover),
+        sections=tuple(
+            msgspec.structs.replace(
+                section,
+                title=told(section.title),
+                blocks=tuple(_block(block, told) for block in section.blocks),
+            )
+            for section in report.sections
+        ),
+    )
+
+
+def _fact(fact: Fact, told: Callable[[str], str]) -> Fact:
+    return Fact(told(fact.name), fact.value, fact.exact)
+
+
+def _block(block: Block, told: Callable[[str], str]) -> Block:
+    changes: dict[str, object] = {}
+    for name in TEXTS.get(str(block.__struct_config__.tag), ()):
+        held = getattr(block, name)
+        changes[name] = told(held) if isinstance(held, str) else tuple(map(told, held))
+    match block:
+        case Facts():
+            changes["facts"] = tuple(_fact(fact, told) for fact in block.facts)
+        case PairCard():
+            changes["outcome"] = tuple(
+                msgspec.structs.replace(row, name=told(row.name)) for row in block.outcome
+            )
+    return msgspec.structs.replace(block, **changes)

@@ -1,0 +1,133 @@
+"""What the report says of cells that are not what the rest of their column is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdesk.data.columns.number_formats import written_like
+from fairdesk.data.table import Dialect, Kind, OddCell
+from fairdesk.report.blocks import Block, Grid, Heading, Text
+from fairdesk.report.content.material import Material
+from fairdesk.wording import words
+from fairdesk.wording.language import say, say_many
+
+#: So many line numbers are written out.
+_LINES = 5
+
+
+def odd_cells(material: Material) -> list[Block]:
+    """List the cells in columns of numbers that are none, and what was done with them."""
+    spec, shown = material.spec, material.shown
+    dialect = spec.data.dialect
+    formats = [
+        Text(
+            say("Its numbers are written like {example}.", example=written_like(column.format)),
+            lead=f"{column.name}.",
+        )
+        for column in spec.columns
+        if column.format is not None
+    ]
+    odd = [column for column in spec.columns if column.odd]
+    if not odd:
+        return [*formats]
+    rows = []
+    undecided = 0
+    for column in odd:
+        reading = dialect.reading(column.name)
+        for each in column.odd:
+            decided = bool(reading.odd) or each.text in reading.cells
+            undecided += 0 if decided else each.rows
+            told = _done(each, decided=decided)
+            place = _place(dialect, each.lines, each.rows)
+            text = shown.words(words.in_quotes(each.text), strict=True)
+            rows.append((column.name, text, words.number(each.rows), place, told))
+    count = sum(column.odd_rows for column in odd)
+    sentences = [
+        say_many(
+            count,
+            "{n} cell in columns of numbers is not a number. Unless it was mended, it counts as "
+            "missing; no number was guessed.",
+            "{n} cells in columns of numbers are not numbers. Unless they were mended, they count "
+            "as missing; no number was guessed.",
+        )
+    ]
+    if undecided:
+        sentences.append(
+            say_many(
+                undecided,
+                "The auditor decided nothing about {n} of them.",
+                "The auditor decided nothing about {n} of them.",
+            )
+        )
+    return [
+        *formats,
+        Heading("Cells that are not numbers"),
+        Text(" ".join(sentences)),
+        Grid(
+            header=("Column", "Cell", "Cells", "Where", "Read as"),
+            rows=tuple(rows),
+            widths=(1.1, 1.3, 0.5, 1.4, 1.2),
+            right=(2,),
+            caption="Cells in columns of numbers that are not numbers, and what they are read as",
+            key="odd-cells",
+            evidence="observed",
+        ),
+    ]
+
+
+def _done(cell: OddCell, *, decided: bool) -> str:
+    """Say what an odd cell is read as."""
+    if cell.value is not None:
+        return say("{number} (mended)", number=words.short(cell.value, 15))
+    return say("missing") if decided else say("missing; not decided")
+
+
+def garbled(material: Material) -> list[Block]:
+    """List the texts in another encoding than the rest of the file."""
+    spec, shown = material.spec, material.shown
+    dialect = spec.data.dialect
+    rows = [
+        (
+            column.name,
+            shown.words(words.in_quotes(each.text), strict=True),
+            shown.words(words.in_quotes(each.meant), strict=True),
+            words.number(each.rows),
+            _place(dialect, each.lines, each.rows),
+        )
+        for column in spec.columns
+        if column.kind is not Kind.TEXT or shown.whole
+        for each in column.garbled
+    ]
+    if not rows:
+        return []
+    return [
+        Heading("Texts in another encoding"),
+        Text(
+            "These texts were written in another encoding than the rest of the file. They were "
+            "mended."
+            if dialect.encoding_mended
+            else "These texts were written in another encoding than the rest of the file. They "
+            "were not mended: each counts as a category of its own."
+        ),
+        Grid(
+            header=("Column", "Text", "Meant", "Cells", "Where"),
+            rows=tuple(rows),
+            widths=(1.1, 1.3, 1.3, 0.5, 1.3),
+            right=(3,),
+            caption="Texts in another encoding than the rest of the file",
+            key="garbled",
+            evidence="observed",
+        ),
+    ]
+
+
+def _place(dialect: Dialect, lines: Sequence[int], rows: int) -> str:
+    """Say on which lines of the file cells are, or in which rows where it has no lines."""
+    shown = ", ".join(words.number(line) for line in lines[:_LINES])
+    if dialect.format == "csv":
+        told = say_many(rows, "line {shown}", "lines {shown}", shown=shown)
+    else:
+        told = say_many(rows, "row {shown}", "rows {shown}", shown=shown)
+    if rows <= _LINES:
+        return told
+    return say("{lines} and {n} more", lines=told, n=words.number(rows - _LINES))

@@ -1,0 +1,398 @@
+"""The report's section on repairs: what was added, how it was labelled, before and after."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import get_args
+
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.records import RunRecord
+from fairdesk.report.blocks import (
+    Block,
+    Callout,
+    Chart,
+    Evidence,
+    Fact,
+    Facts,
+    Grid,
+    Heading,
+    Section,
+    Statement,
+    Text,
+)
+from fairdesk.report.content.material import Material, not_run
+from fairdesk.report.provenance import evidence
+from fairdesk.report.render import charts
+from fairdesk.results.trials import Measure, Repair, Trial
+from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import words
+from fairdesk.wording.language import say, say_many
+from fairdesk.wording.rules import rule_phrase
+
+#: What a repair is, and what it is not.
+WHAT = (
+    "A repair makes rows of what was found, labels them anew, adds them to the training data and "
+    "trains the model again. The system that was audited is not changed by it: what is said here "
+    "is of models that were trained in this audit, to learn whether that helps and what it costs."
+)
+_NOT_REPAIRED = (
+    "a repair. It would have told whether the model, trained again with rows made of what was "
+    "found, discriminates less, and what that costs, measured on rows that it was not trained on."
+)
+_NO_MODEL = (
+    "every repair, for no model is at hand that could be trained again. It would have told whether "
+    "training with other rows makes it discriminate less, and what that costs."
+)
+_KINDS = (
+    "Three kinds of statement are kept apart. What is observed was counted on the test rows, which "
+    "no model of this audit was trained on. What is estimated comes from invented {people}, "
+    "the same ones for every model. What is proven holds for everybody. Intervals are of 95 %; a "
+    "change whose interval holds nought may be chance."
+)
+_CHOICE = (
+    "That is a choice, and it matters: other labels make other data and another model. Whoever "
+    "trains with these rows takes it over."
+)
+_NO_CHOICE = (
+    "The method is published so. Whoever trains with these rows takes it over: the labels are "
+    "wrong wherever the model was right."
+)
+#: An interval in the cell of a table.
+_INTERVAL = re.compile(r"\([−\d][^)]*\)")
+#: How wide the columns of both tables are.
+_TRIAL_WIDTHS = (1.15, 0.7, 1.2, 1.25, 1.45, 1.35, 0.75)
+_BEFORE_AFTER_WIDTHS = (1.35, 1.2, 1.2, 1.2, 1.35, 1.0)
+
+
+def mitigation(material: Material) -> Section:
+    """Show what each repair tried, what came of it, and what that does not show."""
+    if not material.repairs:
+        what = _NO_MODEL if material.spec.predictions else _NOT_REPAIRED
+        return Section("Mitigation trial", (not_run(what),))
+    blocks: list[Block] = []
+    for run in material.repairs:
+        blocks += _run_blocks(material, run)
+    blocks += [
+        Heading("What a repair is"),
+        Text(WHAT),
+        Text(_KINDS.format(people=material.people)),
+    ]
+    blocks += _not_shown(material)
+    return Section("Mitigation trial", tuple(blocks), fresh=True)
+
+
+def statement(material: Material, run: RunRecord, details: Sequence[str]) -> Statement:
+    """Say what came of a repair, by how much it fell large."""
+    number, rest = mitigation_words.told_large(material.spec, run.figures)
+    which = f"{_repaired(material, run)}." if run.spec.rule else ""
+    return Statement(
+        number,
+        rest,
+        tuple(filter(None, (which, words.ending(run), *details))),
+        evidence=_evidence(run),
+        place="mitigation",
+    )
+
+
+def _evidence(run: RunRecord) -> Evidence:
+    """Tell what the headline of a repair rests on: the people, or samples, of its target."""
+    repair = mitigation_words.repair_of(run.figures)
+    return "estimated" if repair is not None and repair.retrains else ""
+
+
+def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
+    spec, repair = material.spec, mitigation_words.repair_of(run.figures)
+    blocks: list[Block] = [Heading(material.run_name(run))]
+    if ended := words.ending(run):
+        blocks.append(Callout("Not to the end.", ended))
+    number, rest = mitigation_words.told_large(spec, run.figures)
+    blocks.append(Statement(number, rest, evidence=_evidence(run)))
+    if repair is None:
+        return [*blocks, Facts(tuple(_facts(material, run, repair)))]
+    chosen = mitigation_words.chosen_of(run.figures)
+    if chosen is not None and (worse := mitigation_words.worse_sentence(spec, run.figures, chosen)):
+        blocks.append(Callout("Not all is better.", worse))
+    if repair.retrains:
+        blocks += _chart(spec, run, repair)
+    blocks += _before_after(spec, run)
+    if repair.retrains:
+        blocks.append(_trials(spec, run, repair))
+    blocks += [
+        Text(
+            each.failed,
+            lead=say("{name}: there is no such model.", name=mitigation_words.trial_name(each)),
+        )
+        for each in mitigation_words.trials_of(run.figures)
+        if each.failed
+    ]
+    blocks += _files(material, run)
+    blocks.append(Facts(tuple(_facts(material, run, repair))))
+    if repair.rows:
+        labels = mitigation_words.labels_sentence(mitigation_words.source_of_labels(repair))
+        matters = _NO_CHOICE if repair.target == "rule_score" else _CHOICE
+        blocks.append(Text(f"{labels} {matters}", lead="How they are labelled."))
+    if repair.retrains:
+        blocks.append(Text(mitigation_words.split_sentence(spec, repair), lead="Kept apart."))
+    if repair.ended:
+        blocks.append(Text(repair.ended, lead="What ended the search."))
+    return blocks + [Text(note, lead="Note.") for note in repair.notes]
+
+
+def _facts(material: Material, run: RunRecord, repair: Repair | None) -> Iterable[Fact]:
+    yield Fact("What is repaired", _repaired(material, run))
+    yield Fact("How", METHODS[run.spec.method].sentence)
+    if repair is not None:
+        yield Fact(
+            "Rows to add",
+            say(
+                "{rows} at most, from a stock of {stock}",
+                rows=words.number(repair.rows),
+                stock=mitigation_words.stock_text(repair),
+            ),
+        )
+        if repair.retrains:
+            points = "point" if repair.allowance == 1 else "points"
+            yield Fact(
+                "Accuracy it may cost",
+                say(
+                    "{allowance} {points}, on the validation rows: what costs more is not chosen",
+                    allowance=words.short(repair.allowance),
+                    points=points,
+                ),
+            )
+    yield Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else ""))
+    yield Fact("Rows sent to models", words.number(run.queries))
+    yield Fact("Time", words.duration(run.elapsed))
+    yield Fact("Began", evidence.date_text(evidence.moment(run.started)))
+
+
+def _repaired(material: Material, run: RunRecord) -> str:
+    """Say what a repair is about: a rule set, or pairs of which runs."""
+    if run.spec.rule:
+        outcome = (
+            say("; the decision “{outcome}”", outcome=run.spec.outcome) if run.spec.outcome else ""
+        )
+        return say(
+            "The rule set {rule}{outcome}",
+            rule=rule_phrase(material.spec, run.spec.rule),
+            outcome=outcome,
+        )
+    flagged = "flagged pairs" if run.spec.flagged else "pairs found"
+    if run.spec.pairs_of:
+        which = words.joined([str(number) for number in run.spec.pairs_of])
+        return say_many(
+            len(run.spec.pairs_of),
+            "The {flagged} by run {which}",
+            "The {flagged} by runs {which}",
+            flagged=flagged,
+            which=which,
+        )
+    return (
+        say("All flagged pairs")
+        if run.spec.flagged
+        else say("All {flagged}, but for dismissed ones", flagged=flagged)
+    )
+
+
+def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
+    """Draw what the search goes by: accuracy and discrimination, on the validation rows."""
+    figures = run.figures
+    points = [
+        point
+        for trial in mitigation_words.trials_of(figures)
+        if (point := _point(trial, repair)) is not None
+    ]
+    if len(points) < 2:
+        return []
+    plain = mitigation_words.measured(
+        mitigation_words.trial_of(figures, 1), "accuracy", "validation"
+    )
+    rule = repair.target == "rule_score"
+    picture = charts.front_chart(
+        points,
+        x_title="gap of the rule set, estimated, points"
+        if rule
+        else say("share of discriminatory {people}, estimated", people=words.plural(spec.person)),
+        y_title="accuracy on the validation rows",
+        floor=None
+        if plain is None or plain.estimate is None
+        else 100 * plain.estimate - repair.allowance,
+        unit="" if rule else "%",
+    )
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            "What the search goes by: up is more accurate, left less discriminatory; lines are "
+            "95 % intervals. Strong marks, joined, are the front: no other model is as good in "
+            "both; + tells how much was added. None of this is measured on the test rows",
+            key=f"front-{run.id}",
+            evidence="estimated",
+        )
+    ]
+
+
+def _point(trial: Trial, repair: Repair) -> charts.FrontPoint | None:
+    """Give where a trial stands; ``None`` where it was not measured."""
+    x = _span(mitigation_words.measured(trial, repair.target, "validation"))
+    y = _span(mitigation_words.measured(trial, "accuracy", "validation"))
+    if x is None or y is None:
+        return None
+    name = mitigation_words.trial_name(trial)
+    if trial.kind == "portion":
+        # short ones find room in a crowd
+        name = f"+{mitigation_words.portion_text(trial)}"
+    if trial.number == repair.chosen:
+        name = say("{name}, chosen", name=name)
+    return charts.FrontPoint(name, trial.kind, x, y, trial.front)
+
+
+def _span(measure: Measure | None) -> tuple[float, float, float] | None:
+    if measure is None or measure.estimate is None:
+        return None
+    low = measure.estimate if measure.low is None else measure.low
+    high = measure.estimate if measure.high is None else measure.high
+    return 100 * low, 100 * measure.estimate, 100 * high
+
+
+def _trials(spec: AuditSpec, run: RunRecord, repair: Repair) -> Grid:
+    """List every model that was tried."""
+    people = words.plural(spec.person)
+    whom = (
+        "test rows moved a little"
+        if repair.target == "rule_score"
+        else say("{people} drawn afresh for this table", people=people)
+    )
+    return Grid(
+        header=mitigation_words.TRIAL_HEADS,
+        rows=_held(mitigation_words.trial_rows(spec, run.figures)),
+        widths=_TRIAL_WIDTHS,
+        right=mitigation_words.TRIAL_NUMBERS,
+        caption=say(
+            "All that was tried. Accuracy is observed on the test rows; discrimination is "
+            "estimated from {whom}; its change is that from nothing added, of the same "
+            "{people}. What came of a portion was judged by the validation rows and other "
+            "{people}, beside the best before it, with an interval that is widened for as "
+            "many portions as may be tried",
+            whom=whom,
+            people=people,
+        ),
+        key=f"trials-{run.id}",
+    )
+
+
+def _before_after(spec: AuditSpec, run: RunRecord) -> list[Block]:
+    """Set what was chosen beside the model before, a table for each way of knowing."""
+    figures = run.figures
+    chosen = mitigation_words.chosen_of(figures)
+    if chosen is None or chosen.number < 1:
+        return []
+    name = mitigation_words.trial_name(chosen)
+    blocks: list[Block] = []
+    for how in get_args(mitigation_words.Known):
+        for by_group in (False, True):
+            rows = mitigation_words.before_after(
+                spec, figures, chosen.number, how, by_group=by_group
+            )
+            if rows:
+                told = mitigation_words.known_text(spec, how) + (", by group" if by_group else "")
+                blocks.append(
+                    Grid(
+                        header=mitigation_words.BEFORE_AFTER,
+                        rows=_held(rows),
+                        widths=_BEFORE_AFTER_WIDTHS,
+                        right=mitigation_words.BEFORE_AFTER_NUMBERS,
+                        caption=say("{told}. Before and after: {name}", told=told, name=name)
+                        + ("" if how == "proven" else "; the change is that from nothing added"),
+                        key=f"{'groups' if by_group else 'after'}-{how}-{run.id}",
+                        evidence=how,
+                    )
+                )
+    return blocks
+
+
+def _held(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """Keep each interval on one line; which test of McNemar it is stands among the formulas."""
+
+    def told(cell: str) -> str:
+        short = cell.replace("(McNemar, exact)", "(McNemar)")
+        return _INTERVAL.sub(lambda found: found[0].replace(" ", words.NBSP), short)
+
+    return tuple(tuple(map(told, row)) for row in rows)
+
+
+def _files(material: Material, run: RunRecord) -> list[Block]:
+    """List the files of the retrained models, by which they are known again."""
+    made = material.made.get(run.id, ())
+    names = {
+        trial.number: mitigation_words.trial_name(trial)
+        for trial in mitigation_words.trials_of(run.figures)
+    }
+    if not made:
+        return []
+    return [
+        Grid(
+            header=("Model", "File", "How it was checked", "Bytes", "SHA-256"),
+            rows=tuple(
+                (
+                    names.get(each.trial, str(each.trial)),
+                    each.name,
+                    each.told,
+                    words.number(each.size) if each.size else "–",
+                    each.sha256 or "–",
+                )
+                for each in made
+            ),
+            widths=(1.0, 1.0, 2.2, 0.7, 2.2),
+            right=(3,),
+            caption="Files of the retrained models, kept in the audit file",
+            key=f"files-{run.id}",
+        )
+    ]
+
+
+def _not_shown(material: Material) -> list[Block]:
+    """Say what a repair does not show."""
+    people, person = material.people, material.spec.person
+    return [
+        Heading("What this does not show"),
+        Text(
+            lead="That the labels are right.",
+            text=say(
+                "Nobody knows how an invented {person} would have fared. The added labels are "
+                "made by a rule, and can carry on what is unfair in the data or in the model.",
+                person=person,
+            ),
+        ),
+        Text(
+            lead=say("How real {people} fare.", people=people),
+            text=say(
+                "The added rows are invented, and so are the {people} of the estimated share: "
+                "each that the allowed values make is as likely as any other. The lines “in "
+                "the data” are of real rows.",
+                people=people,
+            ),
+        ),
+        Text(
+            lead="What the imported model had seen.",
+            text="It may have been trained on rows that are test rows here, which flatters it. So "
+            "every change is told against the same model, trained anew on the same rows with "
+            "nothing added.",
+        ),
+        Text(
+            lead="That no other group fares worse.",
+            text="Only the groups in the tables were looked at. After a repair the audit is to be "
+            "made again, with the retrained model.",
+        ),
+        Text(
+            lead="That it holds elsewhere.",
+            text=say(
+                "What was measured is of these data. Of other {people}, of a later time or of "
+                "training with other settings nothing is shown, and nothing is certified "
+                "beyond what stands under “Proven”.",
+                people=people,
+            ),
+        ),
+    ]

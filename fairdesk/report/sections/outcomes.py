@@ -1,0 +1,589 @@
+"""The report's sections on how the groups of real people fare: rates, and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import hypot
+
+from fairdesk.groups.metrics.outcomes import wilson
+from fairdesk.report.blocks import (
+    Block,
+    Callout,
+    Chart,
+    Grid,
+    Heading,
+    Section,
+    Statement,
+    Text,
+)
+from fairdesk.report.content.material import Material, not_run
+from fairdesk.report.legal import NO_ADVICE, notes
+from fairdesk.report.render import charts
+from fairdesk.report.sections import group_tables as groups
+from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.wording import groups as group_words
+from fairdesk.wording import words
+from fairdesk.wording.groups import Column
+from fairdesk.wording.language import say
+from fairdesk.wording.tables import errors_sentence, ratio_interval, worst_of
+
+#: Groups listed per table; all are in the file “groups.csv”.
+_SHOWN = 40
+#: With fewer people than this a share says next to nothing.
+_FEW = 10
+#: What is not told of groups that are not compared.
+_COMPARED = ("impact", "shortfall", "difference", "test", "p", "holm", "smd", "equal", "odds")
+#: Groups with a curve of their own.
+_CURVES = 6
+#: Groups drawn per chart.
+_DRAWN = 25
+#: Values of an attribute up to which two of them make a map that can be read.
+_MAP_ROWS, _MAP_COLUMNS = 16, 7
+_TITLES = {
+    "label": "Outcomes in the data",
+    "decisions": "Decisions",
+    "scores": "Scores",
+}
+#: Of so many attributes together tables are shown; all are in the file “groups.csv”.
+_TOGETHER = {"label": 1, "decisions": 10, "scores": 2}
+#: And so many of such intersections; the others where the auditor asks for them.
+_CROSSED = 12
+#: With more tables than this the others are in the file “groups.csv” only.
+_MOST_TABLES = 60
+_NOT_MEASURED = (
+    "Group figures. The run would have told how often the model’s own decisions are favourable in "
+    "each group and each intersection of groups, with impact ratios, tests and intervals, and "
+    "scoring rates. What the labels of the data tell is counted below."
+)
+_NOT_JUDGED = (
+    "error rates. They take a run of “Group figures” about decisions, and labels to judge these "
+    "by. They would have told how often each group is decided about otherwise than its labels say: "
+    "true and false positive rates, precision, accuracy, and calibration by bin."
+)
+
+
+def outcomes(material: Material) -> Section:
+    """Show how often each group gets the favourable outcome: observed in the rows of the data."""
+    run, spec = material.measured, material.spec
+    if run is None:
+        blocks: list[Block] = [not_run(_NOT_MEASURED)]
+        blocks += groups.blocks(material) or [
+            Text("No attribute is protected, so there are no groups of people.")
+        ]
+        return Section("Group outcomes", tuple(blocks), fresh=True)
+    blocks = [
+        Text(
+            say(
+                "Observed: {rows} of the data were counted by {run_name}. The favourable "
+                "outcome of a group is compared with that of the group with the highest rate. "
+                "Intervals are Wilson’s ({percent}).",
+                rows=words.counted(spec.data.rows, "row"),
+                run_name=material.run_name(run),
+                percent=words.percent_of("95"),
+            )
+        )
+    ]
+    if ended := words.ending(run):
+        blocks.append(Callout("Not to the end.", ended))
+    for of, tables in groupby(material.group_tables, key=lambda table: table.of):
+        held = list(tables)
+        shown = _shown(held, _TOGETHER[of])
+        blocks += [Heading(_TITLES[of]), Text(_what(material, shown[0]))]
+        for table in held:
+            if table in shown or len(held) <= _MOST_TABLES:
+                blocks += _table(material, table, optional=table not in shown)
+    asked = notes(material.choice.template)
+    if asked and "rules" not in material.chapters:
+        blocks += [Heading("What rules ask for"), *asked, Text(NO_ADVICE)]
+    return Section("Group outcomes", tuple(blocks), fresh=True)
+
+
+def errors(material: Material) -> Section:
+    """Show how often each group is decided about otherwise than its labels say."""
+    tables = [
+        table
+        for table in material.group_tables
+        if any(line.positives is not None for line in table.lines)
+    ]
+    if not tables:
+        return Section("Error rates by group", (not_run(_NOT_JUDGED),))
+    blocks: list[Block] = []
+    for table in _shown(tables, _TOGETHER["scores"]):
+        by = words.listed(table.attributes)
+        title = group_words.table_title(material.spec, table)
+        if said := errors_sentence(table):
+            number, _, rest = said.partition(" ")
+            details = (
+                say("By {by}.", by=by),
+                *_uncertain(table),
+            )
+            blocks.append(Statement(number, rest, details, evidence="observed"))
+        keys = ("people", "tpr", "fpr", "precision", "accuracy", "equal", "odds")
+        blocks.append(
+            _grid(
+                table,
+                keys,
+                say("{title}, beside the labels", title=title),
+                (_named(table), 0.7, 0.8, 0.8, 0.85, 0.85, 1.1, 1.1),
+                _key("errors", table),
+            )
+        )
+    blocks += _calibration(material)
+    blocks.append(
+        Text(
+            say(
+                "The decisions about the {people} of the data beside their labels ({label}). "
+                "What is true of a label is true of these figures: where past decisions were "
+                "unjust, so is what counts as an error here. Differences are to the group with "
+                "the highest rate of favourable decisions.",
+                people=material.people,
+                label=words.quoted(material.spec.label),
+            ),
+            lead="How they were obtained.",
+        )
+    )
+    return Section("Error rates by group", tuple(blocks), fresh=True)
+
+
+def _uncertain(table: GroupTable) -> Iterator[str]:
+    """Say of how many people the widest difference of true positive rates is, and its interval."""
+    best = table.lines[table.reference]
+    widest = max(
+        (line for line in table.lines if line.equal_opportunity and not line.excluded),
+        key=lambda line: abs(line.equal_opportunity or 0.0),
+    )
+    if widest.positives and best.positives:
+        low, high = newcombe(
+            (widest.true_positives or 0, widest.positives),
+            (best.true_positives or 0, best.positives),
+        )
+        ends = (group_words.signed(100 * end, 1) for end in (low, high))
+        yield (
+            say(
+                "{widest} and {best} people with the favourable label; the "
+                "difference lies within {ends} points ({percent}, by itself: of several groups "
+                "it is the widest).",
+                widest=words.number(widest.positives),
+                best=words.number(best.positives),
+                ends=words.ends(*ends),
+                percent=words.percent_of("95"),
+            )
+        )
+
+
+def newcombe(one: tuple[int, int], other: tuple[int, int]) -> tuple[float, float]:
+    """Give Newcombe's interval (95 %) of the difference of two shares, each of ``(k, n)``.
+
+    From both Wilson intervals: method 10 of Newcombe, Statistics in Medicine 17 (1998).
+    """
+    (p, low, high), (q, least, most) = ((k / n, *wilson(k, n)) for k, n in (one, other))
+    return p - q - hypot(p - low, most - q), p - q + hypot(high - p, q - least)
+
+
+def _key(what: str, table: GroupTable) -> str:
+    """Name a block about a table: the same whatever the table holds."""
+    outcome = f"-{table.outcome}" if table.outcome else ""
+    return f"{what}-{table.of}{outcome}-{'-'.join(table.attributes)}"
+
+
+def _shown(tables: Sequence[GroupTable], together: int) -> list[GroupTable]:
+    """Choose the tables of single attributes, and the first intersections of not too many."""
+    alone = [table for table in tables if len(table.attributes) == 1]
+    crossed = [table for table in tables if 1 < len(table.attributes) <= together]
+    return alone + crossed[:_CROSSED]
+
+
+def _what(material: Material, table: GroupTable) -> str:
+    outcome = group_words.outcome_of(material.spec, table)
+    match table.of:
+        case "label":
+            return say(
+                "How often the label {label} is “{outcome}”. This describes the data, not the "
+                "model.",
+                label=words.quoted(material.spec.label),
+                outcome=outcome,
+            )
+        case "decisions":
+            if column := material.spec.predictions:
+                return say(
+                    "How often the decision in the column {column} is “{outcome}”.",
+                    column=words.quoted(column),
+                    outcome=outcome,
+                )
+            return say(
+                "How often the model’s own answer about the {people} of the data is “{outcome}”.",
+                people=material.people,
+                outcome=outcome,
+            )
+        case "scores":
+            return say(
+                "How often the model’s score for “{outcome}” is above the median of all: the "
+                "scoring rate (6 RCNY 5-301(c)). SMD is the difference of mean scores in "
+                "standard deviations of all people.",
+                outcome=outcome,
+            )
+
+
+def _table(material: Material, table: GroupTable, *, optional: bool = False) -> list[Block]:
+    """Say, draw and list what one table holds; of one that is optional only the lists."""
+    title = group_words.table_title(material.spec, table)
+    blocks: list[Block] = []
+    if not optional:
+        told = group_words.table_sentences(material.spec, table)
+        first, *rest = (each for each in told if each != errors_sentence(table))
+        number, _, said = first.partition(" ")
+        if number[:1].isdigit():
+            rest = [*_ratio_ends(table), *rest]
+            blocks.append(Statement(number, said, tuple(rest), evidence="observed"))
+        else:
+            blocks.append(
+                Text(
+                    " ".join((first, *rest)),
+                    lead=say("By {attributes}.", attributes=words.listed(table.attributes)),
+                )
+            )
+        if len(table.attributes) == 1:
+            outcome = group_words.outcome_of(material.spec, table)
+            share = (
+                say("above the median")
+                if table.of == "scores"
+                else say("with “{outcome}”", outcome=outcome)
+            )
+            blocks += _forest(
+                table,
+                title,
+                say("share {share}", share=share),
+            )
+            blocks += _ratios(table, title)
+        if len(table.attributes) == 2 and table.of != "scores":
+            blocks += _map(table, title)
+    last = ("mean", "smd") if table.of == "scores" else ("shortfall",)
+    keys = ("people", "share", "favourable", "rate", "interval", "impact", *last)
+    widths = (_named(table), 0.7, 0.7, 0.95, 0.75, 1.25, 1.05, *(0.9 for _ in last))
+    blocks += [
+        _grid(table, keys, title, widths, _key("rates", table), optional=optional),
+        _against(table, title, optional=optional),
+    ]
+    return blocks
+
+
+def _ratio_ends(table: GroupTable) -> Iterator[str]:
+    """Say between what the lowest impact ratio lies."""
+    worst = worst_of(table)
+    ends = None if worst is None else ratio_interval(table, worst)
+    if ends is not None:
+        low, high = (words.number(end, 2) for end in ends)
+        yield say(
+            "The ratio lies within {ends} ({percent}, by itself).",
+            ends=words.ends(low, high),
+            percent=words.percent_of("95"),
+        )
+
+
+def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
+    """Compare each group with the reference: difference, odds, tests."""
+    made = {column.key: column for column in group_words.columns(table)}
+    lines = table.lines[:_SHOWN]
+    best = table.lines[table.reference] if table.reference >= 0 else None
+    reference = ", ".join(best.values) if best else "none"
+    return Grid(
+        header=(
+            words.listed(table.attributes),
+            *(
+                say("AIR ({percent})", percent=words.percent_of("95")),
+                "Odds ratio",
+            ),
+            made["difference"].head,
+            *("Test", "p", "Corrected p"),
+        ),
+        rows=tuple(
+            (
+                ", ".join(line.values),
+                _cell(made["impact"], table, line) + _ends(table, line),
+                _odds(line, best),
+                *(_cell(made[key], table, line) for key in ("difference", "test", "p", "holm")),
+            )
+            for line in lines
+        ),
+        widths=(_named(table) - 0.5, 1.35, 0.95, 1.75, 0.95, 0.9, 0.95),
+        right=(1, 2, 3, 4, 5, 6),
+        caption=say(
+            "{title}: against the reference, the group with the highest rate "
+            "({reference}). Difference in percentage points, with Newcombe’s interval; "
+            "that of AIR is of the logarithm of both rates’ ratio; p corrected by Holm for "
+            "all groups of the table",
+            title=title,
+            reference=reference,
+        ),
+        key=_key("against", table),
+        optional=optional or len(table.attributes) > 1 or table.of == "label",
+        evidence="observed",
+    )
+
+
+def _ends(table: GroupTable, line: GroupLine) -> str:
+    """Write the interval of an impact ratio, where there is one."""
+    ends = ratio_interval(table, line)
+    if ends is None:
+        return ""
+    low, high = (words.number(end, 2) for end in ends)
+    return f" ({words.ends(low, high)})"
+
+
+def _odds(line: GroupLine, best: GroupLine | None) -> str:
+    """Write the odds ratio of a group to the reference."""
+    if best is None or not line.known:
+        return "–"
+    if line is best:
+        return "reference"
+    whole = best.favourable * (line.people - line.favourable)
+    if not whole:
+        return words.UNDEFINED
+    return words.number(line.favourable * (best.people - best.favourable) / whole, 2)
+
+
+def _named(table: GroupTable) -> float:
+    """Give the width of the column of groups: more for intersections, whose names are longer."""
+    return 1.1 + 0.7 * len(table.attributes)
+
+
+def _grid(
+    table: GroupTable,
+    keys: Sequence[str],
+    caption: str,
+    widths: tuple[float, ...],
+    key: str,
+    *,
+    optional: bool = False,
+) -> Grid:
+    """List the groups, their values in one column."""
+    made = {column.key: column for column in group_words.columns(table)}
+    chosen = [made[key] for key in keys]
+    lines = table.lines[:_SHOWN]
+    if len(table.lines) > len(lines):
+        caption += say(
+            "; the first {shown} of {groups} groups, all in the file “groups.csv”",
+            shown=words.number(len(lines)),
+            groups=words.number(len(table.lines)),
+        )
+    if "impact" in keys:
+        caption += say(
+            "; {people} of known group, {unknown} of unknown group",
+            people=words.number(table.people),
+            unknown=words.number(table.unknown),
+        )
+        if any(line.excluded for line in lines):
+            caption += say(
+                "; “too few” is under {percent} of those of known group",
+                percent=words.percent_of("2"),
+            )
+        if any(line.below for line in lines):
+            caption += "; * below four fifths of the highest rate"
+        if any(line.flips for line in lines):
+            caption += "; † one person more or fewer would change that"
+    return Grid(
+        header=(words.listed(table.attributes), *(column.head for column in chosen)),
+        rows=tuple(
+            (", ".join(line.values), *(_cell(column, table, line) for column in chosen))
+            for line in lines
+        ),
+        widths=widths,
+        right=tuple(range(1, len(chosen) + 1)),
+        caption=caption,
+        key=key,
+        optional=optional,
+        evidence="observed",
+    )
+
+
+def _cell(column: Column, table: GroupTable, line: GroupLine) -> str:
+    text = column.text(table, line)
+    if not line.known and column.key in _COMPARED:
+        return "–"
+    if column.key != "impact":
+        return text.replace("below", "<")
+    return f"{text}{'*' if line.below else ''}{'†' if line.flips else ''}"
+
+
+def _forest(table: GroupTable, title: str, share: str) -> list[Block]:
+    drawn = [line for line in table.lines if line.rate is not None][:_DRAWN]
+    if not drawn:
+        return []
+    best = table.lines[table.reference].rate if table.reference >= 0 else None
+    picture = charts.forest_chart(
+        [
+            charts.Rate(
+                ", ".join(line.values),
+                line.people,
+                line.rate or 0.0,
+                line.low,
+                line.high,
+                bool(line.below),
+            )
+            for line in drawn
+        ],
+        reference=best,
+        x_title=share,
+    )
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            say("{title}: rates with their intervals", title=title),
+            key=_key("forest", table),
+            evidence="observed",
+        )
+    ]
+
+
+def _ratios(table: GroupTable, title: str) -> list[Block]:
+    """Draw the impact ratios with their intervals, where the auditor asks for it."""
+    drawn = []
+    for line in table.lines[:_DRAWN]:
+        if line.impact_ratio is not None:
+            low, high = ratio_interval(table, line) or (None, None)
+            name, below = ", ".join(line.values), bool(line.below)
+            drawn.append(charts.Ratio(name, line.people, line.impact_ratio, low, high, below))
+    if not drawn:
+        return []
+    picture = charts.ratio_chart(drawn, x_title="impact ratio: rate by the highest rate")
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            say("{title}: impact ratios with their intervals", title=title),
+            key=_key("ratios", table),
+            optional=True,
+            evidence="observed",
+        )
+    ]
+
+
+def _map(table: GroupTable, title: str) -> list[Block]:
+    """Draw two attributes' combinations; the one with fewer values across."""
+    values = [list(dict.fromkeys(line.values[i] for line in table.lines)) for i in (0, 1)]
+    across = 0 if len(values[0]) < len(values[1]) else 1
+    if len(values[1 - across]) > _MAP_ROWS or len(values[across]) > _MAP_COLUMNS:
+        return []
+    held = {
+        (line.values[1 - across], line.values[across]): charts.HeatCell(line.rate, line.people)
+        for line in table.lines
+    }
+    nobody = charts.HeatCell(None, 0)
+    picture = charts.heat_map(
+        values[1 - across],
+        values[across],
+        [[held.get((row, each), nobody) for each in values[across]] for row in values[1 - across]],
+        title=title,
+    )
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            say("{title}: rates and numbers of people", title=title),
+            key=_key("map", table),
+            evidence="observed",
+        )
+    ]
+
+
+def _calibration(material: Material) -> list[Block]:
+    """Set what scores expected beside what was true, bin by bin, by groups of single attributes."""
+    held = [
+        table
+        for table in material.group_tables
+        if len(table.attributes) == 1 and any(line.calibration for line in table.lines)
+    ]
+    if not held:
+        return []
+    blocks: list[Block] = [
+        Heading("Calibration"),
+        Text(
+            say(
+                "Whether a score means the same in every group. The columns are bins of "
+                "scores; a cell is the share with the favourable label less the mean score of "
+                "the people in it, in percentage points: above nought more of them had the "
+                "favourable label than their scores said. In brackets where fewer than {few} "
+                "people are in it, – where nobody is.",
+                few=words.number(_FEW),
+            )
+        ),
+    ]
+    for table in held:
+        if table.of == held[0].of:
+            blocks += [_calibrated(table), *_curves(table)]
+    return blocks
+
+
+def _curves(table: GroupTable) -> list[Chart]:
+    """Draw the same as curves, where the auditor asks for it; of groups with people enough."""
+    groups = [
+        charts.Calibrated(
+            ", ".join(line.values),
+            [(each.expected, each.observed, each.people) for each in line.calibration],
+        )
+        for line in sorted(table.lines, key=lambda line: -line.people)
+        if any(each.people >= _FEW for each in line.calibration)
+    ]
+    if not groups:
+        return []
+    picture = charts.calibration_chart(
+        [
+            charts.Calibrated(group.name, [each for each in group.bins if each[2] >= _FEW])
+            for group in groups[:_CURVES]
+        ],
+        x_title="mean score",
+        y_title="share with the favourable label",
+    )
+    return [
+        Chart(
+            picture.svg,
+            picture.alt,
+            say(
+                "Calibration by {attributes}; bins with fewer than {few} people are left out",
+                attributes=words.listed(table.attributes),
+                few=words.number(_FEW),
+            ),
+            key=_key("curves", table),
+            optional=True,
+            evidence="observed",
+        )
+    ]
+
+
+def _calibrated(table: GroupTable) -> Grid:
+    ends = sorted({(each.low, each.high) for line in table.lines for each in line.calibration})
+    return Grid(
+        header=(
+            *(words.listed(table.attributes), "People"),
+            *(say("to {high}", high=words.short(high, 3)) for _, high in ends),
+        ),
+        rows=tuple(
+            (
+                ", ".join(line.values),
+                words.number(sum(each.people for each in line.calibration)),
+                *_gaps(line, ends),
+            )
+            for line in table.lines
+        ),
+        widths=(1.9, 0.9, *(0.8 for _ in ends)),
+        right=tuple(range(1, len(ends) + 2)),
+        caption=say(
+            "Labels less scores by {attributes}, in percentage points",
+            attributes=words.listed(table.attributes),
+        ),
+        key=_key("calibration", table),
+        evidence="observed",
+    )
+
+
+def _gaps(line: GroupLine, ends: Sequence[tuple[float, float]]) -> Iterator[str]:
+    held = {(each.low, each.high): each for each in line.calibration}
+    for end in ends:
+        each = held.get(end)
+        if each is None or not each.people:
+            yield "–"
+            continue
+        gap = group_words.signed(100 * (each.observed - each.expected), 1)
+        yield f"({gap})" if each.people < _FEW else gap

@@ -1,0 +1,448 @@
+"""The report's section on subtle groups: rule sets, terms in texts, and what other methods find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.store import RunRecord
+from fairdesk.report.blocks import (
+    Block,
+    Callout,
+    Chart,
+    Fact,
+    Facts,
+    Grid,
+    Heading,
+    Section,
+    Statement,
+    Text,
+)
+from fairdesk.report.content.material import Material, not_run
+from fairdesk.report.provenance import evidence
+from fairdesk.report.render import charts
+from fairdesk.results.events import GroupGap, LinearGroup, Mined, RuleSet, TermRate, Variant
+from fairdesk.wording import groups as group_words
+from fairdesk.wording import words
+from fairdesk.wording.decisions import outcome_text
+from fairdesk.wording.groups import by_category, linear_sentence, p_text
+from fairdesk.wording.language import say
+from fairdesk.wording.rules import combination_text, rule_phrase
+
+#: Rule sets that are listed, and those of them that are drawn.
+_LISTED, _DRAWN = 20, 6
+#: Neighbours of a rule set that are listed in each direction.
+_NEIGHBOURS = 5
+#: Terms that are listed, and texts that are shown.
+_TERMS, _EXAMPLES = 60, 10
+_NOT_SEARCHED = (
+    "a search for subtle groups (TestSGD and others). It would have told which groups that several "
+    "protected attributes describe together are decided about otherwise than everybody else, with "
+    "their support, rates, intervals and corrected p-values."
+)
+_DIRECTION = "Whether a lower rate is a worse one depends on the decision."
+
+
+def subtle(material: Material) -> Section:
+    """Show what each method found of groups that nobody named beforehand."""
+    if not material.subtle:
+        return Section("Subtle groups", (not_run(_NOT_SEARCHED),))
+    blocks: list[Block] = []
+    if len(material.subtle) > 1:
+        blocks.append(_side_by_side(material))
+    for run in material.subtle:
+        blocks += _run_blocks(material, run)
+    blocks.append(Text(f"{say(words.ESTIMATED_GROUPS)} {say(_DIRECTION)}", lead="What these are."))
+    return Section("Subtle groups", tuple(blocks), fresh=True)
+
+
+def _side_by_side(material: Material) -> Grid:
+    """Set the widest difference that each method found beside those of the others."""
+    rows = []
+    for run in material.subtle:
+        who, apart = _widest(material.spec, run)
+        rows.append(
+            (
+                material.run_name(run),
+                apart,
+                who,
+                words.number(run.queries),
+                words.duration(run.elapsed),
+            )
+        )
+    return Grid(
+        header=("Method", "Points apart", "Whom", "Rows sent", "Time"),
+        rows=tuple(rows),
+        widths=(1.1, 0.7, 2.6, 0.8, 0.6),
+        right=(1, 3, 4),
+        caption="The widest difference of favourable rates that each method found. They ask about "
+        "different people, so they are no measure of each other",
+        key="methods",
+        evidence="estimated",
+    )
+
+
+def _widest(spec: AuditSpec, run: RunRecord) -> tuple[str, str]:
+    """Give whom the widest difference of a run is about, and how wide it is."""
+    rules = [
+        (each.score, rule_phrase(spec, each.conditions))
+        for _, sets in group_words.mined_with(run.figures)
+        for each in group_words.leaders(sets)
+        if each.outcome
+    ]
+    gaps = [
+        (
+            each.gap,
+            " beside ".join(
+                combination_text(spec, each.attributes, codes) for codes in (each.worst, each.best)
+            ),
+        )
+        for each in run.figures
+        if isinstance(each, GroupGap)
+    ]
+    lines = [
+        (each.score, group_words.weights_text(each))
+        for each in run.figures
+        if isinstance(each, LinearGroup)
+    ]
+    apart, who = max((*rules, *gaps, *lines), default=(0.0, ""))
+    return (who, words.number(100 * apart, 1)) if who else ("nobody", "–")
+
+
+def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
+    spec = material.spec
+    blocks: list[Block] = [Heading(material.run_name(run))]
+    if ended := words.ending(run):
+        blocks.append(Callout("Not to the end.", ended))
+    said = group_words.headline(spec, run.figures)
+    number, _, rest = said.partition(" ")
+    blocks.append(Statement(number, rest, evidence="estimated"))
+    for place, (mined, sets) in enumerate(group_words.mined_with(run.figures), start=1):
+        blocks += _rules(spec, mined, sets, f"{run.id}-{place}", said)
+    terms = [each for each in run.figures if isinstance(each, TermRate)]
+    blocks += _terms(material, terms, run.id)
+    lines = [each for each in run.figures if isinstance(each, LinearGroup)]
+    # the first is told above
+    blocks += [Text(linear_sentence(spec, each)) for each in lines[1:]]
+    blocks += _gaps(spec, [each for each in run.figures if isinstance(each, GroupGap)], run.id)
+    return [*blocks, Facts(tuple(_facts(run)))]
+
+
+def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
+    """List the two groups that are farthest apart, by each set of attributes."""
+    if not gaps:
+        return []
+    held = sorted(gaps, key=lambda gap: -gap.gap)
+    confidence = words.percent(held[0].confidence, 1.0, 0)
+    return [
+        Grid(
+            header=(
+                "Highest",
+                "Rate",
+                "Lowest",
+                "Rate",
+                "Points apart",
+                say("{confidence} interval", confidence=confidence),
+            ),
+            rows=tuple(
+                (
+                    combination_text(spec, gap.attributes, gap.best),
+                    words.shown_percent(gap.best_rate, 1),
+                    combination_text(spec, gap.attributes, gap.worst),
+                    words.shown_percent(gap.worst_rate, 1),
+                    words.number(100 * gap.gap, 1),
+                    words.ends(words.number(100 * gap.low, 1), words.number(100 * gap.high, 1)),
+                )
+                for gap in held
+            ),
+            widths=(2.2, 0.7, 2.2, 0.7, 0.7, 1.1),
+            right=(1, 3, 4, 5),
+            caption=say(
+                "By each set of attributes the groups with the highest and the lowest "
+                "favourable rate, among {people} invented at random. The sampling ends when the "
+                "widest interval is as narrow as was asked for (the error bound): intervals are no "
+                "wider than that unless the most people, or a budget, ended it before",
+                people=words.plural(spec.person),
+            ),
+            key=f"gaps-{run}",
+            evidence="estimated",
+        )
+    ]
+
+
+def _facts(run: RunRecord) -> Iterable[Fact]:
+    yield Fact("How", METHODS[run.spec.method].sentence)
+    yield Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else ""))
+    yield Fact("Asked about", words.number(run.tried))
+    yield Fact("Rows sent to the model", words.number(run.queries))
+    yield Fact("Time", words.duration(run.elapsed))
+    yield Fact("Began", evidence.date_text(evidence.moment(run.started)))
+
+
+def _rules(
+    spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet], key: str, said: str
+) -> list[Block]:
+    """List the rule sets that stand for themselves; then say what was examined for one outcome.
+
+    The first of them is told in a sentence, unless that was ``said`` before.
+    """
+    examined: list[Block] = [Text(group_words.mined_sentence(spec, mined))]
+    examined += [Callout("Note.", note) for note in mined.notes]
+    leaders = group_words.leaders(sets)
+    if not leaders:
+        return examined
+    blocks: list[Block] = []
+    first = leaders[0]
+    rule = rule_phrase(spec, first.conditions)
+    if rule not in said:
+        told = group_words.evidence_sentence(spec, first, mined)
+        blocks.append(Text(_capital(told), lead=f"{_capital(rule)}."))
+    examined.append(
+        Text(group_words.margin_sentence(first), lead="The paper’s confidence beside it.")
+    )
+    if mined.outcome:
+        blocks.append(_chart(spec, leaders[:_DRAWN], key))
+    blocks.append(_listed(spec, mined, leaders[:_LISTED], sets, key))
+    blocks += _lattice(spec, first, key)
+    if len(mined.sweep) > 1:
+        blocks.append(_sweep(spec, mined, key))
+    if len(sets) > min(len(leaders), _LISTED):
+        blocks.append(_all_rules(spec, mined, sets, key))
+    return [*blocks, *examined]
+
+
+def _chart(spec: AuditSpec, leaders: Sequence[RuleSet], key: str) -> Chart:
+    picture = charts.apart_chart(
+        [
+            charts.Apart(
+                rule_phrase(spec, each.conditions),
+                each.phi_in,
+                each.phi_out,
+                say("{n} points", n=group_words.signed(100 * (each.phi_in - each.phi_out), 1)),
+            )
+            for each in leaders
+        ],
+        x_title=say("share with “{outcome}”", outcome=outcome_text(spec, leaders[0].outcome)),
+    )
+    return Chart(
+        picture.svg,
+        picture.alt,
+        "The rate in each group and that of all others",
+        key=f"apart-{key}",
+        evidence="estimated",
+    )
+
+
+def _listed(
+    spec: AuditSpec, mined: Mined, leaders: Sequence[RuleSet], sets: Sequence[RuleSet], key: str
+) -> Grid:
+    """List the rule sets that stand for themselves, with how many variants each has."""
+    rows = [
+        (
+            rule_phrase(spec, each.conditions),
+            *group_words.both_rates(each),
+            *group_words.difference_texts(each),
+            p_text(each.p).replace("below", "<"),
+            words.percent(each.support, 1.0),
+            group_words.untouched_text(each),
+            group_words.variants_text(mined, len(group_words.variants(sets, each))),
+        )
+        for each in leaders
+    ]
+    many = len(group_words.leaders(sets))
+    shown = (
+        say(
+            "The first {rows} of {many} rule sets",
+            rows=words.number(len(rows)),
+            many=words.number(many),
+        )
+        if many > len(rows)
+        else "Rule sets"
+    )
+    return Grid(
+        header=(
+            *("Rule set", "Inside", "Outside", "Points apart" if mined.outcome else "Apart"),
+            *(
+                say("{percent} interval", percent=words.percent_of("95")),
+                "Corrected p",
+                "Support",
+                "Untouched rows",
+                "Variants",
+            ),
+        ),
+        rows=tuple(rows),
+        widths=(2.3, 0.8, 0.85, 0.75, 1.4, 1.0, 0.85, 1.0, 0.9),
+        right=(1, 2, 3, 4, 5, 6, 7, 8),
+        caption=say(
+            "{shown} that stand for themselves, the highest score first; variants describe "
+            "nearly the same people. Intervals and p-values are corrected for all "
+            "{rule_sets} rule sets examined. Untouched rows: the difference among the rows "
+            "as they are; † these do not show it",
+            shown=shown,
+            rule_sets=words.number(mined.rule_sets),
+        ),
+        key=f"rules-{key}",
+        evidence="estimated",
+    )
+
+
+def _all_rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet], key: str) -> Grid:
+    """List every rule set that was kept, variants too: it can be thousands."""
+    return Grid(
+        header=(
+            *("Rule set", "Inside", "Outside", "Points apart" if mined.outcome else "Apart"),
+            *(
+                say("{percent} interval", percent=words.percent_of("95")),
+                "Corrected p",
+                "Support",
+                "Untouched rows",
+            ),
+        ),
+        rows=tuple(
+            (
+                rule_phrase(spec, each.conditions),
+                *group_words.both_rates(each),
+                *group_words.difference_texts(each),
+                p_text(each.p).replace("below", "<"),
+                words.percent(each.support, 1.0),
+                group_words.untouched_text(each),
+            )
+            for each in sets
+        ),
+        widths=(2.4, 0.8, 0.85, 0.75, 1.4, 1.0, 0.85, 1.0),
+        right=(1, 2, 3, 4, 5, 6, 7),
+        caption=say(
+            "All {sets} rule sets that were kept, variants too", sets=words.number(len(sets))
+        ),
+        key=f"all-rules-{key}",
+        optional=True,
+        evidence="estimated",
+    )
+
+
+def _lattice(spec: AuditSpec, first: RuleSet, key: str) -> list[Block]:
+    """Say which part of the widest rule set carries its difference."""
+    rows = [
+        (kind, rule_phrase(spec, each.conditions), *_variant_cells(first, each))
+        for kind, held in (("more general", first.broader), ("more specific", first.narrower))
+        for each in held[:_NEIGHBOURS]
+    ]
+    if not rows:
+        return []
+    own = Variant(first.conditions, first.score, first.phi_in, first.support)
+    rows.insert(
+        min(len(first.broader), _NEIGHBOURS),
+        ("the widest", rule_phrase(spec, first.conditions), *_variant_cells(first, own)),
+    )
+    return [
+        Grid(
+            header=("", "Rule set", "Score", "Inside", "Support"),
+            rows=tuple(rows),
+            widths=(1.0, 3.0, 0.7, 0.7, 0.7),
+            right=(2, 3, 4),
+            caption="Which part of it carries the difference: rule sets one step more general and "
+            "more specific than the widest",
+            key=f"lattice-{key}",
+            evidence="estimated",
+        )
+    ]
+
+
+def _variant_cells(first: RuleSet, each: Variant) -> tuple[str, str, str]:
+    inside = words.percent(each.phi_in, 1.0) if first.outcome else words.number(each.phi_in, 3)
+    score = words.number(100 * each.score, 1) if first.outcome else words.number(each.score, 3)
+    return score, inside, words.percent(each.support, 1.0)
+
+
+def _sweep(spec: AuditSpec, mined: Mined, key: str) -> Grid:
+    """List what another least support would give (TestSGD, Table 6)."""
+    return Grid(
+        header=("Least support", "Rule sets", "Highest score", "Which"),
+        rows=tuple(
+            (
+                words.percent_of(f"{100 * each.theta:g}"),
+                words.number(each.rule_sets),
+                words.number(*((100 * each.score, 1) if mined.outcome else (each.score, 3)))
+                if each.rule_sets
+                else "–",
+                rule_phrase(spec, each.conditions) if each.rule_sets else "–",
+            )
+            for each in mined.sweep
+        ),
+        widths=(0.9, 0.8, 0.9, 3.0),
+        right=(0, 1, 2),
+        caption="What would be found with another least support",
+        key=f"sweep-{key}",
+        evidence="estimated",
+    )
+
+
+def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Block]:
+    """List the terms, and show some of the sentences that get another decision."""
+    if not terms:
+        return []
+    spec = material.spec
+    asked = [each for terms_of_one in by_category(terms) for each in terms_of_one]
+    held = [*asked, *(each for each in terms if not each.texts)]
+    blocks: list[Block] = [
+        *(Text(group_words.category_sentence(spec, each)) for each in by_category(terms)),
+        Grid(
+            header=(
+                *("Category", "Term", "Texts with it in the data", "Texts asked"),
+                *(f"“{group_words.favourable(spec)}”", "Compared", "Changed"),
+            ),
+            rows=tuple(
+                (
+                    each.category,
+                    each.term,
+                    words.number(each.occurs),
+                    words.number(each.texts),
+                    words.percent(each.rate, 1.0) if each.texts else group_words.UNDEFINED,
+                    words.number(each.tried),
+                    words.number(each.flips),
+                )
+                for each in held[:_TERMS]
+            ),
+            widths=(1.0, 1.3, 1.1, 0.8, 0.9, 0.9, 0.8),
+            right=(2, 3, 4, 5, 6),
+            caption=say(
+                "Terms: the share with the favourable decision of texts in which the term stands "
+                "for another of its category, and how many of them change the decision"
+            )
+            + (
+                say(
+                    "; the first {terms} of {held}",
+                    terms=words.number(_TERMS),
+                    held=words.number(len(held)),
+                )
+                if len(held) > _TERMS
+                else ""
+            ),
+            key=f"terms-{run}",
+            evidence="estimated",
+        ),
+    ]
+    examples = list(_examples(held))
+    if examples:
+        blocks.append(
+            Text(
+                "Some of the texts that get another decision. Each is an individual discriminatory "
+                "instance, asked again: an example, and no rate among texts that people write."
+            )
+        )
+    return blocks + examples[:_EXAMPLES]
+
+
+def _examples(terms: Sequence[TermRate]) -> Iterator[Text]:
+    """Show texts that get another decision, each once, however many terms show it."""
+    seen: set[int] = set()
+    for term in terms:
+        new = next((flip for flip in term.examples if flip.row not in seen), None)
+        if new is not None:
+            seen.add(new.row)
+            yield Text(group_words.flip_sentence(new), lead=f"{term.term} ({term.category}).")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

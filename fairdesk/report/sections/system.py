@@ -1,0 +1,92 @@
+"""The report's sections that only people can write: the system and its use, and who signs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdesk.report.blocks import Block, Callout, Fact, Facts, Section, SignatureLine, Text
+from fairdesk.report.content.fields import FIELDS, Field, facts, fields_of, seen, unsigned, written
+from fairdesk.report.content.material import Material
+from fairdesk.wording.language import fixed, say
+
+_SYSTEM = fixed("System and use")
+_WHO = fixed("Who made this audit")
+#: An independence statement that is longer than this stands in its section alone.
+_COVER = 260
+_TOLD = fixed(
+    "What stands here was told by people. This audit has not measured it, and none of its figures "
+    "rests on it."
+)
+_SIGNED = fixed(
+    "Who signs here stands by what this report says of the system, its use and its data, and by "
+    "the decisions in its log. The figures can be checked without them, by the evidence above."
+)
+
+
+def filled(material: Material, fields: Sequence[Field]) -> tuple[Fact, ...]:
+    """Give what was filled in of some fields; in a draft also what is still to be."""
+    return facts(fields, material.choice.template, material.details, final=material.final)
+
+
+def told(material: Material, *keys: str) -> tuple[Fact, ...]:
+    """Give what was filled in under some keys, in their order; in a draft also what is to be."""
+    template = material.choice.template
+    return filled(material, [FIELDS[key] for key in keys if template in FIELDS[key].used_by])
+
+
+def cover_facts(material: Material) -> tuple[Fact, ...]:
+    """Give what stands on the cover of what people told: what was audited, by whom, and when."""
+    template = material.choice.template
+    known = {field.key: written(field, material.details) for field in fields_of(template)}
+
+    def either(*keys: str) -> str:
+        said = [known[key] for key in keys if known.get(key)]
+        if said:
+            return ", ".join(said)
+        needed = any(template in FIELDS[key].required_by for key in keys)
+        return "" if material.final or not needed else say("Not filled in yet.")
+
+    independence = either("independence")
+    if len(independence) > _COVER:
+        number = material.number("system") or material.number("sign-off")
+        independence = say("See section {number}.", number=str(number)) if number else ""
+    found = (
+        Fact(say("Audited system"), either("system", "system_version")),
+        Fact(say("Auditor"), either("auditor", "organisation")),
+        Fact(say("Commissioned by"), either("commissioner")),
+        Fact(say("Date of the audit"), either("audit_date")),
+        Fact(say("Independence"), independence),
+    )
+    return tuple(fact for fact in found if fact.value)
+
+
+def system(material: Material) -> Section:
+    """Tell what the system is for, who made the audit, and what limits people know of."""
+    template = material.choice.template
+    fields = [field for field in fields_of(template) if field.group == _SYSTEM]
+    blocks: list[Block] = [Text(_TOLD), *_facts(filled(material, fields))]
+    about = told(material, "auditor", "organisation", "commissioner", "independence")
+    if about:
+        blocks += [Text("", lead=f"{say(_WHO)}."), Facts(about)]
+    return Section(_SYSTEM, tuple(blocks))
+
+
+def _facts(known: tuple[Fact, ...]) -> list[Block]:
+    return [Facts(known)] if known else [Text("Nothing was filled in here.")]
+
+
+def sign_off(material: Material) -> Section:
+    """Give the lines to sign on."""
+    named = [signer for signer in material.details.signers if seen(signer.name)]
+    blocks: list[Block] = [Text(_SIGNED)]
+    if unsigned(material.choice.template, material.details):
+        blocks.append(
+            Callout(
+                "Nobody is named yet.",
+                "This kind of report cannot be final before somebody is named to sign it.",
+            )
+        )
+    elif not named:
+        blocks.append(Text("Nobody was named to sign."))
+    lines = [SignatureLine(each.name, each.role, each.date) for each in named]
+    return Section("Sign-off", (*blocks, *lines))

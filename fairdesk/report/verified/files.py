@@ -1,0 +1,482 @@
+"""Files that left an audit, held against what its log tells of them, and against the audit."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.digests import exported_files
+from fairdesk.audit.store.records import PASSING, ExportedFile, LogEntry
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify.files import base_name
+from fairdesk.audit.verify.record import Anchor
+from fairdesk.audit.verify.reproducing import other_versions
+from fairdesk.audit.verify.tally import Tally
+from fairdesk.certify.proof.verify import Check
+from fairdesk.errors import FairDeskError, ReportError
+from fairdesk.files import sha256
+from fairdesk.report.document import Format, make_pdf, make_report
+from fairdesk.report.provenance import signing
+from fairdesk.report.provenance.manifest import ExportOf
+from fairdesk.report.provenance.revisions import DAMAGE, only_signed
+from fairdesk.report.render import html
+from fairdesk.report.render.json_format import FORMAT, structured
+from fairdesk.report.verified.manifests import compare_manifest
+
+FILES = "Exported files are those that the log tells of"
+SIGNATURES = "Signatures hold"
+ATTACHED = "Manifests are of this audit, and tell what it holds"
+REMADE = "Reports made from the audit once more are the same to the byte"
+
+#: How reports begin.
+_STARTS: dict[bytes, Format] = {
+    b"%PDF-": "pdf",
+    b"<!DOCTYPE html>": "html",
+    f'{{\n "format": "{FORMAT}"'.encode(): "json",
+}
+_IN_PAGE = re.compile(rb'download="manifest.json" href="data:application/json;base64,([^"]*)"')
+#: The sizes of files that are looked into, at most.
+_MOST_BYTES = 500_000_000
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A file that is at hand: where, its fingerprint, and what the log tells of one like it."""
+
+    path: Path
+    sha256: str
+    told: ExportedFile | None
+
+    @property
+    def same(self) -> bool:
+        return self.told is not None and self.told.sha256 == self.sha256
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A report among them, in some form, and its bytes."""
+
+    given: _Given
+    form: Format
+    content: bytes
+
+    @property
+    def name(self) -> str:
+        return self.given.path.name
+
+
+class _InJson(msgspec.Struct):
+    manifest: msgspec.Raw
+
+
+def check_files(
+    store: Store,
+    audit: Path,
+    given: Sequence[Path],
+    manifest: Path | None,
+    vouching: Sequence[Path] = (),
+) -> Iterator[Check]:
+    """Check files that were exported from an audit.
+
+    Parameters
+    ----------
+    store : Store
+        The audit, opened to be read.
+    audit : Path
+        Where its file is: exported files are looked for beside it.
+    given : sequence of Path
+        Files, or folders of them. Without any, files are looked for beside the audit, and where
+        they were written.
+    manifest : Path, optional
+        A manifest that was given too: its signature is checked where one stands beside it.
+    vouching : sequence of Path
+        Certificates that the reader trusts. Where there are any, who signed has to go back to one
+        of them.
+
+    Yields
+    ------
+    Check
+        Nothing where the log tells of no export, and nothing was given.
+
+    Raises
+    ------
+    ReportError
+        When a file that was given cannot be read.
+    """
+    entries = store.log_entries()
+    logged = exported_files(entries)
+    listed = () if manifest is None else _listed(manifest)
+    names = {each.name for each in logged}
+    # an audit on a read-only disk logs nothing: then the manifest alone tells
+    told = (*logged, *(each for each in listed if each.name not in names))
+    if not told and not given and manifest is None:
+        return
+    strange = [each for each in listed if each.name in names and not _among(each, logged)]
+    there = list(_given(told, given) if given else _found(told, audit))
+    named = {path for path in given if path.is_file()}
+    # who names single files does not ask about others
+    only = bool(given) and len(named) == len(given)
+    yield _compared(told, there, strange, listed if given else (), named=named, only=only)
+    reports = [
+        _Read(each, form, _content(each.path)) for each in there if (form := _form(each.path))
+    ]
+    pdfs = [each for each in reports if each.form == "pdf"]
+    yield from _signatures(pdfs, manifest, [_content(path) for path in vouching])
+    if reports or manifest is not None:
+        yield _attached(store, entries, reports, manifest)
+    if reports:
+        yield _remade(store, entries, reports)
+
+
+def anchor_of(manifest: Path) -> Anchor:
+    """Read what a manifest, or a report's PDF with one in it, says of the log.
+
+    Raises
+    ------
+    ReportError
+        When it is neither.
+    """
+    told = _read(manifest)
+    return Anchor(told.log.entries, told.log.head, manifest.name, told.audit)
+
+
+class _Log(msgspec.Struct):
+    entries: int
+    head: str
+
+
+class _Sidecar(msgspec.Struct):
+    """What is needed of a manifest (`fairdesk.report.provenance.manifest`)."""
+
+    audit: str
+    log: _Log
+    files: tuple[ExportOf, ...] = ()
+    choice: Choice | None = None
+
+
+def _read(manifest: Path) -> _Sidecar:
+    told = _told_by(manifest)
+    if told is None:
+        raise ReportError(
+            f"“{manifest.name}” has no manifest in it.",
+            remedy="Give the manifest that was exported beside the report.",
+        )
+    try:
+        return msgspec.json.decode(told, type=_Sidecar)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ReportError(
+            f"“{manifest.name}” is no manifest of an audit.",
+            why=f"{error}.",
+            remedy="Give the manifest that was exported beside the report.",
+        ) from error
+
+
+def _told_by(manifest: Path) -> bytes | None:
+    """Give a manifest, or the one in a report."""
+    content, form = _content(manifest), _form(manifest)
+    return _manifest_in(content, form) if form else content
+
+
+def _listed(manifest: Path) -> tuple[ExportedFile, ...]:
+    """Give the files that a manifest tells of: they stood beside it."""
+    return tuple(
+        ExportedFile(
+            each.name, str(manifest.absolute().with_name(each.name)), each.sha256, each.size
+        )
+        for each in _read(manifest).files
+    )
+
+
+def _among(told: ExportedFile, logged: Sequence[ExportedFile]) -> bool:
+    return any((each.name, each.sha256) == (told.name, told.sha256) for each in logged)
+
+
+def _found(told: Sequence[ExportedFile], audit: Path) -> Iterator[_Given]:
+    """Look for exported files beside the audit, and where they were written."""
+    latest = {(each.name, each.path): each for each in told}
+    for each in latest.values():
+        places = (audit.parent / base_name(each.path), audit.parent / each.name, Path(each.path))
+        place = next((path for path in places if path.is_file()), None)
+        if place is not None:
+            yield _Given(place, _fingerprint(place), each)
+
+
+def _given(told: Sequence[ExportedFile], given: Sequence[Path]) -> Iterator[_Given]:
+    """Find what the log tells of files: by their fingerprints, else by their names."""
+    by_content = {each.sha256: each for each in told}
+    by_name = {base_name(each.path): each for each in told} | {each.name: each for each in told}
+    for path in given:
+        files = [path]
+        if path.is_dir():
+            files = [each for each in sorted(path.rglob("*")) if each.is_file()]
+        for file in files:
+            digest = _fingerprint(file)
+            yield _Given(file, digest, by_content.get(digest) or by_name.get(file.name))
+
+
+def _compared(
+    told: Sequence[ExportedFile],
+    there: Sequence[_Given],
+    strange: Sequence[ExportedFile],
+    listed: Sequence[ExportedFile],
+    *,
+    named: set[Path],
+    only: bool,
+) -> Check:
+    tally = Tally(FILES)
+    for file in strange:
+        tally.differ(
+            f"The manifest tells of “{file.name}” with the fingerprint {file.sha256[:12]}…, and "
+            "the log does not."
+        )
+    of_manifest = {each.name: each for each in listed}
+    for each in there:
+        meant = of_manifest.get(each.path.name)
+        if meant is not None and not _is(each, meant):
+            tally.differ(
+                f"“{each.path.name}” is not the one that the manifest tells of: that has the "
+                f"fingerprint {meant.sha256[:12]}…."
+            )
+        if each.told is None:
+            if each.path in named and not _accompanies(each.path):
+                tally.differ(f"“{each.path.name}” is no file that the log tells of.")
+        elif each.same:
+            tally.agree()
+        elif not _begins_as(each.path, each.told):
+            tally.differ(
+                f"“{each.path.name}” was exported with the fingerprint {each.told.sha256[:12]}…; "
+                f"it is {each.sha256[:12]}… now."
+            )
+        elif _signed_since(_content(each.path), each.told.size):
+            tally.agree()
+            tally.remark(f"“{each.path.name}” is as it was exported, and was signed since.")
+        else:
+            tally.differ(
+                f"“{each.path.name}” begins as it was exported; what was added to it is more than "
+                "signatures that hold and cannot be seen: it may show something else."
+            )
+    names = {each.told.name for each in there if each.told is not None}
+    for name in sorted({each.name for each in told} - names) if not only else ():
+        tally.leave(f"“{name}” was exported, and is not here.")
+    if not told:
+        tally.remark("The log tells of no file that was exported.")
+    return tally.check()
+
+
+def _accompanies(path: Path) -> bool:
+    """Tell whether a file goes with an export without being named in the log: it came later."""
+    return path.suffix == signing.SUFFIX or path.name.endswith("manifest.json")
+
+
+def _begins_as(path: Path, told: ExportedFile) -> bool:
+    """Tell whether a PDF begins with an exported one: signatures are added at the end."""
+    if _form(path) != "pdf" or path.stat().st_size <= told.size:
+        return False
+    with path.open("rb") as stream:
+        return hashlib.sha256(stream.read(told.size)).hexdigest() == told.sha256
+
+
+def _is(each: _Given, told: ExportedFile) -> bool:
+    """Tell whether a file is one that is told of, or was signed since."""
+    return each.sha256 == told.sha256 or (
+        _begins_as(each.path, told) and _signed_since(_content(each.path), told.size)
+    )
+
+
+def _signed_since(content: bytes, size: int) -> bool:
+    """Tell whether a PDF, whose first bytes are known, got signatures since, and nothing else."""
+    try:
+        signatures = signing.check_pdf(content)
+    except ReportError:
+        return False
+    return (
+        bool(signatures) and all(each.holds for each in signatures) and only_signed(content, size)
+    )
+
+
+def _signatures(
+    pdfs: Sequence[_Read], manifest: Path | None, roots: Sequence[bytes]
+) -> Iterator[Check]:
+    tally = Tally(SIGNATURES)
+
+    def tell(name: str, signature: signing.Signature) -> None:
+        good = signature.holds and (signature.trusted or not roots)
+        tally.compare(good, f"“{name}”: {signature.said}")
+        if good:
+            tally.remark(f"“{name}”: {signature.said}")
+
+    for each in pdfs:
+        try:
+            for signature in signing.check_pdf(each.content, roots):
+                tell(each.name, signature)
+        except ReportError as error:
+            tally.differ(f"“{each.name}”: {error}")
+    if manifest is not None:
+        beside = manifest.with_name(manifest.name + signing.SUFFIX)
+        if beside.is_file():
+            try:
+                tell(manifest.name, signing.check_file(_content(manifest), _content(beside), roots))
+            except ReportError as error:
+                tally.differ(f"“{beside.name}”: {error}")
+        else:
+            tally.remark(f"No signature “{beside.name}” stands beside the manifest.")
+    check = tally.check()
+    if check.tried or check.told:
+        yield check
+
+
+def _attached(
+    store: Store, entries: Sequence[LogEntry], reports: Sequence[_Read], manifest: Path | None
+) -> Check:
+    """Hold the manifest that was given, and those in reports, against the audit."""
+    tally = Tally(ATTACHED)
+    if manifest is not None:
+        compare_manifest(tally, manifest.name, _told_by(manifest) or b"", store, entries)
+    for each in reports:
+        found = _manifest_in(each.content, each.form)
+        if found is None:
+            tally.leave(f"“{each.name}” has no manifest in it.")
+        elif each.given.told is not None or _sidecar(found) is not None:
+            # what came of a check is a report, too, and no report of the audit
+            compare_manifest(tally, each.name, found, store, entries)
+    return tally.check()
+
+
+def _remade(store: Store, entries: Sequence[LogEntry], reports: Sequence[_Read]) -> Check:
+    """Make each report once more, where the audit has not gone on; other versions may differ."""
+    tally = Tally(REMADE)
+    other = [f"{name} {was} then, {there} now" for name, was, there in other_versions(store.spec)]
+    for each in reports:
+        name, content, told = each.name, each.content, each.given.told
+        if told is None:
+            tally.leave(f"“{name}” is no report that the log tells of.")
+            continue
+        inside = _sidecar(_manifest_in(content, each.form) or b"")
+        if _went_on(entries, told, inside):
+            tally.leave(f"The audit has gone on since “{name}” was made.")
+            continue
+        choice = (inside.choice if inside is not None else None) or store.choice()
+        try:
+            again = _again(store, choice, each.form)
+        except FairDeskError as error:
+            tally.differ(f"“{name}” cannot be made again: {error}")
+            continue
+        if content == again or (
+            each.form == "pdf" and content.startswith(again) and _signed_since(content, len(again))
+        ):
+            tally.agree()
+        elif other:
+            tally.leave(f"“{name}” comes out otherwise, of other versions: {', '.join(other)}.")
+        else:
+            tally.differ(f"“{name}” is not the report that the audit gives now.")
+    return tally.check()
+
+
+def _again(store: Store, choice: Choice, form: Format) -> bytes:
+    match form:
+        case "pdf":
+            return make_pdf(store, choice)
+        case "html":
+            return html.page(make_report(store, choice)).encode()
+        case "json":
+            return structured(make_report(store, choice))
+
+
+def _went_on(entries: Sequence[LogEntry], told: ExportedFile, inside: _Sidecar | None) -> bool:
+    """Tell whether anything was decided or done after a file was exported.
+
+    An audit that could not be written to logs no export: then the file itself says when it was.
+    """
+    first = max(
+        (
+            place
+            for place, entry in enumerate(entries, start=1)
+            if any(each == told for each in exported_files([entry]))
+        ),
+        default=0 if inside is None else max(inside.log.entries, 0),
+    )
+    return any(entry.kind not in PASSING for entry in entries[first:])
+
+
+def _sidecar(manifest: bytes) -> _Sidecar | None:
+    try:
+        return msgspec.json.decode(manifest, type=_Sidecar)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _manifest_in(document: bytes, form: Format) -> bytes | None:
+    """Give the manifest that stands in a report; ``None`` where there is none."""
+    match form:
+        case "pdf":
+            return _attachment(document)
+        case "html":
+            found = _IN_PAGE.search(document)
+            try:
+                return base64.b64decode(found[1]) if found else None
+            except ValueError:
+                return None
+        case "json":
+            try:
+                return bytes(msgspec.json.decode(document, type=_InJson).manifest)
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                return None
+
+
+def _attachment(document: bytes) -> bytes | None:
+    """Give the JSON file that is attached to a PDF."""
+    from pyhanko.pdf_utils.misc import PdfError  # noqa: PLC0415 - only where there is a PDF
+    from pyhanko.pdf_utils.reader import PdfFileReader  # noqa: PLC0415
+
+    try:
+        names = PdfFileReader(io.BytesIO(document)).root["/Names"]["/EmbeddedFiles"]["/Names"]
+        for place in range(0, len(names), 2):
+            if str(names[place]).endswith(".json"):
+                data: bytes = names[place + 1]["/EF"]["/F"].data
+                return data
+    except (PdfError, *DAMAGE):
+        # a damaged file, or one that nothing is attached to
+        return None
+    return None
+
+
+def _form(path: Path) -> Format | None:
+    """Tell in which form a file is a report; ``None`` where it is none."""
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(max(map(len, _STARTS)))
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    return next((form for known, form in _STARTS.items() if start.startswith(known)), None)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ReportError(f"“{path.name}” is too large to be looked into.")
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _fingerprint(path: Path) -> str:
+    try:
+        return sha256(path)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> ReportError:
+    return ReportError(
+        f"“{path}” cannot be read.",
+        why=f"The system says: {error.strerror or error}.",
+        remedy="Check its name, and that you may read it.",
+    )

@@ -1,0 +1,107 @@
+"""A manifest that was given away, held against the audit: all that it tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from fairdesk.audit.store import hash_chain
+from fairdesk.audit.store.records import LogEntry
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify.reproducing import other_versions
+from fairdesk.audit.verify.tally import Tally
+from fairdesk.report.content.redaction import SENTENCES, Shown
+from fairdesk.report.provenance import evidence
+from fairdesk.report.provenance.manifest import Manifest, RunOf, as_of
+
+#: What a manifest tells, and what that is.
+_TOLD = {
+    "title": "another title",
+    "moment": "another time at which it was changed last",
+    "data": "another data’s file",
+    "model": "another model’s file",
+    "companions": "other files beside the model",
+    "question_sha256": "another question’s fingerprint",
+    "table_sha256": "another table’s fingerprint",
+    "spec": "another question",
+    "versions": "other versions",
+    "details": "other details of the report",
+    "log": "other entries of the log",
+}
+#: What another version may write otherwise of the same audit.
+_WRITTEN = ("commands", "domain_file", "map_file")
+#: What is told of a run that had ended, and of every other.
+_OF_RUN = (
+    *("method", "seed", "versions", "sha256", "state", "message", "started", "ended"),
+    *("elapsed", "tried", "found", "queries", "rejected"),
+)
+_OF_OPEN_RUN = ("method", "seed", "versions", "sha256", "started")
+
+
+def compare_manifest(
+    tally: Tally, name: str, content: bytes, store: Store, entries: Sequence[LogEntry]
+) -> None:
+    """Hold a manifest against the audit as it was when the manifest was made.
+
+    Parameters
+    ----------
+    tally : Tally
+        Counts what agrees and what differs.
+    name : str
+        Of the file that the manifest is, or stands in.
+    content : bytes
+        The manifest's JSON.
+    store, entries : Store, sequence of LogEntry
+        The audit, and its log.
+    """
+    try:
+        document = msgspec.json.decode(content, type=dict[str, Any])
+        told = msgspec.convert(document, Manifest)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        tally.differ(f"The manifest in “{name}” cannot be read.")
+        return
+    identity = evidence.identity(store.spec)
+    if not tally.compare(
+        told.audit == identity, f"“{name}” is of the audit {told.audit}, and this is {identity}."
+    ):
+        return
+    if not tally.compare(
+        0 < told.log.entries <= len(entries)
+        and hash_chain.head(entries[: told.log.entries]) == told.log.head,
+        f"“{name}” was made of another log than the audit has.",
+    ):
+        return
+    again = as_of(store, told.log.entries)
+    if sentence := document.get("redacted"):
+        kind = next((key for key, said in SENTENCES.items() if said == sentence), None)
+        if kind is None:
+            tally.leave(f"What “{name}” leaves out is told in words that are not known here.")
+            return
+        again = Shown(kind, store.spec, store.table()).manifest(again)
+    _compare(tally, name, told, msgspec.json.decode(again, type=Manifest), store)
+
+
+def _compare(tally: Tally, name: str, told: Manifest, again: Manifest, store: Store) -> None:
+    for member, what in _TOLD.items():
+        tally.compare(getattr(told, member) == getattr(again, member), f"“{name}” tells of {what}.")
+    runs = {run.id: run for run in again.runs}
+    had = {run.id for run in again.runs if run.sha256 is not None}
+    for number in sorted(had - {run.id for run in told.runs}):
+        tally.differ(f"“{name}” does not tell of run {number}.")
+    for run in told.runs:
+        tally.compare(
+            run.id in runs and _same_run(run, runs[run.id]),
+            f"“{name}” tells of run {run.id} otherwise.",
+        )
+    written = all(getattr(told, member) == getattr(again, member) for member in _WRITTEN)
+    if written or not other_versions(store.spec):
+        tally.compare(written, f"“{name}” has other command lines that ask the same again.")
+    else:
+        tally.leave(f"The command lines in “{name}” are those of other versions.")
+
+
+def _same_run(told: RunOf, again: RunOf) -> bool:
+    members = _OF_RUN if again.sha256 is not None else _OF_OPEN_RUN
+    return all(getattr(told, each) == getattr(again, each) for each in members)

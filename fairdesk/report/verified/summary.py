@@ -1,0 +1,367 @@
+"""What came of checking an audit again, or of running it again: in words, as JSON, as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from fairdesk.audit.plan.spec import AuditSpec, now, versions
+from fairdesk.audit.store.records import RunState
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify.checks import Recheck, recheck
+from fairdesk.audit.verify.reproducing import Again, reproduce
+from fairdesk.audit.worker.client import Worker
+from fairdesk.certify.proof.verify import Check
+from fairdesk.errors import ReportError
+from fairdesk.report.blocks import Callout, Fact, Facts, Grid, Report, Section, Text
+from fairdesk.report.content.status import check_marks
+from fairdesk.report.provenance import evidence
+from fairdesk.report.render import html
+from fairdesk.report.render import pdf as pages
+from fairdesk.report.verified.files import anchor_of, check_files
+from fairdesk.report.writing import replacing
+from fairdesk.wording import words
+
+#: What a check can show, and what not; stands in every form of it.
+LIMITS = (
+    "This check compares what the audit file says with itself, with what was handed over with it, "
+    "and with what data and model say now. That everything agrees means that nothing was changed "
+    "since; it does not say that the right questions were asked, nor what the findings mean. "
+    "Whoever writes an audit anew from its first entry gets one that agrees with itself: only a "
+    "manifest or report that was given away before shows that."
+)
+_AGAIN = (
+    "Every run was made again with the same seeds, options, budgets and edges, and compared with "
+    "what the audit says of it. What is measured by the clock is left out. That two runs agree "
+    "says that the findings follow from question, data and model; it does not say what they mean."
+)
+#: By the endings of files.
+_FORMATS = (".json", ".html", ".pdf", ".txt")
+
+
+class Account(msgspec.Struct, frozen=True):
+    """What came of it.
+
+    Attributes
+    ----------
+    what : str
+        ``"verified"`` or ``"reproduced"``.
+    title, audit : str
+        The audit's title and id.
+    file : str
+        The name of its file.
+    at : str
+        When it was checked: UTC, ISO 8601.
+    checks : tuple[Check, ...]
+        What was compared.
+    then, now : dict[str, str]
+        The versions of what made the audit, and of what checked it.
+    """
+
+    what: str
+    title: str
+    audit: str
+    file: str
+    at: str
+    checks: tuple[Check, ...]
+    then: dict[str, str]
+    now: dict[str, str]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing differs."""
+        return not any(each.failed for each in self.checks)
+
+
+def verify(
+    worker: Worker,
+    asked: Recheck,
+    files: Sequence[Path],
+    manifest: Path | None,
+    say: Callable[[str], None],
+    vouching: Sequence[Path] = (),
+) -> Account:
+    """Check an audit again, and the files that were exported from it.
+
+    Parameters
+    ----------
+    worker : Worker
+        Reads the data, opens the model and asks it.
+    asked : Recheck
+        What to check, with what.
+    files : sequence of Path
+        Exported files, or folders of them; see `fairdesk.report.verified.files.check_files`.
+    manifest : Path, optional
+        One that was given away before, or a report with one in it.
+    say : callable
+        Told what goes on, a sentence at a time; an exception out of it ends the check.
+    vouching : sequence of Path
+        Certificates that the reader trusts; as `fairdesk.report.verified.files.check_files`.
+
+    Raises
+    ------
+    FairDeskError
+        When it cannot be checked.
+    """
+    anchor = None if manifest is None else anchor_of(manifest)
+    with Store.read(asked.audit) as store:
+        if anchor is not None and anchor.audit != evidence.identity(store.spec):
+            anchor = None  # of another audit, which is told with the files
+        checks = list(recheck(worker, store, asked, say, anchor))
+        checks += check_marks(store.log_entries())
+        say("Looking at exported files")
+        checks += check_files(store, asked.audit.absolute(), files, manifest, vouching)
+        return _account("verified", store.spec, asked.audit, checks)
+
+
+def run_again(worker: Worker, asked: Again, watch: Callable[[RunState], None]) -> Account:
+    """Run an audit again, and hold what comes of it against what the audit says.
+
+    Parameters
+    ----------
+    worker, asked, watch
+        As `fairdesk.audit.verify.reproducing.reproduce` takes them.
+
+    Raises
+    ------
+    FairDeskError
+        When it cannot be run.
+    """
+    with Store.read(asked.audit) as store:
+        checks = list(reproduce(worker, store, asked, watch))
+        return _account("reproduced", store.spec, asked.audit, checks)
+
+
+def _account(what: str, spec: AuditSpec, file: Path, checks: Sequence[Check]) -> Account:
+    return Account(
+        what=what,
+        title=spec.title.strip() or "Untitled audit",
+        audit=evidence.identity(spec),
+        file=file.name,
+        at=now(),
+        checks=tuple(checks),
+        then=spec.versions,
+        now=versions(),
+    )
+
+
+def summary(told: Account) -> str:
+    """Say in two sentences whether anything differs, and how much could not be compared."""
+    tried = sum(each.tried - each.unknown for each in told.checks if each.tried)
+    failed = sum(each.failed for each in told.checks)
+    bad = sum(1 for each in told.checks if each.failed)
+    left = sum(1 for each in told.checks if each.unknown)
+    said = (
+        f"{words.number(failed)} of {words.number(tried)} comparisons "
+        f"{'differs' if failed == 1 else 'differ'}, in {bad} of {len(told.checks)} checks."
+        if failed
+        else f"Nothing differs, in {words.number(tried)} comparisons."
+    )
+    if not left:
+        return f"{said} Everything could be checked."
+    return f"{said} {left} of the checks could not be made, or only in part."
+
+
+def state(check: Check) -> str:
+    """Say in a word or two how a check came out."""
+    if check.failed:
+        return "DIFFERS"
+    if check.unknown and check.unknown >= check.tried:
+        return "not checked"
+    if check.unknown:
+        return "in part"
+    return "agrees" if check.tried else "nothing there"
+
+
+def counts(check: Check) -> str:
+    """Say how many comparisons there were, and how they came out."""
+    compared = check.tried - check.unknown if check.tried else 0
+    parts = [f"{words.number(compared)} compared"] if compared else []
+    if check.failed:
+        parts.append(f"{words.number(check.failed)} of them other")
+    if check.unknown and check.tried:
+        parts.append(f"{words.number(check.unknown)} not checked")
+    return ", ".join(parts)
+
+
+def text(told: Account) -> str:
+    """Say what came of it in lines."""
+    width = max((len(state(each)) for each in told.checks), default=0) + 2
+    lines = [f"{_kind(told)} {words.quoted(told.title)} ({told.audit}).", summary(told), ""]
+    for each in told.checks:
+        how = counts(each)
+        lines.append(f"{state(each):<{width}}{each.name}" + (f": {how}." if how else "."))
+        lines += [f"{'':<{width}}{said}" for said in each.told]
+    changed = _changed(told)
+    if changed:
+        lines += ["", "Versions that are others than then:"]
+        lines += [f"{'':<{width}}{name}: {was}, now {there}" for name, was, there in changed]
+    return "\n".join((*lines, "", summary(told)))
+
+
+def figures(told: Account) -> dict[str, object]:
+    """Give the same for programs."""
+    return {
+        "what": told.what,
+        "holds": told.holds,
+        "summary": summary(told),
+        "audit": told.audit,
+        "title": told.title,
+        "file": told.file,
+        "at": told.at,
+        "compared": sum(each.tried - each.unknown for each in told.checks if each.tried),
+        "differences": sum(each.failed for each in told.checks),
+        "not_checked": [each.name for each in told.checks if each.unknown],
+        "checks": msgspec.to_builtins(told.checks),
+        "versions": {"then": told.then, "now": told.now},
+    }
+
+
+def report(told: Account) -> Report:
+    """Make a report of it, to be set as pages or written as HTML."""
+    differing = [each for each in told.checks if each.failed]
+    left = [each for each in told.checks if each.unknown and not each.failed]
+    sections = [
+        Section(
+            "Result",
+            (
+                Callout("In short", summary(told)),
+                Text(LIMITS if told.what == "verified" else _AGAIN),
+                *(_told("Differs", differing)),
+                *(_told("Could not be checked", left)),
+            ),
+            key="result",
+        ),
+        Section("What was compared", (_grid(told),), key="checks"),
+        Section("Remarks", tuple(_remarks(told)), key="remarks"),
+        Section("Versions", (_versions(told),), key="versions"),
+    ]
+    return Report(
+        title=told.title,
+        header=told.title if len(told.title) <= 80 else f"{told.title[:79].rstrip()}…",
+        kind=_kind(told).removesuffix(":"),
+        status="Final",
+        identity=told.audit,
+        cover=(
+            Fact("Audit", told.audit),
+            Fact("File", told.file),
+            Fact("Checked", evidence.date_text(evidence.moment(told.at))),
+            Fact("Result", summary(told)),
+            Fact("Made with", f"FairDesk {told.then.get('FairDesk', '')}".strip()),
+            Fact("Checked with", f"FairDesk {told.now.get('FairDesk', '')}".strip()),
+        ),
+        promise="What was compared, how it came out, and what could not be compared.",
+        sections=tuple(each for each in sections if each.blocks),
+        manifest=_json(told).decode(),
+        moment=told.at,
+    )
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a file's name whose ending says no form; before any work is done.
+
+    Raises
+    ------
+    ReportError
+        With the endings there are.
+    """
+    if path.suffix.lower() not in _FORMATS:
+        raise ReportError(
+            f"What came of the check cannot be written as “{path.name}”.",
+            why="The ending of the name says in which form.",
+            remedy=f"Let it end in one of: {', '.join(_FORMATS)}.",
+        )
+
+
+def write(told: Account, path: Path) -> None:
+    """Write it as JSON, HTML, PDF or text, by the ending of the file's name.
+
+    Raises
+    ------
+    ReportError
+        When the ending is another one, or the file cannot be written.
+    """
+    check_ending(path)
+    match path.suffix.lower():
+        case ".json":
+            content = _json(told)
+        case ".txt":
+            content = f"{text(told)}\n".encode()
+        case ".pdf":
+            content = pages.pdf(report(told))
+        case _:
+            content = html.page(report(told)).encode()
+    with replacing(path) as draft:
+        draft.write_bytes(content)
+
+
+def _json(told: Account) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(figures(told)), indent=1) + b"\n"
+
+
+def _kind(told: Account) -> str:
+    return "Audit checked again:" if told.what == "verified" else "Audit run again:"
+
+
+def _told(head: str, checks: list[Check]) -> list[Text]:
+    return [
+        Text(" ".join((f"{_counted(each)}.", *each.told)), lead=f"{head}: {each.name}.")
+        for each in checks
+    ]
+
+
+def _counted(check: Check) -> str:
+    how = counts(check)
+    return how[:1].upper() + how[1:] if how else "Nothing was compared"
+
+
+def _remarks(told: Account) -> list[Text]:
+    return [
+        Text(" ".join(each.told), lead=f"{each.name}.")
+        for each in told.checks
+        if each.told and not each.failed and not each.unknown
+    ]
+
+
+def _grid(told: Account) -> Grid:
+    rows = tuple(
+        (
+            each.name,
+            state(each),
+            words.number(max(each.tried - each.unknown, 0)),
+            words.number(each.failed),
+            words.number(each.unknown),
+        )
+        for each in told.checks
+    )
+    return Grid(
+        ("Check", "Result", "Compared", "Other", "Not checked"),
+        rows,
+        (4.0, 1.2, 0.0, 0.0, 0.0),
+        (2, 3, 4),
+        "What was compared, and how it came out.",
+        key="checks",
+    )
+
+
+def _versions(told: Account) -> Grid | Facts:
+    names = [*told.then, *(name for name in told.now if name not in told.then)]
+    rows = tuple((name, told.then.get(name, "–"), told.now.get(name, "–")) for name in names)
+    return Grid(
+        ("Of", "Then", "Now"),
+        rows,
+        (1.0, 2.0, 2.0),
+        (),
+        "What made the audit, and what checked it.",
+    )
+
+
+def _changed(told: Account) -> list[tuple[str, str, str]]:
+    # what was not looked at then may have been there
+    return [
+        (name, was, told.now[name])
+        for name, was in sorted(told.then.items())
+        if name in told.now and told.now[name] != was
+    ]

@@ -1,0 +1,1 @@
+"""What a method yields while it works: findings, figures, progress, and mitigation trials."""

@@ -1,0 +1,70 @@
+"""What decisions and codes are called in the data: label values, cell texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from fairdesk.audit.plan.labels import class_labels
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.table import Table
+from fairdesk.models.decisions.favourable import Answer, sign_of
+from fairdesk.models.decisions.rule import VALUES
+from fairdesk.models.model import Mapping, ModelCard
+
+
+def good_answers(card: ModelCard, mapping: Mapping | Answer) -> tuple[str, ...]:
+    """Give the model's answers that are favourable, in its own words, as `favourable` reads them.
+
+    Of a model that estimates a number it is one comparison, ``">= 50"``.
+    """
+    if mapping.together:
+        return tuple(card.classes[place] for place in mapping.together)
+    if card.scores == VALUES:
+        return (f"{sign_of(mapping)} {mapping.threshold!r}",)
+    return ((mapping.outcomes or card.classes)[mapping.favourable_class],)
+
+
+def outcome_text(spec: AuditSpec, outcome: str) -> str:
+    """Name what tables of groups count for people: the favourable class by its label value.
+
+    Nobody outside knows what “1” is. A column of decisions is read as it stands.
+    """
+    favourable = spec.decisions[spec.mapping.favourable_class]
+    if spec.predictions or outcome != favourable or spec.model.scores == VALUES:
+        return outcome or spec.favourable
+    return spec.favourable
+
+
+def class_texts(spec: AuditSpec, table: Table) -> tuple[str, ...]:
+    """Name each class for people: by its label value, else as the model calls it.
+
+    An estimated number is favourable at the model's own limit, which may not be the label's.
+    """
+    named = [
+        name if label is None else label
+        for name, label in zip(spec.decisions, class_labels(spec, table), strict=True)
+    ]
+    if spec.model.scores != VALUES:
+        named[spec.mapping.favourable_class] = spec.favourable
+    return tuple(named)
+
+
+_NAMES: ContextVar[Callable[[Attribute, float], str]] = ContextVar("names", default=Attribute.text)
+
+
+@contextmanager
+def naming(names: Callable[[Attribute, float], str]) -> Iterator[None]:
+    """Write values, wherever that is done inside, by another function than `Attribute.text`."""
+    before = _NAMES.set(names)
+    try:
+        yield
+    finally:
+        _NAMES.reset(before)
+
+
+def name_of(attribute: Attribute, code: float) -> str:
+    """Write a value of an attribute in a rule, a list, a combination: as `naming` says."""
+    return _NAMES.get()(attribute, code)

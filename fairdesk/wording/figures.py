@@ -1,0 +1,698 @@
+"""What a run measured, in sentences and tables: shares with their intervals, gaps, likenesses.
+
+The first interval told is the one for who looks once, at the end; the other holds for who watches
+and stops when they like. A share is of people who could be, never of a search's findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import floor, log10
+from typing import Literal
+
+from fairdesk.audit.catalogue.methods import ABOUT_GROUPS, Answers, Repeats, method_named
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.repeatability import Repeatability
+from fairdesk.results.events import (
+    ExcessChange,
+    Figure,
+    GroupGap,
+    Likeness,
+    PairShare,
+    Proven,
+    Region,
+    Share,
+)
+from fairdesk.wording import groups as group_words
+from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording import words
+from fairdesk.wording.groups import gap_sentence
+from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.rules import combination_text, rule_text
+from fairdesk.wording.words import digits_of, interval, plural, shown_percent
+
+#: Decimals of a proven percentage: at least, and at most so many.
+_LEAST_DIGITS, _MOST_DIGITS = 2, 6
+#: What a phase of a search for groups counts, where that is neither rule sets nor people.
+_STEPS = fixed(
+    {
+        "data": "{done} of {total} rows asked about",
+        "rules": "{done} of {total} rule sets frequent",
+        "fitting": "{done} of {total} subgroups looked for",
+        "reading": "{done} of {total} texts read",
+        "": "{done} of {total} asked about",
+        "sets": "{done} of {total} rule sets",
+    }
+)
+#: What is compared of two ways to find a direction.
+_LIKE = fixed(("gradients", "directions", "odds"))
+_AS_COMMON = fixed("{people} among whom every value is as common as in the data")
+#: So many regions of each kind are told in sentences.
+MOST_REGIONS = 3
+
+
+def share_of_domain(figures: Iterable[Figure]) -> Share | None:
+    """Give the share of all possible people, all protected attributes together; if measured."""
+    shares = [each for each in figures if isinstance(each, Share) and each.whom == "domain"]
+    return max(shares, key=lambda share: len(share.attributes), default=None)
+
+
+def share_of_data(figures: Iterable[Figure]) -> Share | None:
+    """Give the share of the people in the data, all protected attributes together; if measured."""
+    shares = [each for each in figures if isinstance(each, Share) and each.whom == "data"]
+    return max(shares, key=lambda share: len(share.attributes), default=None)
+
+
+def proven_of(
+    figures: Iterable[Figure], of: Literal["domain", "population"] = "domain"
+) -> Proven | None:
+    """Give what is proven of all protected attributes together, if anything was tried."""
+    proven = (each for each in figures if isinstance(each, Proven) and each.of == of)
+    return max(proven, key=lambda each: len(each.attributes), default=None)
+
+
+def share_sentence(spec: AuditSpec, share: Share) -> str:
+    """Say how common discrimination is, the number first, with the fixed interval."""
+    values = {"whom": _whom(share, plural(spec.person)), **words.whom(spec.person)}
+    values["when"] = words.when_change(share.attributes)
+    if not share.people:
+        return say("Nobody was asked about, so nothing is known of {whom}.", **values)
+    values["n"] = words.number(share.people)
+    digits = digits_of(share.low, share.high)
+    if share.exhaustive and share.wavered:
+        return say_many(
+            share.wavered,
+            "{share} of {whom} ({hits} of {of}) got another decision {when}, each queried once. "
+            "This is not exact: {n} row got another answer when it was queried again.",
+            "{share} of {whom} ({hits} of {of}) got another decision {when}, each queried once. "
+            "This is not exact: {n} rows got another answer when they were queried again.",
+            share=words.percent(share.hits, share.people, 2),
+            hits=words.number(share.hits),
+            of=values.pop("n"),
+            **values,
+        )
+    if share.exhaustive:
+        return say(
+            "{share} of {whom} ({hits} of {n}) get another decision {when}: every one was checked.",
+            share=words.percent(share.hits, share.people, 2),
+            hits=words.number(share.hits),
+            **values,
+        )
+    if not share.hits:
+        return say(
+            "0 of {n} {people} drawn at random get another decision {when}: at most {most} of "
+            "{whom} do ({confidence} confidence).",
+            most=shown_percent(share.high, digits),
+            confidence=words.percent(share.confidence, 1.0, 0),
+            **values,
+        )
+    return say(
+        "{share} ({interval}) of {whom} get another decision {when}: estimated from {n} drawn at "
+        "random.",
+        share=shown_percent(share.estimate, digits),
+        interval=interval(share.low, share.high, share.confidence, digits),
+        **values,
+    )
+
+
+def repeatability_sentence(found: Repeatability) -> str:
+    """Say that the model's answers changed when rows were queried again; empty where none did."""
+    if found.holds:
+        return ""
+    changed = say_many(
+        found.rows,
+        "The model is not repeatable: of {n} row that was queried again, {changed} got another "
+        "score and {decisions} another decision.",
+        "The model is not repeatable: of {n} rows that were queried again, {changed} got another "
+        "score and {decisions} another decision.",
+        changed=words.number(found.changed),
+        decisions=words.number(found.decisions),
+    )
+    why = (
+        say("Its answer to a row depends on the other rows that are queried together with it.")
+        if found.batch
+        else say("The same row does not always get the same answer.")
+    )
+    return f"{changed} {why}"
+
+
+def changed_answers(run: RunRecord | RunState) -> str:
+    """Say that answers changed during a run that came to its results all the same; else empty."""
+    found = next((each for each in run.figures if isinstance(each, Repeatability)), None)
+    if found is None or run.state == "failed":
+        return ""
+    said = repeatability_sentence(found)
+    method = run.method if isinstance(run, RunState) else run.spec.method
+    if method_named(method).repeats is Repeats.INDEPENDENT:
+        return said
+    return f"{said} {say('The results of this run hold for the answers that were given then.')}"
+
+
+def excess_sentence(spec: AuditSpec, figure: ExcessChange) -> str:
+    """Say for how many the probability of the favourable decision changes, the number first."""
+    people = plural(spec.person)
+    values = {
+        "whom": say("all possible {people}", people=people)
+        if figure.whom == "domain"
+        else say("the {people} in the data", people=people),
+        "when": words.when_change(figure.attributes),
+        "between": words.percent(figure.between, 1.0, 1),
+        "again": words.percent(figure.again, 1.0, 1),
+        "n": words.number(figure.people),
+        "confidence": words.percent(figure.confidence, 1.0, 0),
+    }
+    if figure.low > 0:
+        return say(
+            "{low} or more of {whom} have another probability of the favourable decision {when} "
+            "({confidence} confidence): the decision changed in {between} of the queries of a "
+            "counterfactual pair, and in {again} of those of the same row ({n} pairs, each row "
+            "queried twice).",
+            low=least_percent(figure.low),
+            **values,
+        )
+    return say(
+        "{none} or more of {whom} have another probability of the favourable decision {when}: "
+        "nothing beyond the model’s own randomness is shown. The decision changed in {between} of "
+        "the queries of a counterfactual pair, and in {again} of those of the same row ({n} pairs, "
+        "each row queried twice; {confidence} confidence).",
+        none=words.percent(0.0, 1.0, 0),
+        **values,
+    )
+
+
+def anytime_sentence(share: Share) -> str:
+    """Say the interval for who watches; empty where all were checked."""
+    if share.exhaustive or not share.people:
+        return ""
+    digits = digits_of(share.anytime_low, share.anytime_high)
+    held = interval(share.anytime_low, share.anytime_high, share.confidence, digits)
+    return say(
+        "For whoever watches and stops when they like, the interval is {interval}.", interval=held
+    )
+
+
+def likeness_sentence(likeness: Likeness) -> str:
+    """Say how well one perturbation size serves."""
+    values = {
+        "size": words.short(likeness.size, 2),
+        "found": words.number(likeness.found),
+        "tried": words.number(likeness.tried),
+    }
+    if likeness.gradients is None:
+        return say("Size {size}: a short search found {found} among {tried} tried.", **values)
+    cosines = [
+        f"{say(what)} {words.number(value, 2)}"
+        for what, value in zip(
+            _LIKE,
+            (likeness.gradients, likeness.directions, likeness.probabilities),
+            strict=True,
+        )
+        if value is not None
+    ]
+    return say(
+        "Size {size}: cosine similarity of {cosines}; a short search found {found} among {tried} "
+        "tried.",
+        cosines=words.joined(cosines),
+        **values,
+    )
+
+
+def proven_sentence(spec: AuditSpec, proven: Proven) -> str:
+    """Say what is proven and what is left, the number first; what is proven is rounded down."""
+    people, whatever = _possible(spec, proven), _whatever(proven.attributes)
+    if proven.exact:
+        return _exact_sentence(spec, proven)
+    alike, unlike, left = proven_fractions(proven)
+    values = {"people": people, "whatever": whatever}
+    if not alike and not unlike:
+        return say(
+            "Nothing is proven of how {people} are treated, {whatever}: all of them are undecided.",
+            **values,
+        )
+    digits = digits_of_proof(alike, unlike, left)
+    values["left"] = percent_up(left, digits)
+    first, second = _at_least(alike, digits), _at_least(unlike, digits)
+    if not unlike:
+        return say(
+            "{Share} of {people} are treated alike, {whatever}: proven; of nobody is it proven "
+            "that they are not. {left} is undecided.",
+            Share=_capital(first),
+            **values,
+        )
+    if not alike:
+        return say(
+            "{Share} of {people} are not treated alike, {whatever}: proven; of nobody is it "
+            "proven that they are. {left} is undecided.",
+            Share=_capital(second),
+            **values,
+        )
+    return say(
+        "{Share} of {people} are treated alike, {whatever}: proven; {unlike} are not: proven. "
+        "{left} is undecided.",
+        Share=_capital(first),
+        unlike=second,
+        **values,
+    )
+
+
+def estimated_sentence(spec: AuditSpec, proven: Proven) -> str:
+    """Say what sampling tells of the undecided part; empty where nobody was drawn from it."""
+    estimated = proven.estimated
+    alike, unlike, left = proven_fractions(proven)
+    if estimated is None or not estimated.people or not left:
+        return ""
+    if not alike and not unlike:
+        whom = say("Of {people}", people=_possible(spec, proven))
+    else:
+        digits = digits_of_proof(alike, unlike, left)
+        whom = say("Of the remaining {share}", share=percent_up(left, digits))
+    digits = digits_of(estimated.low, estimated.high)
+    if not estimated.unlike:
+        return say(
+            "{Of_whom}, at most {most} ({confidence} confidence) are treated unlike: 0 of {n} "
+            "drawn at random are. This is statistical, not certified.",
+            Of_whom=whom,
+            most=percent_up(Fraction(str(estimated.high)), digits),
+            confidence=words.percent(estimated.confidence, 1.0, 0),
+            n=words.number(estimated.people),
+        )
+    return say(
+        "{Of_whom}, an estimated {share} ({interval}) are treated unlike: statistical, not "
+        "certified.",
+        Of_whom=whom,
+        share=shown_percent(estimated.estimate, digits),
+        interval=interval(estimated.low, estimated.high, estimated.confidence, digits),
+    )
+
+
+def about_percent(value: float) -> str:
+    """Write a share that is not proven: ``about 0.02 %``, or ``below 0.01 %``."""
+    told = shown_percent(value, 2)
+    # nought and whole are told as bounds already
+    bound = 0 < value < 1 and round(100 * value, 2) in (0, 100)
+    return told if bound else say("about {share}", share=told)
+
+
+def region_sentence(spec: AuditSpec, region: Region) -> str:
+    """Say what is proven of everybody in a box, how many that are first."""
+    whatever = _whatever(words.protected_names(spec.domain))
+    alike = region.verdict == "alike"
+    treated = (
+        say("treated alike, {whatever}", whatever=whatever)
+        if alike
+        else say("treated unlike {when}", when=words.when_changes(spec.domain))
+    )
+    share = Fraction(str(region.share))
+    who = words.whom(spec.person)
+    if region.conditions:
+        rule = rule_text(spec, region.conditions)
+        who = {
+            name: say("{people} with {rule}", people=each, rule=rule) for name, each in who.items()
+        }
+    return say_many(
+        int(region.people),
+        "One possible {person} is {treated}: proven. That is {share} of all, and {common} where "
+        "every value is as common as in the data.",
+        "All {n} possible {people} are {treated}: proven. That is {share} of all, and {common} "
+        "where every value is as common as in the data.",
+        treated=treated,
+        share=_at_least(share, _digits_for(share)),
+        common=about_percent(region.population),
+        **who,
+    )
+
+
+def pair_sentence(spec: AuditSpec, pair: PairShare) -> str:
+    """Say what is proven of two combinations of protected values alone."""
+    unlike, alike = Fraction(str(pair.falsified)), Fraction(str(pair.certified))
+    first, second = (
+        combination_text(spec, pair.attributes, codes) for codes in (pair.first, pair.second)
+    )
+    values = {"people": plural(spec.person), "first": first, "second": second}
+    if pair.exact:
+        return say(
+            "{share} of all possible {people} get another decision between {first} and {second}: "
+            "every one is decided.",
+            share=shown_percent(pair.falsified, _digits_for(unlike)),
+            **values,
+        )
+    digits = digits_of_proof(alike, unlike, 1 - alike - unlike)
+    return say(
+        "{Share} of all possible {people} get another decision between {first} and {second}: "
+        "proven; {alike} get the same: proven.",
+        Share=_capital(_at_least(unlike, digits)),
+        alike=_at_least(alike, digits),
+        **values,
+    )
+
+
+def proven_fractions(proven: Proven) -> tuple[Fraction, Fraction, Fraction]:
+    """Give what is certified, falsified and undecided; of the exact counts where there are any."""
+    if proven.total and int(proven.total):
+        whole = int(proven.total)
+        alike = Fraction(int(proven.certified_people), whole)
+        unlike = Fraction(int(proven.falsified_people), whole)
+        return alike, unlike, 1 - alike - unlike
+    # the shortest decimals that are this float: what a reader of the JSON sees too
+    alike, unlike = Fraction(str(proven.certified)), Fraction(str(proven.falsified))
+    return alike, unlike, Fraction(str(proven.undecided))
+
+
+def digits_of_proof(alike: Fraction, unlike: Fraction, left: Fraction) -> int:
+    """Choose decimals of percentages that show the smallest of three shares."""
+    return max(_digits_for(each) for each in (alike, unlike, left))
+
+
+def percent_down(share: Fraction, digits: int) -> str:
+    """Write a share from 0 to 1, rounded down: never 100 for less."""
+    return _decimal(share * 100 * 10**digits // 1, digits)
+
+
+def least_percent(share: float) -> str:
+    """Write a proven share by itself: rounded down, with as many decimals as it takes."""
+    exact = Fraction(str(share))
+    return percent_down(exact, _digits_for(exact))
+
+
+def percent_up(share: Fraction, digits: int) -> str:
+    """Write a share from 0 to 1, rounded up: never 0 for more."""
+    return _decimal(-(-share * 100 * 10**digits // 1), digits)
+
+
+def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
+    """Say everything that was measured, a sentence or two each; of regions the largest."""
+    told: list[str] = []
+    regions = {"alike": 0, "unlike": 0}
+    for figure in figures:
+        match figure:
+            case Share():
+                told += filter(None, (share_sentence(spec, figure), anytime_sentence(figure)))
+            case Repeatability():
+                told.append(repeatability_sentence(figure))
+            case ExcessChange():
+                told.append(excess_sentence(spec, figure))
+            case GroupGap():
+                told.append(gap_sentence(spec, figure))
+            case Likeness():
+                told.append(likeness_sentence(figure))
+            case Proven():
+                said = (proven_sentence(spec, figure), estimated_sentence(spec, figure))
+                told += filter(None, (*said, *figure.notes))
+            case Region():
+                regions[figure.verdict] += 1
+                if regions[figure.verdict] <= MOST_REGIONS:
+                    told.append(region_sentence(spec, figure))
+            case PairShare():
+                told.append(pair_sentence(spec, figure))
+    told += group_words.sentences(spec, figures)
+    told += mitigation_words.sentences(spec, figures)
+    return tuple(told)
+
+
+def tells_of_people(run: RunRecord) -> bool:
+    """Whether a run tells how people are treated, and not only how well a search works."""
+    return method_named(run.spec.method).answers is not Answers.DIAGNOSIS
+
+
+def searches(run: RunRecord) -> bool:
+    """Whether a run looks for examples."""
+    return method_named(run.spec.method).answers is Answers.EXAMPLES
+
+
+def alone_sentences(spec: AuditSpec, run: RunRecord) -> tuple[str, ...]:
+    """Say of a search how often each protected attribute is enough by itself.
+
+    Empty for a run that measures how common that is: a share of what it came upon beside a share
+    of people would be taken for one.
+    """
+    return words.alone_sentences(spec, run) if searches(run) else ()
+
+
+def near_sentence(spec: AuditSpec, run: RunRecord | RunState) -> str:
+    """Say that only people near a real one were asked about, where that is so; else empty.
+
+    Then a share is of those, and not of everybody who could be.
+    """
+    near = run.spec.near if isinstance(run, RunRecord) else None
+    if near is None:
+        return ""
+    return say(
+        "Only {people} at most {distance} from a real one (0 is alike, 1 unlike in everything) "
+        "were asked about: all that is said here is of those alone.",
+        people=plural(spec.person),
+        distance=words.short(near),
+    )
+
+
+def uncertified(share: Share) -> str:
+    """Say that a share was estimated where it was to be proven, and why; empty if it is exact."""
+    if share.exhaustive:
+        return ""
+    if not share.opaque:
+        return say("This is statistical, not certified: the model cannot be looked into.")
+    return say(
+        "This is statistical, not certified: the model cannot be looked into ({why}).",
+        why=share.opaque,
+    )
+
+
+def headline(spec: AuditSpec, run: RunRecord | RunState) -> str:
+    """Say what came of a run, the number first.
+
+    What a search found for one that gives examples, with what is known of the share where nothing
+    was found or everybody was checked; the share for one that measures; what is proven for one
+    that proves, and beside it, never in it, what is estimated of the rest; before and after for a
+    repair.
+    """
+    method = run.method if isinstance(run, RunState) else run.spec.method
+    share = share_of_domain(run.figures)
+    ending = words.ending(run)
+    match method_named(method).answers:
+        case Answers.SHARE:
+            said = say("Nothing is measured yet.")
+            if share is not None:
+                said = share_sentence(spec, share)
+            elif excess := [each for each in run.figures if isinstance(each, ExcessChange)]:
+                said = excess_sentence(spec, excess[-1])
+        case Answers.PROOF:
+            proven = proven_of(run.figures)
+            said = say("Nothing is proven yet.")
+            if share is not None:
+                said = f"{share_sentence(spec, share)} {uncertified(share)}".strip()
+            if proven is not None:
+                both = (proven_sentence(spec, proven), estimated_sentence(spec, proven))
+                said = " ".join(filter(None, both))
+        case Answers.DIAGNOSIS:
+            told = sentences(spec, run.figures)
+            said = told[0] if told else say("Nothing is measured yet.")
+        case Answers.GROUPS | Answers.RATES:
+            said = group_words.headline(spec, run.figures)
+        case Answers.REPAIR:
+            said = mitigation_words.headline(spec, run.figures)
+        case Answers.EXAMPLES:
+            said = words.headline(spec, run, ending_too=False)
+            if share is not None:
+                said += f" {share_sentence(spec, share)}"
+    parts = (said, near_sentence(spec, run), changed_answers(run), ending)
+    return " ".join(part for part in parts if part)
+
+
+def effort(run: RunRecord | RunState) -> str:
+    """Say what a run spent: what it looked at, rows sent, time."""
+    proven = proven_of(run.figures)
+    spent = say(
+        "{rows} rows sent to the model, {time}",
+        rows=words.number(run.queries),
+        time=words.duration(run.elapsed),
+    )
+    looked = ""
+    if proven is not None:
+        looked = say_many(
+            proven.boxes, "{n} box of people looked at", "{n} boxes of people looked at"
+        )
+    elif _about_groups(run):
+        looked = group_words.looked_at(run.figures) or _asked_about(run)
+    elif _repairs(run):
+        looked = mitigation_words.effort_text(run.figures)
+    else:
+        return words.effort(run)
+    return ", ".join(filter(None, (looked, spent)))
+
+
+def standing(run: RunRecord | RunState) -> str:
+    """Say in a few words how a run stands: what it found, or what it has proven."""
+    proven = proven_of(run.figures)
+    if proven is not None:
+        return standing_of(proven)
+    if _about_groups(run):
+        return _standing_of_groups(run)
+    if _repairs(run):
+        return mitigation_words.standing(run.figures) or say("nothing measured yet")
+    return say(
+        "{found} found in {tried} tried",
+        found=words.number(run.found),
+        tried=words.number(run.tried),
+    )
+
+
+def _about_groups(run: RunRecord | RunState) -> bool:
+    method = run.method if isinstance(run, RunState) else run.spec.method
+    return method_named(method).answers in ABOUT_GROUPS
+
+
+def _repairs(run: RunRecord | RunState) -> bool:
+    method = run.method if isinstance(run, RunState) else run.spec.method
+    return method_named(method).answers is Answers.REPAIR
+
+
+def _steps(run: RunState) -> str:
+    """Say how far a running search for groups is."""
+    phase = run.phase
+    if phase not in _STEPS:
+        phase = "sets" if method_named(run.method).reads else ""
+    return say(_STEPS[phase], done=words.number(run.done), total=words.number(run.total))
+
+
+def _asked_about(run: RunRecord | RunState) -> str:
+    return say("{tried} asked about", tried=words.number(run.tried))
+
+
+def _standing_of_groups(run: RunRecord | RunState) -> str:
+    """Say how many rule sets were examined, or people asked, and how far the widest are apart."""
+    looked = group_words.looked_at(run.figures)
+    if isinstance(run, RunState) and run.state in ("running", "paused") and run.total:
+        looked = _steps(run)
+    best = group_words.best_so_far(run.figures)
+    return ", ".join(filter(None, (looked or _asked_about(run), best)))
+
+
+def standing_of(proven: Proven) -> str:
+    """Say in a few words what is proven, and what is left."""
+    alike, unlike, left = proven_fractions(proven)
+    digits = digits_of_proof(alike, unlike, left)
+    return say(
+        "{alike} certified, {unlike} falsified, {left} undecided",
+        alike=percent_down(alike, digits),
+        unlike=percent_down(unlike, digits),
+        left=percent_up(left, digits),
+    )
+
+
+def _whom(share: Share, people: str) -> str:
+    match share.whom:
+        case "domain":
+            return say("all possible {people}", people=people)
+        case "data":
+            return say("the {people} in the data", people=people)
+        case "perturbed":
+            return say("{people} a little unlike those in the data", people=people)
+
+
+def _possible(spec: AuditSpec, proven: Proven) -> str:
+    """Say of whom something is proven."""
+    people = plural(spec.person)
+    match proven.of:
+        case "domain":
+            return say("all possible {people}", people=people)
+        case "population":
+            return say(_AS_COMMON, people=people)
+
+
+def _whatever(names: Sequence[str]) -> str:
+    return say("whatever their {names}", names=words.listed(names))
+
+
+def _exact_sentence(spec: AuditSpec, proven: Proven) -> str:
+    """Say what is proven where everybody is decided, or certified without looking at anybody."""
+    _, unlike, _ = proven_fractions(proven)
+    values = {
+        "whatever": _whatever(proven.attributes),
+        "when": words.when_change(proven.attributes),
+        "how": say("certified at once, for nobody had to be looked at")
+        if not unlike and not proven.boxes
+        else say("every one is decided"),
+    }
+    if not proven.total:
+        return say(
+            "Exactly {share} of {people} are treated unlike {when}: {how}.",
+            share=shown_percent(proven.falsified, _digits_for(unlike)),
+            people=_possible(spec, proven),
+            **values,
+        )
+    count, people = int(proven.falsified_people), plural(spec.person)
+    possible = say("possible {people}" if proven.of == "domain" else _AS_COMMON, people=people)
+    values |= {"people": possible, "whole": words.number(int(proven.total))}
+    if not count:
+        return say("All {whole} {people} are treated alike, {whatever}: {how}.", **values)
+    return say_many(
+        count,
+        "Exactly {n} of {whole} {people} ({share}) is treated unlike {when}: {how}.",
+        "Exactly {n} of {whole} {people} ({share}) are treated unlike {when}: {how}.",
+        share=words.percent(count, int(proven.total), _digits_for(unlike)),
+        **values,
+    )
+
+
+def _digits_for(share: Fraction) -> int:
+    """Choose decimals of a percentage: two figures of it or of what it lacks to 100."""
+    least = min(each for each in (share, 1 - share, Fraction(1)) if each > 0)
+    return min(max(_LEAST_DIGITS, 1 - floor(log10(100 * least + 1e-9))), _MOST_DIGITS)
+
+
+def _at_least(share: Fraction, digits: int) -> str:
+    """Say a proven share: rounded down, and never nought for more."""
+    if share == 1:
+        return say("all {share}", share=words.percent_of("100"))
+    if share and not share * 100 * 10**digits // 1:
+        return say("more than {share}", share=words.percent_of("0"))
+    return say("at least {share}", share=percent_down(share, digits))
+
+
+def _decimal(number: int, digits: int) -> str:
+    """Write a whole number of so many decimals of a percent."""
+    whole, rest = divmod(int(number), 10**digits)
+    return words.percent_of(f"{whole}.{rest:0{digits}d}" if digits else f"{whole}")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+__all__ = [
+    "MOST_REGIONS",
+    "about_percent",
+    "alone_sentences",
+    "anytime_sentence",
+    "changed_answers",
+    "combination_text",
+    "digits_of",
+    "digits_of_proof",
+    "effort",
+    "estimated_sentence",
+    "excess_sentence",
+    "gap_sentence",
+    "headline",
+    "interval",
+    "least_percent",
+    "likeness_sentence",
+    "near_sentence",
+    "pair_sentence",
+    "percent_down",
+    "percent_up",
+    "proven_fractions",
+    "proven_of",
+    "proven_sentence",
+    "region_sentence",
+    "repeatability_sentence",
+    "rule_text",
+    "searches",
+    "sentences",
+    "share_of_domain",
+    "share_sentence",
+    "shown_percent",
+    "standing",
+    "standing_of",
+    "tells_of_people",
+]

@@ -1,0 +1,473 @@
+"""The columns of tables of groups: each figure's text, and how it came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import msgspec
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.wording import words
+from fairdesk.wording.language import say
+from fairdesk.wording.tables import group_text, outcome_of, points_of, rate_of, reference_of
+from fairdesk.wording.words import UNDEFINED, p_text, signed
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table of groups.
+
+    Attributes
+    ----------
+    key : str
+        What it is.
+    head : str
+        Its name for people.
+    text : callable
+        Writes a group's cell.
+    formula : callable
+        Says how that came; empty for what is no number.
+    """
+
+    key: str
+    head: str
+    text: Callable[[GroupTable, GroupLine], str]
+    formula: Callable[[GroupTable, GroupLine], str]
+
+
+def columns(table: GroupTable) -> tuple[Column, ...]:
+    """Give the columns of a table: those of error rates only with labels."""
+    values = [
+        Column(name, name, partial(_value, place), _no_formula)
+        for place, name in enumerate(table.attributes)
+    ]
+    made = (*values, *_COUNTS, *_COMPARED)
+    if table.of == "scores":
+        # nothing is decided by the median
+        made = (
+            *(replace(each, head="Above") if each.key == "favourable" else each for each in made),
+            *_SCORES,
+        )
+    if any(line.positives is not None for line in table.lines):
+        made += _ERRORS
+    return made
+
+
+def heads(table: GroupTable) -> tuple[str, ...]:
+    """Name the columns of `cells`."""
+    return tuple(column.head for column in columns(table))
+
+
+def cells(line: GroupLine, table: GroupTable) -> tuple[str, ...]:
+    """Write a group's figures."""
+    return tuple(column.text(table, line) for column in columns(table))
+
+
+def formula(spec: AuditSpec, table: GroupTable, line: GroupLine, name: str) -> str:
+    """Say how one figure of a group came: its formula, then with the numbers in it.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The question.
+    table : GroupTable
+        The table.
+    line : GroupLine
+        The group.
+    name : str
+        One of `heads`.
+
+    Returns
+    -------
+    str
+        Empty for what is no number.
+    """
+    table = msgspec.structs.replace(table, outcome=outcome_of(spec, table))
+    found = next((column for column in columns(table) if column.head == name), None)
+    return found.formula(table, line) if found else ""
+
+
+def _value(place: int, _: GroupTable, line: GroupLine) -> str:
+    return line.values[place]
+
+
+def _percent_cell(value: float | None) -> str:
+    return say(UNDEFINED) if value is None else words.percent(value, 1.0)
+
+
+def _number_cell(value: float | None, digits: int) -> str:
+    return say(UNDEFINED) if value is None else words.plain(value, digits)
+
+
+def _against_others(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, GroupLine], str]:
+    """Write a comparison with the reference; say of the reference itself that it is it."""
+
+    def write(table: GroupTable, line: GroupLine) -> str:
+        if not line.known:
+            return say("not compared")
+        return say("reference") if line is reference_of(table) else cell(line)
+
+    return write
+
+
+def _impact(table: GroupTable, line: GroupLine) -> str:
+    del table
+    if line.impact_ratio is not None:
+        return words.number(line.impact_ratio, 2)
+    if not line.known:
+        return say("not compared")
+    return say("too few" if line.excluded else UNDEFINED)
+
+
+def _screened(table: GroupTable, line: GroupLine) -> str:
+    if line.below is None:
+        return _impact(table, line) if line.impact_ratio is None else say(UNDEFINED)
+    if line.flips:
+        return say("below, by one person" if line.below else "not below, by one person")
+    return say("below" if line.below else "not below")
+
+
+def _test(line: GroupLine) -> str:
+    if not line.test:
+        return say("none")
+    return f"Z = {_number_cell(line.z, 2)}" if line.test == "Z" else line.test
+
+
+def _interval_cell(_: GroupTable, line: GroupLine) -> str:
+    if not line.people:
+        return say(UNDEFINED)
+    return words.percent_ends(line.low, line.high)
+
+
+def _difference_cell(line: GroupLine) -> str:
+    if line.difference is None:
+        return say(UNDEFINED)
+    if line.difference_low is None or line.difference_high is None:
+        return points_of(line.difference)
+    low, high = (signed(100 * end, 1) for end in (line.difference_low, line.difference_high))
+    return f"{signed(100 * line.difference, 1)} ({words.ends(low, high)})"
+
+
+def _no_formula(_: GroupTable, __: GroupLine) -> str:
+    return ""
+
+
+def _divided(
+    name: str, parts: str, part: int | None, whole: int | None, result: str, nought: str
+) -> str:
+    """Write a quotient with its formula; say why where it has none."""
+    shown = f"{name} = {parts}"
+    if part is None or whole is None:
+        return f"{shown}: undefined, for there are no labels."
+    if not whole:
+        return f"{shown} = {words.number(part)} / 0: undefined, for {nought}."
+    return f"{shown} = {words.number(part)} / {words.number(whole)} = {result}"
+
+
+def _share_formula(table: GroupTable, line: GroupLine) -> str:
+    known = table.people if line.known else table.people + table.unknown
+    return _divided(
+        "Share",
+        f"people in the group / people with {'known groups and' if line.known else 'an'} outcome",
+        line.people,
+        known,
+        words.percent(line.share, 1.0),
+        "there is nobody",
+    )
+
+
+def _people_formula(_: GroupTable, line: GroupLine) -> str:
+    return f"People = rows of the group with a known outcome = {words.number(line.people)}"
+
+
+def _favourable_formula(table: GroupTable, line: GroupLine) -> str:
+    count = words.number(line.favourable)
+    if table.of == "scores":
+        return (
+            f"Above = those of the people with a score strictly above the median of all = {count}"
+        )
+    return f"Favourable = those of the people with “{table.outcome}” = {count}"
+
+
+def _rate_formula(table: GroupTable, line: GroupLine) -> str:
+    return _divided(
+        "Rate",
+        "favourable / people",
+        line.favourable,
+        line.people,
+        rate_of(table, line),
+        "nobody is in the group",
+    )
+
+
+def _wilson_formula(table: GroupTable, line: GroupLine) -> str:
+    return (
+        "Wilson’s interval (95 %) = (s + z²/2 ± z √(s (n − s) / n + z²/4)) / (n + z²) with "
+        f"s = {words.number(line.favourable)}, n = {words.number(line.people)}, z = 1.96: "
+        f"{_interval_cell(table, line)}"
+    )
+
+
+def _impact_formula(table: GroupTable, line: GroupLine) -> str:
+    shown = "Impact ratio = rate / highest rate of the groups compared"
+    best = reference_of(table)
+    if not line.known:
+        return f"{shown}: not compared, for it is not known who is in the group."
+    if line.impact_ratio is None or best is None:
+        why = "nobody has the favourable outcome"
+        if line.excluded:
+            why = "the group is too small a share of the people to be compared"
+        elif not line.people:
+            why = "nobody is in the group"
+        return f"{shown}: undefined, for {why}."
+    return (
+        f"{shown} = {rate_of(table, line)} / {rate_of(table, best)} "
+        f"({group_text(table, best)}) = "
+        f"({words.number(line.favourable)} / {words.number(line.people)}) / "
+        f"({words.number(best.favourable)} / {words.number(best.people)}) = "
+        f"{words.number(line.impact_ratio, 4)}"
+    )
+
+
+def _screened_formula(_: GroupTable, line: GroupLine) -> str:
+    said = {None: say(UNDEFINED), True: "yes", False: "no"}[line.below]
+    flips = (
+        ""
+        if line.flips is None
+        else (
+            " One person more, or fewer, with the favourable outcome would"
+            f"{'' if line.flips else ' not'} change that."
+        )
+    )
+    ratio = say(UNDEFINED) if line.impact_ratio is None else words.number(line.impact_ratio, 4)
+    return (
+        f"Is the impact ratio below 4/5 = 0.8 (29 CFR 1607.4(D))? {ratio}: {said}. A screening "
+        f"line, no verdict.{flips}"
+    )
+
+
+def _shortfall_formula(table: GroupTable, line: GroupLine) -> str:
+    shown = "Shortfall = people × rate of all people − favourable"
+    if line.shortfall is None:
+        return f"{shown}: undefined, for there is nobody."
+    return (
+        f"{shown} = {words.number(line.people)} × {words.number(table.favourable)} / "
+        f"{words.number(table.people)} − {words.number(line.favourable)} = "
+        f"{_number_cell(line.shortfall, 1)}"
+    )
+
+
+def _test_formula(table: GroupTable, line: GroupLine) -> str:
+    best = reference_of(table)
+    if best is None or not line.test:
+        return "No test: the group is the reference, or is not compared."
+    counts = (
+        f"favourable and people: {words.number(line.favourable)} of {words.number(line.people)}; "
+        f"of the reference ({group_text(table, best)}) {words.number(best.favourable)} of "
+        f"{words.number(best.people)}"
+    )
+    if line.test == "Z":
+        return (
+            "Z = (r − r₀) / √(p (1 − p) (1/n + 1/n₀)), p the rate of both groups together = "
+            f"{_number_cell(line.z, 3)}; {counts}"
+        )
+    return (
+        "Fisher’s exact test with the mid-p value, where an expected count is below 5: p = "
+        f"{p_text(line.p)}; {counts}"
+    )
+
+
+def _p_formula(table: GroupTable, line: GroupLine) -> str:
+    if line.p is None:
+        return _test_formula(table, line)
+    return f"Two-sided p = {p_text(line.p)}. {_test_formula(table, line)}"
+
+
+def _holm_formula(table: GroupTable, line: GroupLine) -> str:
+    if line.holm is None:
+        return _test_formula(table, line)
+    tests = sum(each.p is not None for each in table.lines)
+    return (
+        f"p corrected by Holm’s method for the {words.number(tests)} "
+        f"{'test' if tests == 1 else 'tests'} of this table: {p_text(line.p)} becomes "
+        f"{p_text(line.holm)}; not for the choice of the best group as the one compared with"
+    )
+
+
+def _difference_formula(table: GroupTable, line: GroupLine) -> str:
+    best = reference_of(table)
+    shown = "Difference = rate − rate of the reference (statistical parity difference)"
+    if best is None or line.difference is None:
+        return f"{shown}: undefined, for there is nothing to compare with."
+    return (
+        f"{shown} = {rate_of(table, line)} − {rate_of(table, best)} "
+        f"({group_text(table, best)}) = {_difference_cell(line)} percentage points; Newcombe’s "
+        "interval (95 %) from both Wilson intervals"
+    )
+
+
+def _mean_formula(table: GroupTable, line: GroupLine) -> str:
+    return (
+        f"Mean score = sum of the scores for “{table.outcome}” / people = "
+        f"{_number_cell(line.mean_score, 4)} (of {words.number(line.people)})"
+    )
+
+
+def _smd_formula(table: GroupTable, line: GroupLine) -> str:
+    best = reference_of(table)
+    shown = "SMD = (mean score − mean score of the reference) / standard deviation of all scores"
+    if best is None or line.smd is None:
+        return f"{shown}: undefined, for there is nothing to compare with, or no spread."
+    return (
+        f"{shown} = ({_number_cell(line.mean_score, 4)} − {_number_cell(best.mean_score, 4)}) / "
+        f"standard deviation of {words.number(table.people)} people = {_number_cell(line.smd, 3)}"
+    )
+
+
+def _tpr_formula(_: GroupTable, line: GroupLine) -> str:
+    return _divided(
+        "True positive rate",
+        "decided favourably / people with the favourable label",
+        line.true_positives,
+        line.positives,
+        _percent_cell(line.true_positive_rate),
+        "nobody in the group has the favourable label",
+    )
+
+
+def _fpr_formula(_: GroupTable, line: GroupLine) -> str:
+    return _divided(
+        "False positive rate",
+        "decided favourably / people with another label",
+        line.false_positives,
+        line.negatives,
+        _percent_cell(line.false_positive_rate),
+        "nobody in the group has another label",
+    )
+
+
+def _precision_formula(_: GroupTable, line: GroupLine) -> str:
+    decided = _sum(line.true_positives, line.false_positives)
+    return _divided(
+        "Precision",
+        "decided favourably with the favourable label / decided favourably",
+        line.true_positives,
+        decided,
+        _percent_cell(line.precision),
+        "nobody in the group is decided favourably",
+    )
+
+
+def _accuracy_formula(_: GroupTable, line: GroupLine) -> str:
+    right = None
+    if line.negatives is not None and line.false_positives is not None:
+        right = _sum(line.true_positives, line.negatives - line.false_positives)
+    return _divided(
+        "Accuracy",
+        "decided as labelled / people with a label",
+        right,
+        _sum(line.positives, line.negatives),
+        _percent_cell(line.accuracy),
+        "nobody in the group has a label",
+    )
+
+
+def _equal_formula(table: GroupTable, line: GroupLine) -> str:
+    best = reference_of(table)
+    shown = "Equal opportunity = true positive rate − that of the reference"
+    if best is None or line.equal_opportunity is None:
+        return f"{shown}: undefined, for one of them is."
+    return (
+        f"{shown} = {_percent_cell(line.true_positive_rate)} − "
+        f"{_percent_cell(best.true_positive_rate)} ({group_text(table, best)}) = "
+        f"{points_of(line.equal_opportunity)}"
+    )
+
+
+def _odds_formula(table: GroupTable, line: GroupLine) -> str:
+    best = reference_of(table)
+    shown = "Average odds = ½ ((FPR − FPR of the reference) + (TPR − TPR of the reference))"
+    if best is None or line.average_odds is None:
+        return f"{shown}: undefined, for one of them is."
+    false = f"{_percent_cell(line.false_positive_rate)} − {_percent_cell(best.false_positive_rate)}"
+    true = f"{_percent_cell(line.true_positive_rate)} − {_percent_cell(best.true_positive_rate)}"
+    return f"{shown} = ½ (({false}) + ({true})) = {points_of(line.average_odds)}"
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second
+
+
+_COUNTS = (
+    Column("people", "People", lambda _, line: words.number(line.people), _people_formula),
+    Column("share", "Share", lambda _, line: words.percent(line.share, 1.0), _share_formula),
+    Column(
+        "favourable",
+        "Favourable",
+        lambda _, line: words.number(line.favourable),
+        _favourable_formula,
+    ),
+    Column(
+        "rate",
+        "Rate",
+        lambda table, line: rate_of(table, line) if line.people else say(UNDEFINED),
+        _rate_formula,
+    ),
+    Column("interval", "95\u00a0% interval", _interval_cell, _wilson_formula),
+)
+_COMPARED = (
+    Column("impact", "Impact ratio", _impact, _impact_formula),
+    Column("screened", "Four fifths", _screened, _screened_formula),
+    Column(
+        "shortfall",
+        "Shortfall",
+        lambda _, line: _number_cell(line.shortfall, 1),
+        _shortfall_formula,
+    ),
+    Column(
+        "difference", "Difference, points", _against_others(_difference_cell), _difference_formula
+    ),
+    Column("test", "Test", _against_others(_test), _test_formula),
+    Column("p", "p", _against_others(lambda line: p_text(line.p)), _p_formula),
+    Column("holm", "Corrected p", _against_others(lambda line: p_text(line.holm)), _holm_formula),
+)
+_SCORES = (
+    Column("mean", "Mean score", lambda _, line: _number_cell(line.mean_score, 3), _mean_formula),
+    Column("smd", "SMD", _against_others(lambda line: _number_cell(line.smd, 2)), _smd_formula),
+)
+_ERRORS = (
+    Column(
+        "tpr",
+        "True positive rate",
+        lambda _, line: _percent_cell(line.true_positive_rate),
+        _tpr_formula,
+    ),
+    Column(
+        "fpr",
+        "False positive rate",
+        lambda _, line: _percent_cell(line.false_positive_rate),
+        _fpr_formula,
+    ),
+    Column(
+        "precision",
+        "Precision",
+        lambda _, line: _percent_cell(line.precision),
+        _precision_formula,
+    ),
+    Column("accuracy", "Accuracy", lambda _, line: _percent_cell(line.accuracy), _accuracy_formula),
+    Column(
+        "equal",
+        "Equal opportunity",
+        _against_others(lambda line: points_of(line.equal_opportunity)),
+        _equal_formula,
+    ),
+    Column(
+        "odds",
+        "Average odds",
+        _against_others(lambda line: points_of(line.average_odds)),
+        _odds_formula,
+    ),
+)

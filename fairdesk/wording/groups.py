@@ -1,0 +1,243 @@
+"""What runs about groups found, in sentences and tables: the words for everybody.
+
+What a table of groups says of the data's rows is observed; what a search for rules says is
+estimated from samples. Neither says why, and neither is a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.results.events import Figure, GroupGap, GroupTable, LinearGroup, Mined
+from fairdesk.wording import words
+from fairdesk.wording.group_columns import (
+    Column,
+    cells,
+    columns,
+    formula,
+    heads,
+)
+from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.rules import (
+    rule_phrase,
+)
+from fairdesk.wording.subgroups import (
+    CHANCE,
+    both_rates,
+    by_category,
+    category_sentence,
+    count_text,
+    difference_texts,
+    evidence_sentence,
+    favourable,
+    flip_sentence,
+    gap_sentence,
+    leaders,
+    leaves_few,
+    linear_sentence,
+    margin_sentence,
+    mined_sentence,
+    mined_with,
+    rates,
+    rule_set_sentence,
+    term_sentence,
+    untouched_text,
+    variants,
+    variants_text,
+    weights_text,
+    widest_sentence,
+)
+from fairdesk.wording.tables import (
+    group_text,
+    outcome_of,
+    table_sentences,
+    table_title,
+    worst_of,
+    worst_sentence,
+)
+from fairdesk.wording.words import (
+    UNDEFINED,
+    p_text,
+    signed,
+)
+
+#: So many rule sets are told in sentences.
+MOST_TOLD = 5
+_NOTHING = fixed("Nothing is known of groups yet.")
+
+
+def headline(spec: AuditSpec, figures: Iterable[Figure]) -> str:
+    """Say what came of a run about groups, the number first.
+
+    The widest difference that a search found; of tables of groups the lowest impact ratio, by
+    the model's decisions where these are known.
+    """
+    figures = tuple(figures)
+    found = [(mined, each) for mined, sets in mined_with(figures) for each in leaders(sets)]
+    if found:
+        # scores and shares are no measure of each other
+        first = found[0][0].outcome == ""
+        alike = [(mined, each) for mined, each in found if (mined.outcome == "") is first]
+        # of two decisions each has the other's scores: then of the favourable one
+        mined, widest = max(
+            alike,
+            key=lambda pair: (
+                not leaves_few(*pair),
+                pair[1].score,
+                pair[1].outcome == favourable(spec),
+            ),
+        )
+        if not widest.score:
+            none = say_many(
+                mined.rule_sets,
+                "0 of {n} rule set fare otherwise than all others.",
+                "0 of {n} rule sets fare otherwise than all others.",
+            )
+            return " ".join((none, *mined.notes[:1]))
+        return widest_sentence(spec, mined, widest)
+    tables = [figure for figure in figures if isinstance(figure, GroupTable)]
+    if tables:
+        return _worst_table(spec, tables)
+    gaps = [figure for figure in figures if isinstance(figure, GroupGap)]
+    if gaps:
+        return gap_sentence(spec, max(gaps, key=lambda gap: gap.gap))
+    return next(iter(sentences(spec, figures)), say(_NOTHING))
+
+
+def sentences(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[str, ...]:
+    """Say what figures about groups tell; of rule sets and terms the foremost.
+
+    Of tables of groups the lowest impact ratio of each attribute, and of all together. Other
+    figures are left out, and so are THEMIS' gaps, which `figures.sentences` tells.
+    """
+    figures = tuple(figures)
+    told: list[str] = []
+    for mined, sets in mined_with(figures):
+        told.append(mined_sentence(spec, mined))
+        told += [
+            f"{rule_set_sentence(spec, each)}. {_capital(evidence_sentence(spec, each, mined))}"
+            for each in leaders(sets)[:MOST_TOLD]
+            if each.score
+        ]
+        told += mined.notes
+    told += [category_sentence(spec, terms) for terms in by_category(figures)]
+    told += [linear_sentence(spec, each) for each in figures if isinstance(each, LinearGroup)]
+    tables = [each for each in figures if isinstance(each, GroupTable)]
+    told += [table_sentences(spec, each)[0] for each in tables if len(each.attributes) == 1]
+    together = [each for each in _of_main_kind(spec, tables) if len(each.attributes) > 1]
+    if together:
+        told.append(table_sentences(spec, max(together, key=lambda each: len(each.attributes)))[0])
+    return tuple(told)
+
+
+def looked_at(figures: Iterable[Figure]) -> str:
+    """Say in a few words what a run about groups looked at; empty of other runs."""
+    figures = tuple(figures)
+    mined = [each for each in figures if isinstance(each, Mined)]
+    if mined:
+        # every outcome has the same rule sets
+        most = max(each.rule_sets for each in mined)
+        return say_many(most, "{n} rule set examined", "{n} rule sets examined")
+    tables = sum(isinstance(each, GroupTable) for each in figures)
+    if tables:
+        return say_many(tables, "{n} table of groups counted", "{n} tables of groups counted")
+    gaps = sum(isinstance(each, GroupGap) for each in figures)
+    if gaps:
+        return say_many(gaps, "{n} set of attributes compared", "{n} sets of attributes compared")
+    return ""
+
+
+def best_so_far(figures: Iterable[Figure]) -> str:
+    """Say in a few words how far the widest groups are apart; empty where nothing is known."""
+    figures = tuple(figures)
+    scored = [(sets[0].score, bool(mined.outcome)) for mined, sets in mined_with(figures) if sets]
+    scored += [(each.gap, True) for each in figures if isinstance(each, GroupGap)]
+    scored += [(each.score, True) for each in figures if isinstance(each, LinearGroup)]
+    if scored:
+        score, of_rates = max(scored)
+        if of_rates:
+            return say("widest {n} points", n=words.number(100 * score, 1))
+        return say("widest {n} of score", n=words.number(score, 3))
+    ratios = [
+        line.impact_ratio
+        for each in figures
+        if isinstance(each, GroupTable)
+        for line in each.lines
+        if line.impact_ratio is not None
+    ]
+    if not ratios:
+        return ""
+    return say("lowest impact ratio {ratio}", ratio=words.number(min(ratios), 2))
+
+
+def _of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTable]:
+    """Give the tables of the favourable decision where there are any, else of labels, or scores."""
+    order = ("decisions", "label", "scores")
+    kind = min((table.of for table in tables), key=order.index, default="decisions")
+    of_kind = [table for table in tables if table.of == kind]
+    return [table for table in of_kind if table.outcome == favourable(spec)] or of_kind
+
+
+def _worst_table(spec: AuditSpec, tables: Sequence[GroupTable]) -> str:
+    """Say the lowest impact ratio of single attributes, by decisions rather than by labels."""
+    counted = _of_main_kind(spec, tables)
+    single = [table for table in counted if len(table.attributes) == 1] or counted
+
+    def ratio(table: GroupTable) -> float:
+        worst = worst_of(table)
+        return 2.0 if worst is None or worst.impact_ratio is None else worst.impact_ratio
+
+    return worst_sentence(spec, min(single, key=ratio))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+__all__ = [
+    "CHANCE",
+    "MOST_TOLD",
+    "UNDEFINED",
+    "Column",
+    "best_so_far",
+    "both_rates",
+    "by_category",
+    "category_sentence",
+    "cells",
+    "columns",
+    "count_text",
+    "difference_texts",
+    "evidence_sentence",
+    "favourable",
+    "flip_sentence",
+    "formula",
+    "gap_sentence",
+    "group_text",
+    "headline",
+    "heads",
+    "leaders",
+    "leaves_few",
+    "linear_sentence",
+    "looked_at",
+    "margin_sentence",
+    "mined_sentence",
+    "mined_with",
+    "outcome_of",
+    "p_text",
+    "rates",
+    "rule_phrase",
+    "rule_set_sentence",
+    "sentences",
+    "signed",
+    "table_sentences",
+    "table_title",
+    "term_sentence",
+    "untouched_text",
+    "variants",
+    "variants_text",
+    "weights_text",
+    "widest_sentence",
+    "worst_of",
+    "worst_sentence",
+]

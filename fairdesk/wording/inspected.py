@@ -1,0 +1,181 @@
+"""What came of opening a table and a model, for the command line: figures and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from fairdesk.audit.catalogue.methods import METHODS, why_off
+from fairdesk.audit.runs.inspection import Inspection
+from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.data.columns.rereading import is_undecided
+from fairdesk.data.profiling.profile import problems
+from fairdesk.data.table import Table
+from fairdesk.models.inputs.mapping_file import written
+from fairdesk.models.inputs.usual import CAVEAT, Offer
+from fairdesk.wording import words
+
+OFFERED = (
+    "With its inputs as they are, the model hardly beats guessing, and no scaler came with it. "
+    "Prepared in a usual way, with numbers computed from this table, it would agree better."
+)
+
+
+def figures(found: Inspection, confinement: Confinement | None) -> dict[str, object]:
+    """Give what ``inspect --json`` prints: plain data."""
+    card, proof, source = found.card, found.proof, found.table.source
+    told = {
+        "data": {
+            "path": source.path,
+            "sha256": source.sha256,
+            "format": source.dialect.format,
+            "table": source.dialect.table,
+            "rows": source.rows,
+            "columns": len(found.table.columns),
+            "problems": [problem.what for problem in problems(found.table)],
+            "odd_cells": {each.name: each.odd for each in found.table.columns if each.odd},
+            "garbled": {each.name: each.garbled for each in found.table.columns if each.garbled},
+            "number_formats": {
+                each.name: each.format for each in found.table.columns if each.format is not None
+            },
+            "decided": {
+                "columns": source.dialect.columns,
+                "encoding_mended": source.dialect.encoding_mended,
+            },
+        },
+        "favourable": found.favourable,
+        "format": card.format,
+        "summary": card.summary,
+        "sha256": card.sha256,
+        "saved_with": card.saved_with,
+        "versions": found.contents.saved_with,
+        "environment": card.environment,
+        "read_as_data": card.read_as_data,
+        "needed_trust": card.needed_trust,
+        "imports": found.contents.imports,
+        "capabilities": card.can,
+        "inputs": card.inputs,
+        "outputs": card.outputs,
+        "output": card.output,
+        "scores": card.scores,
+        "classes": card.classes,
+        "decisions": found.mapping.decisions(card),
+        "favourable_class": found.decision,
+        "companions": card.companions,
+        "matched": found.mapping.matched,
+        "mapping": written(found.mapping, card),
+        "rows": None if proof is None else proof.rows,
+        "left_out": None if proof is None else proof.left_out,
+        "accuracy": None if proof is None else proof.accuracy,
+        "majority": None if proof is None else proof.majority,
+        "auc": None if proof is None else proof.auc,
+        "confusion": None if proof is None else proof.confusion,
+        "predictions": None if proof is None else dict(proof.predictions),
+        "repeatability": None if proof is None else proof.repeatability,
+        "methods_off": {key: why for key, each in METHODS.items() if (why := why_off(each, card))},
+        "sample": () if proof is None else proof.sample,
+        "preparations": [
+            {
+                "prepare": offer.key,
+                "what": offer.title,
+                "rows": offer.rows,
+                "accuracy": offer.accuracy,
+                "auc": offer.auc,
+            }
+            for offer in found.offers
+        ],
+        "isolation": confinement,
+        "warnings": warnings(found),
+    }
+    plain: dict[str, object] = msgspec.to_builtins(told)
+    return plain
+
+
+def warnings(found: Inspection) -> tuple[str, ...]:
+    """Gather what looks wrong with the model and how it is fed, a sentence or two each."""
+    proved = () if found.proof is None else found.proof.warnings
+    return (*found.card.warnings, *found.notes, *proved)
+
+
+def cells(table: Table) -> list[str]:
+    """List the cells that are not what the rest of their column is, and how to decide of them."""
+    told = [problem for problem in problems(table) if problem.changes]
+    lines = [f"  {problem.what} {problem.remedy}" for problem in told]
+    dialect = table.source.dialect
+    undecided = [column.name for column in table.columns if is_undecided(column, dialect)]
+    if undecided:
+        lines.append(
+            f"  Decide with --odd-cells “{undecided[0]}=missing” or “{undecided[0]}=mended”, with "
+            f"--mend “{undecided[0]}:CELL=NUMBER”, or with --categorical “{undecided[0]}”."
+        )
+    if not dialect.encoding_mended and any(column.garbled for column in table.columns):
+        lines.append("  Mend the encoding with --mend-encoding.")
+    return lines
+
+
+def agreement(found: Inspection) -> str:
+    """Say how far the model agrees with the label, by which a wrong set-up shows."""
+    proof = found.proof
+    if proof is None:
+        return "The label is the model’s decision itself, so there is nothing to compare it with."
+    return (
+        f"The model agrees with the label on {words.percent(proof.accuracy, 1)} of "
+        f"{words.counted(proof.rows, 'row')}; always guessing the commoner outcome would on "
+        f"{words.percent(proof.majority, 1)}."
+    )
+
+
+def summary(found: Inspection, confinement: Confinement | None) -> str:
+    """Say what came of it, for people."""
+    card, mapping, source = found.card, found.mapping, found.table.source
+    size = f"{words.number(source.rows)} rows, {len(found.table.columns)} columns"
+    lines = [
+        f"Data: {source.path}: {size}.",
+        f"Model: {card.format}. {card.summary.rstrip('.')}.",
+    ]
+    lines[1:1] = cells(found.table)
+    if card.saved_with:
+        lines.append(f"Saved with {card.saved_with}.")
+    if card.environment:
+        lines.append(f"Opened in an environment of its own: {card.environment}.")
+    lines.append(f"It can: {', '.join(card.can) or 'nothing; it is not there'}.")
+    if mapping.inputs:
+        lines += ["", f"Its inputs, matched {mapping.matched}:"]
+        lines += [
+            f"  {one.name} ← {one.attribute or 'nothing'}: {words.how_made(one)}"
+            for one in mapping.inputs
+        ]
+    lines += ["", f"“{found.decision}” is the favourable decision.", agreement(found)]
+    if found.proof is not None and found.proof.auc is not None:
+        lines.append(f"Area under the ROC curve: {found.proof.auc:.3f}.")
+    if (repeated := card.repeatability) is not None and repeated.holds:
+        lines.append(
+            f"Repeatable: {words.counted(repeated.rows, 'row')} got the same answers, up to "
+            "rounding, when queried again in another order and in other batches."
+        )
+    if repeated is not None and not repeated.holds:
+        usable = [each.title for each in METHODS.values() if not why_off(each, card)]
+        lines.append(f"Methods that can be run for this model: {', '.join(usable)}.")
+    if confinement is not None and card.can:
+        held = [one.what for one in confinement.holds if one.holds]
+        lines.append(f"The model’s process is confined: {', '.join(held) or 'not at all'}.")
+    lines += [f"Warning: {warning}" for warning in warnings(found)]
+    lines += _offered(found)
+    return "\n".join(lines)
+
+
+def _offered(found: Inspection) -> Iterator[str]:
+    """List the preparations that the auditor may choose."""
+    if not found.offers:
+        return
+    yield ""
+    yield f"{OFFERED} {CAVEAT} To choose one:"
+    for offer in found.offers:
+        yield f"  --prepare {offer.key}: {offer.title}: {offered_agreement(offer)}"
+
+
+def offered_agreement(offer: Offer) -> str:
+    """Say how far the model would agree with the label after a preparation."""
+    shares = f"agrees on {words.percent(offer.accuracy, 1)}"
+    return shares if offer.auc is None else f"{shares}, AUC {offer.auc:.2f}"

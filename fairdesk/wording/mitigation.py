@@ -1,0 +1,864 @@
+"""What came of a repair, in sentences and rows of tables: before and after, and at what cost.
+
+Three kinds of statement are kept apart: what was observed on rows that no trial was trained on,
+what is estimated from people drawn at random, and what is proven.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.results.events import Figure
+from fairdesk.results.trials import Change, Measure, Repair, Trial
+from fairdesk.wording import words
+from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.words import UNDEFINED, digits_of, plural
+
+#: How something is known.
+Known = Literal["observed", "estimated", "proven"]
+#: The heads of `before_after`, and those of its columns that hold numbers.
+BEFORE_AFTER = fixed(
+    ("Measure", "As imported", "Nothing added", "Repaired", "Change", "Paired test")
+)
+BEFORE_AFTER_NUMBERS = (1, 2, 3, 4)
+#: The heads of `trial_rows`, and those of its columns that hold numbers.
+TRIAL_HEADS = fixed(
+    ("Model", "Rows added", "Accuracy", "Discrimination", "Change", "What came of it", "Training"),
+)
+TRIAL_NUMBERS = (1, 2, 3, 4, 6)
+#: Of these more is better.
+_BETTER = ("accuracy", "auc", "impact_ratio")
+#: What is measured, by its name in the audit file.
+_MEASURES = fixed(
+    {
+        "accuracy": "Accuracy",
+        "auc": "Area under the ROC curve (AUC)",
+        "brier": "Brier score",
+        "calibration": "Calibration error",
+        "share_domain": "Discriminatory among all possible {people}",
+        "share_data": "Discriminatory {people} in the data",
+        "impact_ratio": "Impact ratio",
+        "rate_gap": "Widest gap of rates",
+        "error_gap": "Widest gap of error rates",
+        "rule_score": "Gap in and out of the rule set",
+        "certified": "Certified: treated alike",
+        "falsified": "Falsified: treated unlike",
+    }
+)
+#: How something is known, as the heading of what is.
+_KNOWN = fixed(
+    {
+        "observed": "Observed on the test rows",
+        "estimated": "Estimated from invented {people}",
+        "proven": "Proven",
+    }
+)
+#: What the number of a trial is compared with by name.
+_AGAINST = fixed({0: "the model as imported", 1: "the model retrained with nothing added"})
+_UNITS = {
+    "accuracy": "percent",
+    "share_domain": "percent",
+    "share_data": "percent",
+    "rate_gap": "points",
+    "error_gap": "points",
+    "rule_score": "points",
+    "certified": "proven",
+    "falsified": "proven",
+}
+_VERDICTS = fixed(
+    {
+        "better": "better",
+        "worse": "worse",
+        "open": "no difference shown",
+        "costly": "costs too much accuracy",
+    }
+)
+#: That nothing helped: by whether the cost allowed is one point, and whether all is done.
+_HELPLESS = fixed(
+    {
+        (True, True): "Nothing was shown to help at a cost of at most {points} point of accuracy.",
+        (False, True): "Nothing was shown to help at a cost of at most {points} points of "
+        "accuracy.",
+        (True, False): "Nothing was shown to help at a cost of at most {points} point of accuracy "
+        "so far.",
+        (False, False): "Nothing was shown to help at a cost of at most {points} points of "
+        "accuracy so far.",
+    }
+)
+#: What came of several portions.
+_COUNTS = fixed(
+    {
+        "better": "{n} lowered it",
+        "open": "{n} made no difference that is shown",
+        "worse": "{n} made it worse",
+        "costly": "{n} cost too much accuracy",
+        "": "{n} did not help",
+        "failed": "{n} gave no model",
+    }
+)
+_ROLES = fixed(
+    {
+        "imported": "as audited",
+        "retrained": "what others are compared with",
+        "other": "tried beside it",
+    }
+)
+_CHOSEN, _FRONT = fixed(("chosen", "on the front"))
+_LABELS = fixed(
+    {
+        "majority": "The added rows are labelled by the majority of five models of other "
+        "kinds, trained on the original training rows without protected attributes. Both "
+        "people of a pair get one label, which the data speak for; what is unfair in the "
+        "data’s own labels can stay.",
+        "similar": "The added rows are labelled by the model’s own decision about most of "
+        "those who differ in protected attributes only. Both people of a pair get one label, "
+        "with no other model needed; where the model is wrong about most of them, the label "
+        "is wrong too.",
+        "model": "The added rows are labelled by the model’s own decision about each of them. "
+        "Both people of a pair keep the different decisions that they get, so what is added "
+        "teaches the model to discriminate: it is there to compare with.",
+        "neighbours": "The added rows are labelled by the majority of the nearest real people "
+        "among the training rows, protected attributes left out. Both people of a pair get "
+        "one label, which real people were given, also where that was unfair; where no real "
+        "person is near it says little.",
+        "opposite": "The added rows have the label opposite to the one that the model gives "
+        "too often in the rule set: by rule, not by merit.",
+    }
+)
+
+
+def repair_of(figures: Iterable[Figure]) -> Repair | None:
+    """Give what a repair came to; ``None`` where there is nothing of it yet."""
+    return next((each for each in figures if isinstance(each, Repair)), None)
+
+
+def trials_of(figures: Iterable[Figure]) -> tuple[Trial, ...]:
+    """Give the trials of a repair, in the order of their numbers."""
+    return tuple(each for each in figures if isinstance(each, Trial))
+
+
+def trial_of(figures: Iterable[Figure], number: int) -> Trial | None:
+    """Give a trial by its number; ``None`` where there is none."""
+    return next((each for each in trials_of(figures) if each.number == number), None)
+
+
+def chosen_of(figures: Sequence[Figure]) -> Trial | None:
+    """Give the trial that was chosen; ``None`` where none was."""
+    repair = repair_of(figures)
+    return None if repair is None else trial_of(figures, repair.chosen)
+
+
+def trial_name(trial: Trial) -> str:
+    """Name a trial: ``As imported``, ``Nothing added``, ``2.9 % added``, ``Reweighing``."""
+    match trial.kind:
+        case "imported":
+            return say("As imported")
+        case "retrained":
+            return say("Nothing added")
+        case "other":
+            return say(trial.name)
+        case "portion":
+            return say("{portion} added", portion=portion_text(trial))
+
+
+def measure_name(spec: AuditSpec, measure: Measure | Change) -> str:
+    """Say what was measured: ``Discriminatory applicants``, ``Impact ratio, sex``."""
+    name = say(_MEASURES[measure.what], people=plural(spec.person))
+    return f"{name}, {words.quoted(measure.of)}" if measure.of else name
+
+
+def known(measure: Measure | Change) -> Known:
+    """Tell how a measure is known."""
+    if measure.what in ("certified", "falsified"):
+        return "proven"
+    invented = measure.rows == "domain" or measure.what == "rule_score"
+    return "estimated" if invented else "observed"
+
+
+def known_text(spec: AuditSpec, how: Known) -> str:
+    """Say how something is known, as the heading of what is."""
+    return say(_KNOWN[how], people=plural(spec.person))
+
+
+def measure_text(measure: Measure | None) -> str:
+    """Write a measure with its interval and its unit.
+
+    Examples
+    --------
+    ``84.2 % (83.1 to 85.3)``, ``17.3 points (15.0 to 19.6)``, ``0.901 (0.893 to 0.909)``,
+    ``at least 89.93 %``; a dash where it was not measured
+    """
+    if measure is None:
+        return "–"
+    return _measured(measure, _digits(measure))
+
+
+def change_text(change: Change | None, *, tested: bool = True) -> str:
+    """Write a change: ``−0.4 points (−0.9 to 0.1), p = 0.12``; a dash for none.
+
+    Parameters
+    ----------
+    change : Change, optional
+        The change.
+    tested : bool
+        Whether the p-value belongs to it.
+    """
+    if change is None:
+        return "–"
+    if change.difference is None:
+        return say(UNDEFINED)
+    factor = 1 if _unit(change) == "number" else 100
+    digits = _digits(change)
+    told = words.signed(factor * change.difference, digits)
+    if factor != 1:
+        told = say("{n} points", n=told)
+    if change.low is not None and change.high is not None:
+        ends = (words.plain(factor * each, digits) for each in (change.low, change.high))
+        told += f" ({words.ends(*ends)})"
+    return f"{told}, {words.p_is(change.p)}" if tested and change.p is not None else told
+
+
+def shown(change: Change | None) -> bool:
+    """Whether a change is shown: its interval leaves nought out."""
+    return (
+        change is not None
+        and change.low is not None
+        and change.high is not None
+        and (change.high < 0 or change.low > 0)
+    )
+
+
+def labels_sentence(labels: str) -> str:
+    """Say where the labels of added rows come from, and what that means."""
+    return say(_LABELS[labels])
+
+
+def source_of_labels(repair: Repair) -> str:
+    """Give where a repair's labels come from: those of samples of a rule set are opposite ones."""
+    return "opposite" if repair.target == "rule_score" else repair.labels
+
+
+def relative_fall(
+    before: Measure | None, after: Measure | None, change: Change | None
+) -> tuple[float, float, float] | None:
+    """Give by what share something fell, with a 95 % interval; ``None`` where no fall is shown.
+
+    Fieller's interval of the ratio of two estimates that depend on each other (Some problems in
+    interval estimation, Journal of the Royal Statistical Society B 16, 1954). With the squared
+    arms of the intervals A of the estimate after, B of the one before and D of their difference,
+    a ratio r is in it when::
+
+        (after - r before)^2 <= (1 - r) (A - r B) + r D
+
+    What the two have in common is in D. Intervals of small shares have arms of unlike length: for
+    each end those are taken that lead to it, as Donner and Zou do (Statistical Methods in Medical
+    Research 21, 2012). At r = 1 it says what the interval of the difference says.
+
+    Returns
+    -------
+    tuple[float, float, float], optional
+        The fall and the ends of its interval, 0 to 1.
+    """
+    first, last, paired = _arms(before), _arms(after), _arms(change)
+    if not shown(change) or first is None or last is None or paired is None:
+        return None
+    (b, b_down, b_up), (a, a_down, a_up), (d, d_down, d_up) = first, last, paired
+    if d >= 0:
+        return None
+    greatest = _fieller(a, b, (a_up, b_down, d_up), 1)
+    least = _fieller(a, b, (a_down, b_up, d_down), -1)
+    if greatest is None or least is None:
+        return None
+    return 1 - a / b, max(0.0, 1 - greatest), min(1.0, 1 - least)
+
+
+def _fieller(a: float, b: float, arms: tuple[float, float, float], sign: int) -> float | None:
+    """Give the greater or the smaller ratio at which Fieller's condition just holds."""
+    of_a, of_b, of_d = (arm * arm for arm in arms)
+    square, half = b * b - of_b, a * b - (of_a + of_b - of_d) / 2
+    inner = half * half - square * (a * a - of_a)
+    if square <= 0 or inner < 0:
+        return None
+    return (half + sign * math.sqrt(inner)) / square
+
+
+def headline(spec: AuditSpec, figures: Sequence[Figure]) -> str:
+    """Say what came of a repair; where nothing was shown to help, that first."""
+    repair = repair_of(figures)
+    if repair is None:
+        return say("Nothing is repaired yet.")
+    if not repair.retrains:
+        return say_many(
+            repair.rows,
+            "{n} labelled row to add was made, from a stock of {stock}; this model cannot be "
+            "retrained here, so whether they help is not known.",
+            "{n} labelled rows to add were made, from a stock of {stock}; this model cannot be "
+            "retrained here, so whether they help is not known.",
+            stock=stock_text(repair),
+        )
+    best = chosen_of(figures)
+    if best is None or best.number < 2:
+        return _helpless(spec, figures, repair)
+    change, before, after = _compared(figures, best, repair.target)
+    if change is None or before is None or after is None:
+        return say(
+            "{Deed} was chosen; how it fares is not measured yet.", Deed=_capital(_deed(best))
+        )
+    if not shown(change) or (change.difference or 0) >= 0:
+        return say(
+            "Nothing was shown to help: {deed} was chosen on the validation rows, but asked about "
+            "afresh it changed {target} by {change}, beside {other}.",
+            deed=_deed(best),
+            target=_target(spec, repair),
+            change=change_text(change),
+            other=say(_AGAINST[change.against]),
+        )
+    said = say(
+        "{Deed} cut {fall}{cost}.",
+        Deed=_capital(_deed(best)),
+        fall=_fall(spec, figures, best, repair.target),
+        cost=_cost(best),
+    )
+    return said + _harm(spec, figures, best)
+
+
+def told_large(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, str]:
+    """Say `headline` with what is to be written large first: ``54 % less``, and the rest of it."""
+    said = headline(spec, figures)
+    repair, best = repair_of(figures), chosen_of(figures)
+    if repair is not None and best is not None and best.number > 1:
+        change, before, after = _compared(figures, best, repair.target)
+        fall = relative_fall(before, after, change)
+        if fall is not None:
+            less, ends = _less(*fall)
+            rest = said[:1].lower() + said[1:]
+            return less, f"({ends}): {rest.replace(f' ({less}, {ends})', '')}"
+    number, _, rest = said.partition(" ")
+    return number, rest
+
+
+def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
+    """Say everything that a repair tells, a sentence or two each; what was chosen first."""
+    repair = repair_of(figures)
+    if repair is None:
+        return ()
+    told = [headline(spec, figures)]
+    best = chosen_of(figures)
+    if best is not None and best.number > 1:
+        told += filter(
+            None,
+            (
+                worse_sentence(spec, figures, best),
+                _beside_imported(spec, best, repair),
+                _proven(figures, best),
+            ),
+        )
+    if repair.rows:
+        told.append(labels_sentence(source_of_labels(repair)))
+    told += filter(None, (split_sentence(spec, repair), _others(spec, figures, repair)))
+    told += [
+        say("{name}: there is no such model. {why}", name=trial_name(each), why=each.failed)
+        for each in trials_of(figures)
+        if each.failed
+    ]
+    told += filter(None, (repair.ended, *repair.notes))
+    return tuple(told)
+
+
+def split_sentence(spec: AuditSpec, repair: Repair) -> str:
+    """Say how the rows were divided; empty where nothing was trained."""
+    if not repair.retrains:
+        return ""
+    return say(
+        "{train} of the data were trained with, {validation} to choose by and {test} to measure "
+        "on: divided before anything else, and no added row is like one of the latter two.",
+        train=words.counted(repair.train, spec.person),
+        validation=words.number(repair.validation),
+        test=words.number(repair.test),
+    )
+
+
+def stock_text(repair: Repair) -> str:
+    """Say what rows can be made of: ``257 discriminatory pairs``."""
+    if repair.target == "rule_score":
+        return say_many(repair.pairs, "{n} sample of the rule set", "{n} samples of the rule set")
+    return say_many(repair.pairs, "{n} discriminatory pair", "{n} discriminatory pairs")
+
+
+def worse_sentence(spec: AuditSpec, figures: Sequence[Figure], trial: Trial) -> str:
+    """Say what a trial is shown to have made worse, beside nothing added; empty for nothing."""
+    told = [f"{measure_name(spec, each)} {change_text(each)}" for each in _worse(figures, trial)]
+    if not told:
+        return ""
+    other = say(_AGAINST[_against(figures)])
+    return say("Worse than {other}: {measures}.", other=other, measures="; ".join(told))
+
+
+def effort_text(figures: Sequence[Figure]) -> str:
+    """Say how many models were measured: ``9 models measured``; empty for none."""
+    count = sum(bool(each.measures) for each in trials_of(figures))
+    return say_many(count, "{n} model measured", "{n} models measured") if count else ""
+
+
+def standing(figures: Sequence[Figure]) -> str:
+    """Say in a few words how a repair stands; empty where nothing is measured yet."""
+    return "; ".join(filter(None, (effort_text(figures), fall_text(figures))))
+
+
+def fall_text(figures: Sequence[Figure]) -> str:
+    """Say from what to what it fell: ``share from 4.02 % to 1.84 %``; empty for no choice."""
+    repair, best = repair_of(figures), chosen_of(figures)
+    if repair is None or best is None or best.number < 2:
+        return ""
+    _, before, after = _compared(figures, best, repair.target)
+    if before is None or after is None:
+        return ""
+    first, last = _both(before, after)
+    return say(
+        "gap from {before} to {after}"
+        if repair.target == "rule_score"
+        else "share from {before} to {after}",
+        before=first,
+        after=last,
+    )
+
+
+def before_after(
+    spec: AuditSpec,
+    figures: Sequence[Figure],
+    number: int,
+    how: Known | None = None,
+    *,
+    by_group: bool | None = None,
+) -> list[tuple[str, str, str, str, str, str]]:
+    """Give a trial beside the model as imported and the one retrained with nothing added.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The audit's question.
+    figures : sequence of Figure
+        Of the run.
+    number : int
+        The trial's.
+    how : {"observed", "estimated", "proven"}, optional
+        Only what is known so; all by default, in this order.
+    by_group : bool, optional
+        Only what is, or is not, about the groups of an attribute; both by default.
+
+    Returns
+    -------
+    list[tuple[str, ...]]
+        A row per measure, as `BEFORE_AFTER` has it: name, as imported, nothing added, this trial,
+        its change and the paired test. The change is that from nothing added, where the model
+        could be retrained so; else that from the model as imported.
+    """
+    trial = trial_of(figures, number)
+    if trial is None:
+        return []
+    imported, plain = trial_of(figures, 0), trial_of(figures, 1)
+    rows = []
+    for kind in (how,) if how else get_args(Known):
+        for each in trial.measures:
+            told = known(each) == kind and by_group in (None, bool(each.of))
+            if told and each.rows != "validation":
+                # the difference of two lower bounds bounds nothing
+                proven = kind == "proven"
+                change = None if proven else change_of(trial, each, _against(figures))
+                rows.append(
+                    (
+                        measure_name(spec, each),
+                        measure_text(_same(imported, each)),
+                        measure_text(_same(plain, each)),
+                        # of the imported model nothing is repaired
+                        measure_text(each if number else None),
+                        change_text(change, tested=False),
+                        tested_text(change),
+                    )
+                )
+    return rows
+
+
+def tested_text(change: Change | None) -> str:
+    """Write a paired test: ``p = 0.012 (McNemar, exact)``; a dash where there is none."""
+    if change is None or change.p is None:
+        return "–"
+    told = words.p_is(change.p, signs=True)
+    return told + (f" ({say(change.test)})" if change.test else "")
+
+
+def trial_rows(_spec: AuditSpec, figures: Sequence[Figure]) -> list[tuple[str, ...]]:
+    """Give all trials, a row each, as `TRIAL_HEADS` has it.
+
+    Accuracy is that on the test rows, the share (or gap) that of people drawn afresh, with its
+    change from nothing added, or from the model as imported where it could not be retrained so.
+    """
+    repair = repair_of(figures)
+    if repair is None:
+        return []
+    rows: list[tuple[str, ...]] = []
+    for each in trials_of(figures):
+        target = result(each, repair.target)
+        change = None if target is None else change_of(each, target, _against(figures))
+        rows.append(
+            (
+                trial_name(each),
+                words.number(each.added) if each.kind == "portion" else "–",
+                measure_text(result(each, "accuracy")),
+                measure_text(target),
+                change_text(change, tested=False),
+                outcome_text(repair, each),
+                words.duration(each.seconds) if each.seconds else "–",
+            )
+        )
+    return rows
+
+
+def outcome_text(repair: Repair, trial: Trial) -> str:
+    """Say what came of a trial: ``better; chosen``, ``worse``, ``no model``."""
+    if trial.failed:
+        return say("no model")
+    told = [_ROLES.get(trial.kind, _VERDICTS.get(trial.verdict, ""))]
+    if trial.number == repair.chosen:
+        told.append(_CHOSEN)
+    if trial.front:
+        told.append(_FRONT)
+    return "; ".join(say(each) for each in told if each) or "–"
+
+
+def measured(trial: Trial | None, what: str, rows: str) -> Measure | None:
+    """Find what was measured of a trial, of no one attribute; ``None`` where it was not."""
+    found = (
+        each
+        for each in (trial.measures if trial is not None else ())
+        if each.what == what and each.rows == rows and not each.of
+    )
+    return next(found, None)
+
+
+def result(trial: Trial | None, what: str) -> Measure | None:
+    """Find what is told as the result: of people drawn afresh, or of the test rows."""
+    return measured(trial, what, "domain") or measured(trial, what, "test")
+
+
+def change_of(trial: Trial, measure: Measure, against: int) -> Change | None:
+    """Find the change of a measure of a trial against another trial."""
+    same = (measure.what, measure.of, measure.rows, against)
+    found = (
+        each for each in trial.changes if (each.what, each.of, each.rows, each.against) == same
+    )
+    return next(found, None)
+
+
+def _against(figures: Sequence[Figure]) -> int:
+    """Give the trial that others are compared with: 1 where there is such a model, else 0."""
+    plain = trial_of(figures, 1)
+    return 1 if plain is not None and plain.kind == "retrained" and plain.measures else 0
+
+
+def _compared(
+    figures: Sequence[Figure], trial: Trial, what: str
+) -> tuple[Change | None, Measure | None, Measure | None]:
+    """Give the change of something, and it before and after, as results."""
+    against = _against(figures)
+    after = result(trial, what)
+    change = None if after is None else change_of(trial, after, against)
+    return change, result(trial_of(figures, against), what), after
+
+
+def _worse(figures: Sequence[Figure], trial: Trial) -> list[Change]:
+    """Give what a trial is shown to have made worse, of what is observed or estimated."""
+    against = _against(figures)
+    return [
+        each
+        for each in trial.changes
+        if each.against == against
+        and each.rows != "validation"
+        and known(each) != "proven"
+        and shown(each)
+        and ((each.difference or 0) > 0) != (each.what in _BETTER)
+    ]
+
+
+def _same(trial: Trial | None, measure: Measure) -> Measure | None:
+    """Find the same thing as measured of another trial."""
+    same = (measure.what, measure.of, measure.rows)
+    found = (
+        each
+        for each in (trial.measures if trial is not None else ())
+        if (each.what, each.of, each.rows) == same
+    )
+    return next(found, None)
+
+
+def _harm(spec: AuditSpec, figures: Sequence[Figure], trial: Trial) -> str:
+    """Say what a trial made worse: who else is treated unlike by name, other measures by number."""
+    worse = {
+        (each.what, each.of): each for each in _worse(figures, trial) if each.what != "accuracy"
+    }
+    said = ""
+    if worse.pop(("share_domain", ""), None) is not None:
+        _, before, after = _compared(figures, trial, "share_domain")
+        if before is not None and after is not None:
+            first, last = _both(before, after)
+            rose = say(
+                "But {share} rose from {before} to {after}.",
+                share=_share(spec),
+                before=first,
+                after=last,
+            )
+            said = f" {rose}"
+    if worse:
+        more = say_many(len(worse), "{n} other measure got worse.", "{n} other measures got worse.")
+        said += f" {more}"
+    return said
+
+
+def _deed(trial: Trial) -> str:
+    """Say what a trial did: ``adding 850 labelled rows (2.9 % of the training rows)``."""
+    if trial.kind == "other":
+        return say("{method} instead of added rows", method=say(trial.name))
+    if trial.kind == "portion":
+        rows = _rows(trial.added)
+        if not trial.percent:
+            return say("adding {rows}", rows=rows)
+        share = portion_text(trial)
+        return say("adding {rows} ({share} of the training rows)", rows=rows, share=share)
+    return say("retraining with nothing added")
+
+
+def portion_text(trial: Trial) -> str:
+    """Write how much was added: ``2.9 %`` of the training rows, or ``850 labelled rows``."""
+    if not trial.percent:
+        return _rows(trial.added)
+    digits = 1 if round(trial.percent, 2) >= 1 else 2
+    return words.percent_of(f"{trial.percent:.{digits}f}".removesuffix(".0"))
+
+
+def _rows(count: int) -> str:
+    return say_many(count, "{n} labelled row", "{n} labelled rows")
+
+
+def _target(spec: AuditSpec, repair: Repair) -> str:
+    """Name what is to fall."""
+    if repair.target == "rule_score":
+        return say("the gap between those in the rule set and all others")
+    return _share(spec)
+
+
+def _share(spec: AuditSpec) -> str:
+    return say("the estimated share of discriminatory {people}", people=plural(spec.person))
+
+
+def _fall(spec: AuditSpec, figures: Sequence[Figure], trial: Trial, what: str) -> str:
+    """Say from what to what the target fell, and by what share of it."""
+    repair = repair_of(figures)
+    change, before, after = _compared(figures, trial, what)
+    if repair is None or before is None or after is None:
+        raise ValueError("only what was measured before and after can be said to fall")
+    first, last = _both(before, after)
+    told = say(
+        "{what} from {before} to {after}", what=_target(spec, repair), before=first, after=last
+    )
+    fall = relative_fall(before, after, change)
+    return told if fall is None else f"{told} ({', '.join(_less(*fall))})"
+
+
+def _both(before: Measure, after: Measure) -> tuple[str, str]:
+    """Write two estimates of one thing alike, without their intervals."""
+    digits = max(_digits(before), _digits(after))
+    if before.estimate is None or after.estimate is None:
+        return say(UNDEFINED), say(UNDEFINED)
+    last = _value(after, after.estimate, digits)
+    if _unit(before) == "points":
+        # one unit is enough where it is a word
+        return words.plain(100 * before.estimate, digits), last
+    return _value(before, before.estimate, digits), last
+
+
+def _less(fall: float, low: float, high: float) -> tuple[str, str]:
+    """Write a relative fall, its ends rounded outwards: ``54 % less`` and ``48 to 59``."""
+    ends = (words.number(end) for end in (math.floor(100 * low), math.ceil(100 * high)))
+    return say("{share} less", share=words.percent(fall, 1.0, 0)), words.ends(*ends)
+
+
+def _cost(trial: Trial) -> str:
+    """Say what a trial cost in accuracy, beside the same it is compared with."""
+    accuracy = result(trial, "accuracy")
+    if accuracy is None:
+        return ""
+    change = change_of(trial, accuracy, 1) or change_of(trial, accuracy, 0)
+    if change is None:
+        return ""
+    told = change_text(change, tested=False)
+    return say("; accuracy on rows kept apart changed by {change}", change=told)
+
+
+def _beside_imported(spec: AuditSpec, trial: Trial, repair: Repair) -> str:
+    """Say how the chosen trial fares beside the model as it was imported."""
+    target, accuracy = result(trial, repair.target), result(trial, "accuracy")
+    if target is None or accuracy is None:
+        return ""
+    fell, cost = change_of(trial, target, 0), change_of(trial, accuracy, 0)
+    if fell is None or cost is None:
+        return ""
+    return say(
+        "Beside the model as imported, {target} changed by {fall}, and accuracy by {cost}. That "
+        "model may have been trained on the test rows, which would flatter it.",
+        target=_target(spec, repair),
+        fall=change_text(fell),
+        cost=change_text(cost),
+    )
+
+
+def _proven(figures: Sequence[Figure], trial: Trial) -> str:
+    """Say what is proven before and after, where something is."""
+    first, last = (measured(each, "certified", "domain") for each in (trial_of(figures, 0), trial))
+    if first is None or last is None or first.estimate is None or last.estimate is None:
+        return ""
+    return say(
+        "Proven to be treated alike: {before} of everybody as imported, {after} after the repair.",
+        before=measure_text(first),
+        after=measure_text(last),
+    )
+
+
+def lowest_portion(figures: Iterable[Figure]) -> Trial | None:
+    """Give the portion with which least is left to repair, by what is chosen by.
+
+    The lowest of several by the results would owe that to chance in part.
+    """
+    told = tuple(figures)
+    repair = repair_of(told)
+    if repair is None:
+        return None
+    return min(
+        (
+            each
+            for each in trials_of(told)
+            if each.kind == "portion" and _sought(each, repair) is not None
+        ),
+        key=lambda each: _sought(each, repair) or 0.0,
+        default=None,
+    )
+
+
+def _helpless(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str:
+    """Say that nothing helped, and what was tried."""
+    portions = [each for each in trials_of(figures) if each.kind == "portion"]
+    if not any(each.measures for each in portions):
+        return say("Nothing was shown to help: nothing that adds rows is measured.")
+    if any(each.verdict == "better" for each in portions):
+        told = say("Nothing is chosen yet.")
+    else:
+        told = say(
+            _HELPLESS[repair.allowance == 1, bool(repair.ended)],
+            points=words.short(repair.allowance),
+        )
+    tried = say_many(
+        len(portions),
+        "Of {n} portion tried, {counts}.",
+        "Of {n} portions tried, {counts}.",
+        counts=_counts(portions),
+    )
+    best = lowest_portion(figures)
+    change = None if best is None else _compared(figures, best, repair.target)[0]
+    if best is None or change is None:
+        return f"{told} {tried}"
+    least = say(
+        "The best of them changed {target} by {change}, with {portion} added.",
+        target=_target(spec, repair),
+        change=change_text(change, tested=False),
+        portion=portion_text(best),
+    )
+    return f"{told} {tried} {least}"
+
+
+def _sought(trial: Trial, repair: Repair) -> float | None:
+    """Give what is to fall of a trial, as it is chosen by."""
+    measure = measured(trial, repair.target, "validation")
+    return None if measure is None else measure.estimate
+
+
+def _counts(portions: Sequence[Trial]) -> str:
+    """Count portions by what came of them."""
+    kinds = ["failed" if each.failed else each.verdict for each in portions]
+    return words.joined(
+        [
+            say(message, n=words.number(count))
+            for kind, message in _COUNTS.items()
+            if (count := kinds.count(kind))
+        ]
+    )
+
+
+def _others(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str:
+    """Say how the methods beside which it stands fared."""
+    told = []
+    for each in trials_of(figures):
+        if each.kind == "other" and each.measures and each.number != repair.chosen:
+            change, _, _ = _compared(figures, each, repair.target)
+            fell = change_text(change, tested=False)
+            told.append(say("{method} by {change}", method=say(each.name), change=fell))
+    if not told:
+        return ""
+    return say(
+        "Methods of other kinds changed {target}: {methods}.",
+        target=_target(spec, repair),
+        methods=words.joined(told),
+    )
+
+
+def _arms(told: Measure | Change | None) -> tuple[float, float, float] | None:
+    """Give an estimate and the lengths of both arms of its interval; ``None`` without one."""
+    if told is None:
+        return None
+    estimate = told.estimate if isinstance(told, Measure) else told.difference
+    if estimate is None or told.low is None or told.high is None:
+        return None
+    return estimate, estimate - told.low, told.high - estimate
+
+
+def _unit(told: Measure | Change) -> str:
+    return _UNITS.get(told.what, "number")
+
+
+def _digits(told: Measure | Change) -> int:
+    """Choose decimals by the width of the interval: 3 of plain numbers, 1 or 2 of percentages."""
+    if _unit(told) == "number":
+        return 3
+    if told.low is None or told.high is None:
+        return 2
+    return min(digits_of(told.low, told.high), 2)
+
+
+def _measured(measure: Measure, digits: int) -> str:
+    if measure.estimate is None:
+        return say(UNDEFINED)
+    if _unit(measure) == "proven":
+        # rounded down: never more than is proven
+        floor = math.floor(measure.estimate * 10_000 + 1e-9) / 100
+        return say("at least {share}", share=words.percent_of(f"{floor:.2f}"))
+    told = _value(measure, measure.estimate, digits)
+    if measure.low is None or measure.high is None:
+        return told
+    factor = 1 if _unit(measure) == "number" else 100
+    ends = (words.plain(factor * each, digits) for each in (measure.low, measure.high))
+    return f"{told} ({words.ends(*ends)})"
+
+
+def _value(measure: Measure, value: float, digits: int) -> str:
+    match _unit(measure):
+        case "number":
+            return words.plain(value, digits)
+        case "points":
+            return say("{n} points", n=words.plain(100 * value, digits))
+        case _:
+            return words.shown_percent(value, digits)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,115 @@
+"""How a group, or a box, of people is written: every condition in one way, everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.results.events import Condition
+from fairdesk.wording import words
+from fairdesk.wording.decisions import name_of
+from fairdesk.wording.language import say
+
+#: Names that a rule lists, before it only counts the others.
+_LISTED = 8
+
+
+def rule_text(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
+    """Write a box of people with signs: ``“duration” ≥ 25 and “savings” = none``."""
+    told = _each(spec, conditions, signs=True)
+    if not told:
+        return say("everybody")
+    first, *rest = told
+    for each in rest:
+        first = say("{first} and {last}", first=first, last=each)
+    return first
+
+
+def rule_phrase(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
+    """Write a group in words: ``sex = Male, race = Hispanic or Other, age 40 and over``.
+
+    Of a rule about texts the terms by their categories: ``gender: gay, religion: taoist``.
+    ``everybody`` where there is no condition.
+    """
+    return ", ".join(_each(spec, conditions, signs=False)) or say("everybody")
+
+
+def combination_text(spec: AuditSpec, names: Sequence[str], codes: Sequence[float]) -> str:
+    """Write a combination of protected values: ``sex = female and race = Asian``."""
+    attributes = _attributes(spec)
+    values = [
+        f"{words.quoted(name)} = {name_of(attributes[name], code)}"
+        for name, code in zip(names, codes, strict=True)
+    ]
+    return words.joined(values)
+
+
+def _each(spec: AuditSpec, conditions: Sequence[Condition], *, signs: bool) -> list[str]:
+    attributes = _attributes(spec)
+    return [
+        f"{each.attribute}: {each.term}"
+        if each.term
+        else _condition(attributes[each.attribute], each, signs=signs)
+        for each in conditions
+    ]
+
+
+def _attributes(spec: AuditSpec) -> dict[str, Attribute]:
+    domain = spec.domain
+    return {attribute.name: attribute for attribute in (*domain.attributes, *domain.unseen)}
+
+
+def _condition(attribute: Attribute, condition: Condition, *, signs: bool) -> str:
+    name = words.in_quotes(attribute.name) if signs else words.quoted(attribute.name)
+    low, high = condition.low, condition.high
+    if condition.codes:
+        return f"{name} {_names(attribute, condition.codes)}"
+    if low is None and high is None:
+        return say("{name} is anything", name=name)
+    # an end that is left open is the attribute's own
+    only = attribute.low if low is None else low
+    if only == (attribute.high if high is None else high) and not condition.below:
+        return f"{name} = {name_of(attribute, only)}"
+    least = "" if low is None else name_of(attribute, low)
+    most = "" if high is None else name_of(attribute, high)
+    if signs:
+        return _with_signs(name, least, most, "<" if condition.below else "≤")
+    return f"{name} {_in_words(attribute, least, most, below=condition.below)}"
+
+
+def _with_signs(name: str, least: str, most: str, sign: str) -> str:
+    if least and most:
+        return f"{least} ≤ {name} {sign} {most}"
+    return f"{name} ≥ {least}" if least else f"{name} {sign} {most}"
+
+
+def _in_words(attribute: Attribute, least: str, most: str, *, below: bool) -> str:
+    whole = attribute.integral
+    if least and most:
+        if below:
+            return say("{low} to below {high}", low=least, high=most)
+        return words.ends(least, most)
+    if least:
+        return say("{low} and over" if whole else "{low} or more", low=least)
+    if below:
+        return say("below {high}", high=most)
+    return say("{high} and under" if whole else "{high} or less", high=most)
+
+
+def _names(attribute: Attribute, codes: Sequence[float]) -> str:
+    """Say which of the names are meant, or, where these are fewer, which are not."""
+    meant = set(codes)
+    inside = [name_of(attribute, code) for code in codes]
+    others = (code for code in range(len(attribute.values)) if code not in meant)
+    outside = [name_of(attribute, code) for code in others]
+    if not 0 < len(outside) < len(inside):
+        return f"= {_alternatives(inside)}"
+    left = _alternatives(outside)
+    return f"≠ {left}" if len(outside) == 1 else say("is not {values}", values=left)
+
+
+def _alternatives(several: Sequence[str]) -> str:
+    # names that few rows have are all called the same
+    names = list(dict.fromkeys(several))
+    return words.joined(names, "or") if len(names) <= _LISTED else words.some(names, _LISTED)

@@ -1,0 +1,261 @@
+"""What tables of groups show, in sentences: observed in the rows of the data, and no verdict."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.results.events import GroupLine, GroupTable
+from fairdesk.wording import words
+from fairdesk.wording.decisions import outcome_text
+from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.words import UNDEFINED, p_text, signed
+
+#: How a ratio stands to the screening line: by whether it is below, and whether one person more
+#: or fewer would change that.
+_LINES = fixed(
+    {
+        (True, False): "That is below the four-fifths screening line; the line is no verdict.",
+        (False, False): "That is not below the four-fifths screening line; the line is no verdict.",
+        (
+            True,
+            True,
+        ): "That is below the four-fifths screening line; one person more or fewer would "
+        "change that; the line is no verdict.",
+        (False, True): "That is not below the four-fifths screening line; one person more or fewer "
+        "would change that; the line is no verdict.",
+    }
+)
+#: A group of numbers, as it is named.
+_RANGE = re.compile(r"^up to | to | and over$")
+
+
+def outcome_of(spec: AuditSpec, table: GroupTable) -> str:
+    """Name what a table counts; of a label that is the favourable value."""
+    return outcome_text(spec, table.outcome)
+
+
+def table_title(spec: AuditSpec, table: GroupTable) -> str:
+    """Say what a table counts, and by which groups."""
+    values = {"by": words.listed(table.attributes), "outcome": outcome_of(spec, table)}
+    match table.of:
+        case "label":
+            return say("Label “{outcome}”, by {by}", **values)
+        case "decisions" if spec.predictions:
+            return say("Decision “{outcome}”, by {by}", **values)
+        case "decisions":
+            return say("Model’s decision “{outcome}”, by {by}", **values)
+        case "scores":
+            return say("Scores for “{outcome}” above the median, by {by}", **values)
+
+
+def table_sentences(spec: AuditSpec, table: GroupTable) -> tuple[str, ...]:
+    """Say what a table shows, the group that fares worst first; then who was left out, and why."""
+    told = [
+        worst_sentence(spec, table),
+        _below_line(table),
+        _median(table),
+        errors_sentence(table),
+        _left_out(spec, table),
+        _small(table),
+    ]
+    return tuple(filter(None, told))
+
+
+def group_text(table: GroupTable, line: GroupLine) -> str:
+    """Write a group: ``sex = Female, race = Black``, ``age 25 to 34``."""
+    return ", ".join(
+        f"{words.quoted(name)}{' ' if _RANGE.search(value) else ' = '}{value}"
+        for name, value in zip(table.attributes, line.values, strict=True)
+    )
+
+
+def worst_of(table: GroupTable) -> GroupLine | None:
+    """Give the group with the lowest impact ratio; ``None`` where no two can be compared."""
+    compared = [line for line in table.lines if line.impact_ratio is not None]
+    if len(compared) < 2:
+        return None
+    return min(compared, key=lambda line: line.impact_ratio or 0.0)
+
+
+def reference_of(table: GroupTable) -> GroupLine | None:
+    """Give the group with which others are compared."""
+    return table.lines[table.reference] if table.reference >= 0 else None
+
+
+def worst_sentence(spec: AuditSpec, table: GroupTable) -> str:
+    """Say the lowest impact ratio, and whose it is."""
+    worst, best = worst_of(table), reference_of(table)
+    values = {"by": words.listed(table.attributes), "what": _counted_as(spec, table)}
+    if worst is None or best is None or worst.impact_ratio is None:
+        return say(
+            "No two groups by {by} can be compared by {what}: {why}.",
+            why=_why_none(table),
+            **values,
+        )
+    if worst.impact_ratio == 1:
+        return say(
+            "{ratio} is the impact ratio of all groups by {by} in {what} (observed): {rate} in "
+            "each.",
+            ratio=words.number(1, 2),
+            rate=rate_of(table, best),
+            **values,
+        )
+    chance = say("; corrected p {p}", p=p_text(worst.holm)) if worst.holm is not None else ""
+    told = say_many(
+        worst.people,
+        "{ratio} is the lowest impact ratio by {by} in {what} (observed): {rate} of {n} {person} "
+        "with {group} against {best_rate} of {best_people} with {best}{chance}.",
+        "{ratio} is the lowest impact ratio by {by} in {what} (observed): {rate} of {n} {people} "
+        "with {group} against {best_rate} of {best_people} with {best}{chance}.",
+        ratio=words.number(worst.impact_ratio, 2),
+        rate=rate_of(table, worst),
+        group=group_text(table, worst),
+        best_rate=rate_of(table, best),
+        best_people=words.number(best.people),
+        best=group_text(table, best),
+        chance=chance,
+        **values,
+        **words.whom(spec.person),
+    )
+    return f"{told} {say(_LINES[bool(worst.below), bool(worst.flips)])}"
+
+
+def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | None:
+    """Give the 95 % interval of a group's impact ratio.
+
+    That of the logarithm of the ratio of two rates, each of which varies (Katz, Baptista, Azen and
+    Pike: Obtaining confidence intervals for the risk ratio in cohort studies, Biometrics 34, 1978).
+
+    Returns
+    -------
+    tuple[float, float], optional
+        ``None`` for the reference, for groups that are not compared, and where nobody has the
+        outcome.
+    """
+    best = reference_of(table)
+    if best is None or line is best or line.impact_ratio is None or not line.favourable:
+        return None
+    spread = 1.96 * math.sqrt(sum(1 / each.favourable - 1 / each.people for each in (line, best)))
+    return line.impact_ratio * math.exp(-spread), line.impact_ratio * math.exp(spread)
+
+
+def _why_none(table: GroupTable) -> str:
+    lines = [line for line in table.lines if line.known and line.people]
+    if len(lines) < 2:
+        return say("fewer than two have people in them")
+    if sum(not line.excluded for line in lines) < 2:
+        return say("fewer than two have enough people")
+    return say("nobody has the favourable outcome")
+
+
+def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
+    outcome = outcome_of(spec, table)
+    match table.of:
+        case "label":
+            return say("the label “{outcome}”", outcome=outcome)
+        case "decisions" if spec.predictions:
+            return say("the decision “{outcome}”", outcome=outcome)
+        case "decisions":
+            return say("the model’s decision “{outcome}”", outcome=outcome)
+        case "scores":
+            return say("scores above the median")
+
+
+def rate_of(table: GroupTable, line: GroupLine) -> str:
+    """Write a group's rate: with two decimals where no group that is compared is small."""
+    compared = [each.people for each in table.lines if each.impact_ratio is not None]
+    # of a thousand people one is a tenth of a percent
+    digits = 2 if min(compared, default=0) >= 1_000 else 1
+    return words.percent(line.favourable, line.people, digits)
+
+
+def _below_line(table: GroupTable) -> str:
+    compared = [line for line in table.lines if line.below is not None]
+    below = sum(bool(line.below) for line in compared)
+    if below < 2:
+        return ""
+    return say(
+        "{n} of {groups} groups are below the screening line.",
+        n=words.number(below),
+        groups=words.number(len(compared)),
+    )
+
+
+def _median(table: GroupTable) -> str:
+    if table.of != "scores" or table.median is None:
+        return ""
+    told = say(
+        "{median} is the median score of all {n}.",
+        median=words.short(table.median, 4),
+        n=words.number(table.people),
+    )
+    if not table.ties:
+        return told
+    ties = say(
+        "{share} of the people stand right at it, and do not count as above it.",
+        share=words.percent(table.ties, 1.0),
+    )
+    return f"{told} {ties}"
+
+
+def errors_sentence(table: GroupTable) -> str:
+    """Say where true positive rates are farthest from the reference's; with labels only."""
+    apart = [line for line in table.lines if line.equal_opportunity and not line.excluded]
+    best = reference_of(table)
+    if not apart or best is None:
+        return ""
+    widest = max(apart, key=lambda line: abs(line.equal_opportunity or 0.0))
+    return say(
+        "{points} is the widest difference of true positive rates: {rate} of those with {group} "
+        "and the favourable label are decided favourably, {best_rate} of those with {best}.",
+        points=points_of(widest.equal_opportunity),
+        rate=_fraction(widest.true_positives, widest.positives),
+        group=group_text(table, widest),
+        best_rate=_fraction(best.true_positives, best.positives),
+        best=group_text(table, best),
+    )
+
+
+def _left_out(spec: AuditSpec, table: GroupTable) -> str:
+    unknown, without = (
+        words.counted(count, spec.person) for count in (table.unknown, table.without)
+    )
+    if table.unknown and table.without:
+        return say(
+            "{unknown} of unknown group and {without} without an outcome are left out.",
+            unknown=unknown,
+            without=without,
+        )
+    if table.unknown:
+        return say("{unknown} of unknown group are left out.", unknown=unknown)
+    if table.without:
+        return say("{without} without an outcome are left out.", without=without)
+    return ""
+
+
+def _small(table: GroupTable) -> str:
+    small = sum(line.excluded for line in table.lines)
+    if not small:
+        return ""
+    return say_many(
+        small,
+        "{n} group of too small a share of the people is counted, but left out of the impact "
+        "ratios (6 RCNY 5-301).",
+        "{n} groups of too small a share of the people are counted, but left out of the impact "
+        "ratios (6 RCNY 5-301).",
+    )
+
+
+def points_of(value: float | None) -> str:
+    """Write a difference of rates in percentage points."""
+    if value is None:
+        return say(UNDEFINED)
+    return say("{n} points", n=signed(100 * value, 1))
+
+
+def _fraction(part: int | None, whole: int | None) -> str:
+    if not whole:
+        return say(UNDEFINED)
+    return words.percent(part or 0, whole)

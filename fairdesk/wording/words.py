@@ -1,0 +1,450 @@
+"""The sentences that the window, the command line and the report share; how numbers look.
+
+One sentence per finding, the number first, in the auditor's own word for a person. A search gives
+examples: its sentences never speak of a rate among people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, log10
+from typing import Protocol
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.data.domain.domain import Domain
+from fairdesk.data.table import Kind
+from fairdesk.models.decisions.rule import told_text
+from fairdesk.models.model import How, Input
+from fairdesk.wording.language import fixed, language, localised, say, say_many
+
+#: What a search can show, and what not. Stands wherever findings are counted.
+EXAMPLES = fixed(
+    "Examples prove that discrimination exists; they never tell how common it is. The people are "
+    "invented, and a search goes where it expects to find: the share that it finds among those it "
+    "tried is no rate among real people."
+)
+#: What the rows of the data show, and what not.
+OBSERVED = fixed(
+    "What is observed in the data describes the people in them. It shows how groups fared, not "
+    "why, and not how one person would have fared otherwise."
+)
+#: What searches for groups show, and what not.
+ESTIMATED_GROUPS = fixed(
+    "What is said of groups that a search came upon is estimated from samples near the rows of the "
+    "data, within the intervals told. It shows which groups are decided about otherwise, not why: "
+    "people in a group differ from others in more than what is protected."
+)
+#: Between a number and its unit: no line break.
+NBSP = "\u00a0"
+#: What cannot be computed: 0/0, or nothing to compare with.
+UNDEFINED = fixed("undefined")
+#: Endings with a plural of their own, the longer ones first.
+_IRREGULAR = {
+    "person": "people",
+    "child": "children",
+    "woman": "women",
+    "man": "men",
+    "staff": "staff",
+}
+#: The words that the window offers, for whoever translates.
+_OFFERED = fixed(
+    (
+        *("applicant", "person", "customer", "patient", "employee", "candidate", "student"),
+        *("applicants", "people", "customers", "patients", "employees", "candidates", "students"),
+    )
+)
+_REGULAR = ("german", "human", "roman")
+#: The kinds of columns in plain words.
+KINDS = fixed(
+    {
+        Kind.NOMINAL: "names",
+        Kind.ORDINAL: "ordered names",
+        Kind.INTEGER: "whole numbers",
+        Kind.REAL: "numbers",
+        Kind.TEXT: "text",
+        Kind.IGNORED: "left out",
+    }
+)
+#: How a model input is made, in plain words; `how_made` says it of one.
+WAYS = fixed(
+    {
+        How.AS_IS: "the number itself",
+        How.LABEL: "the text as it stands in the data",
+        How.CODE: "a number for each value",
+    }
+)
+#: The steps of arithmetic in plain words.
+OPERATIONS = fixed(
+    {"subtract": "minus", "add": "plus", "multiply": "times", "divide": "divided by"}
+)
+_STATES = fixed(
+    {
+        "running": "running",
+        "paused": "paused",
+        "done": "done",
+        "stopped": "stopped by the auditor",
+        "failed": "failed",
+    }
+)
+
+
+class Counted(Protocol):
+    """What the sentences need of a run: the store's record and the live state both have it."""
+
+    @property
+    def state(self) -> str:
+        """``"running"``, ``"paused"``, ``"stopped"``, ``"done"`` or ``"failed"``."""
+
+    @property
+    def message(self) -> str:
+        """Why it failed or ended early; may be empty."""
+
+    @property
+    def elapsed(self) -> float:
+        """Wall seconds."""
+
+    @property
+    def tried(self) -> int:
+        """Unique inputs checked."""
+
+    @property
+    def found(self) -> int:
+        """Unique discriminatory instances among them."""
+
+    @property
+    def queries(self) -> int:
+        """Rows sent to the model."""
+
+    @property
+    def alone(self) -> tuple[int, ...]:
+        """Per protected attribute, the findings where changing it alone is enough."""
+
+
+def number(value: float, digits: int = 0) -> str:
+    """Write a number with commas between thousands: ``1,305``."""
+    # of whole numbers every digit counts: those of a proof are beyond a float
+    whole = isinstance(value, int) and not digits
+    return localised(f"{value:,}" if whole else f"{value:,.{digits}f}")
+
+
+def percent(part: float, whole: float, digits: int = 1) -> str:
+    """Write a share: ``12.5 %``; a dash where there is no whole, never 0 or 100 for what is not."""
+    if not whole:
+        return "–"
+    share = 100 * part / whole
+    text, least = f"{share:.{digits}f}", 10.0**-digits
+    if 0 < part < whole:
+        if float(text) == 0:
+            return say("below {share}", share=percent_of(f"{least:.{digits}f}"))
+        if float(text) == 100:
+            return say("above {share}", share=percent_of(f"{100 - least:.{digits}f}"))
+    return percent_of(text)
+
+
+def percent_of(text: str) -> str:
+    """Write a percentage that Python wrote, ``12.5``, as the language does: ``12.5 %``."""
+    return localised(text) + language().percent
+
+
+def shown_percent(value: float, digits: int) -> str:
+    """Write a share from 0 to 1: ``3.8 %``; never 0 or 100 for what is not."""
+    return percent(value, 1.0, digits) if value else percent_of("0")
+
+
+def ends(low: str, high: str) -> str:
+    """Write two ends: ``3.7 to 3.9 %``."""
+    return say("{low} to {high}", low=low, high=high)
+
+
+def interval(low: float, high: float, confidence: float, digits: int) -> str:
+    """Write an interval: ``3.7 to 3.9 %, 95 %``."""
+    sure = percent(confidence, 1.0, 0 if round(100 * confidence, 6) % 1 == 0 else 1)
+    return f"{percent_ends(low, high, digits)}, {sure}"
+
+
+def percent_ends(low: float, high: float, digits: int = 1) -> str:
+    """Write the ends of an interval of shares from 0 to 1: ``3.7 to 3.9 %``."""
+    return ends(number(100 * low, digits), percent_of(f"{100 * high:.{digits}f}"))
+
+
+def digits_of(low: float, high: float) -> int:
+    """Choose decimals of a percentage by the width of its interval: two figures of it, 1 to 4."""
+    width = 100 * (high - low)
+    return 1 if width <= 0 else min(max(1, 1 - floor(log10(width))), 4)
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Write a number with its sign: ``+1.20``, ``−0.31``."""
+    told = f"{abs(value):.{digits}f}"
+    return f"{'−' if value < 0 and float(told) else '+'}{localised(told)}"
+
+
+def plain(value: float, digits: int) -> str:
+    """Write a number with a true minus sign, and none before nought."""
+    told = f"{abs(value):,.{digits}f}"
+    return f"{'−' if value < 0 and told.strip('0.') else ''}{localised(told)}"
+
+
+def short(value: float, figures: int = 6) -> str:
+    """Write a number as short as it is, with at most so many figures: ``0.5``, ``12``."""
+    return f"{'−' if value < 0 else ''}{localised(f'{abs(value):.{figures}g}')}"
+
+
+def p_text(p: float | None) -> str:
+    """Write a p-value: ``0.031``, ``below 0.0001``; ``undefined`` where there is none."""
+    if p is None:
+        return say(UNDEFINED)
+    if p < 0.0001:
+        return say("below {share}", share=localised("0.0001"))
+    if p > 0.999 and p < 1:
+        return say("above {share}", share=localised("0.999"))
+    return localised(f"{p:.4f}" if p < 0.01 else f"{p:.3f}")
+
+
+def p_is(p: float | None, *, signs: bool = False) -> str:
+    """Write a p-value with its name: ``p = 0.031``, ``p below 0.0001``, ``p < 0.0001``."""
+    if p is not None and signs and p < 0.0001:
+        return f"p < {localised('0.0001')}"
+    if p is not None and signs and 0.999 < p < 1:
+        return f"p > {localised('0.999')}"
+    told = p_text(p)
+    return f"p = {told}" if told[0].isdigit() else f"p {told}"
+
+
+def duration(seconds: float) -> str:
+    """Write a time span for people: ``1.7 s``, ``41 s``, ``3 min 5 s``, ``1 h 12 min``."""
+    if seconds < 0.1:
+        return f"{number(seconds, 2)}{NBSP}s"
+    if seconds < 9.95:
+        return f"{number(seconds, 1)}{NBSP}s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}{NBSP}s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes}{NBSP}min" + (f" {rest}{NBSP}s" if rest else "")
+    hours, minutes = divmod(minutes, 60)
+    return f"{number(hours)}{NBSP}h" + (f" {minutes}{NBSP}min" if minutes else "")
+
+
+def score(spec: AuditSpec, value: float) -> str:
+    """Write the score of the favourable decision as the model's own number, its side showing."""
+    return localised(told_text(value, spec.mapping, spec.model))
+
+
+def plural(person: str) -> str:
+    """Give the plural of the auditor's word for a person; as the catalogue has it, if it does.
+
+    Examples
+    --------
+    >>> plural("applicant"), plural("person"), plural("member of staff")
+    ('applicants', 'people', 'members of staff')
+    """
+    word, of, owner = person.partition(" of ")
+    small = word.lower()
+    irregular = next((ending for ending in _IRREGULAR if small.endswith(ending)), None)
+    if irregular and not small.endswith(_REGULAR):
+        stem = word[: len(word) - len(irregular)]
+        ending = _IRREGULAR[irregular]
+        many = stem + (ending if word[len(stem)].islower() else ending.capitalize())
+    elif small.endswith("y") and small[-2:-1] not in tuple("aeiou"):
+        many = word[:-1] + "ies"
+    elif small.endswith(("s", "x", "z", "ch", "sh")):
+        many = word + "es"
+    else:
+        many = word + "s"
+    return say(many + of + owner)
+
+
+def counted(count: int, person: str) -> str:
+    """Write how many: ``1 applicant``, ``1,305 applicants``."""
+    return say_many(count, "{n} {person}", "{n} {people}", **whom(person))
+
+
+def whom(person: str) -> dict[str, str]:
+    """Give the auditor's word for a person to a message: ``{person}`` and ``{people}``."""
+    return {"person": say(person), "people": plural(person)}
+
+
+def quoted(name: str) -> str:
+    """Give a column's name as a sentence can carry it: in quotes unless it is one plain word."""
+    if name.replace("_", "").replace("-", "").isalnum():
+        return name
+    return in_quotes(name)
+
+
+def in_quotes(name: str) -> str:
+    """Put a name from a file in quotes."""
+    return say("“{name}”", name=name)
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Join names: ``sex, race and age``."""
+    return joined([quoted(name) for name in names], last)
+
+
+def joined(texts: Sequence[str], last: str = "and") -> str:
+    """Join parts of a sentence: ``this, that and more``."""
+    if len(texts) < 2:
+        return "".join(texts)
+    first, rest = ", ".join(texts[:-1]), texts[-1]
+    if last == "and":
+        return say("{first} and {last}", first=first, last=rest)
+    return say("{first} or {last}", first=first, last=rest)
+
+
+def protected_names(domain: Domain) -> tuple[str, ...]:
+    """Give the names of the protected attributes, in the domain's order."""
+    return tuple(domain.attributes[position].name for position in domain.protected)
+
+
+def grouping_names(domain: Domain) -> tuple[str, ...]:
+    """Give the names of what tells groups apart, also of what the model is not given."""
+    return tuple(attribute.name for attribute in domain.grouping)
+
+
+def when_changes(domain: Domain) -> str:
+    """Say the condition of a finding: ``when only sex or race or both change``."""
+    return when_change(protected_names(domain))
+
+
+def when_change(names: Sequence[str]) -> str:
+    """Say that some protected attributes change and nothing else does."""
+    if len(names) == 1:
+        return say("when only {name} changes", name=quoted(names[0]))
+    told = listed(names, "or")
+    if len(names) == 2:
+        return say("when only {names} or both change", names=told)
+    return say("when only {names} change, alone or together", names=told)
+
+
+def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> str:
+    """Say what a search found, the number first, and what that is.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The audit's question: its word for a person and the protected attributes.
+    run : Counted
+        A run's record or its live state.
+    ending_too : bool
+        Whether to say how it ended, when not by itself.
+    """
+    values = {"when": when_changes(spec.domain), **whom(spec.person)}
+    if run.found:
+        sentence = say_many(
+            run.found,
+            "{n} invented {person} gets another decision {when}. An example, not a rate.",
+            "{n} invented {people} get another decision {when}. Examples, not a rate.",
+            **values,
+        )
+    elif run.state in ("running", "paused"):
+        sentence = say_many(
+            run.tried,
+            "0 found so far among {n} invented {person}: none gets another decision {when}.",
+            "0 found so far among {n} invented {people}: none gets another decision {when}.",
+            **values,
+        )
+    elif not run.tried:
+        sentence = say("0 found: nobody was tried.")
+    else:
+        sentence = say_many(
+            run.tried,
+            "0 found: of {n} invented {person} tried ({rows} rows sent to the model) none gets "
+            "another decision {when}. That is no proof that nobody does.",
+            "0 found: of {n} invented {people} tried ({rows} rows sent to the model) none gets "
+            "another decision {when}. That is no proof that nobody does.",
+            rows=number(run.queries),
+            **values,
+        )
+    return " ".join(part for part in (sentence, ending(run) if ending_too else "") if part)
+
+
+def ending(run: Counted) -> str:
+    """Say how a run ended, when not by itself; else empty."""
+    after = duration(run.elapsed)
+    if run.state == "stopped":
+        return say(
+            "Stopped by the auditor after {time}; what was found until then is kept.", time=after
+        )
+    if run.state == "failed":
+        said = say("Failed after {time}; what was found until then is kept.", time=after)
+        return f"{said} {run.message}".rstrip()
+    return ""
+
+
+def alone_sentences(spec: AuditSpec, run: Counted) -> tuple[str, ...]:
+    """Say for each of several protected attributes how often it is enough by itself.
+
+    Empty with one protected attribute, where the headline says it, and when nothing was found.
+    """
+    names = protected_names(spec.domain)
+    if len(names) < 2 or not run.found:
+        return ()
+    return tuple(
+        say_many(
+            count,
+            "{n} of the {found} ({share}) gets another decision when {name} alone changes.",
+            "{n} of the {found} ({share}) get another decision when {name} alone changes.",
+            found=number(run.found),
+            share=percent(count, run.found),
+            name=quoted(name),
+        )
+        for name, count in zip(names, run.alone, strict=True)
+    )
+
+
+def effort(run: Counted) -> str:
+    """Say what a run spent: inputs tried, rows sent, time."""
+    return say(
+        "{tried} tried, {rows} rows sent to the model, {time}",
+        tried=number(run.tried),
+        rows=number(run.queries),
+        time=duration(run.elapsed),
+    )
+
+
+def state_word(state: str) -> str:
+    """Give a run's state in words: ``stopped`` is ``stopped by the auditor``."""
+    return say(_STATES[state])
+
+
+def decision_word(spec: AuditSpec, decided: int) -> str:
+    """Say what a decision means for the person: ``favourable`` or ``unfavourable``."""
+    favourable = decided == spec.mapping.favourable_class
+    return say("favourable" if favourable else "unfavourable")
+
+
+def some(values: Sequence[str], most: int = 12) -> str:
+    """Write the first values of many, and how many more there are."""
+    rest = len(values) - most
+    shown = ", ".join(values[:most])
+    if rest <= 0:
+        return shown
+    return say("{shown} and {n} more", shown=shown, n=number(rest))
+
+
+def how_made(one: Input, most: int = 12) -> str:
+    """Say how a model input is made from its column; of codes the first ``most``."""
+    match one.how:
+        case How.AS_IS | How.LABEL:
+            made = say(WAYS[one.how])
+        case How.CODE if one.others is not None:
+            counted = [
+                say("{code} for “{value}”", code=short(code), value=text)
+                if text
+                else say("{code} for a missing cell", code=short(code))
+                for text, code in one.codes.items()
+                if code != one.others
+            ]
+            most_of = some(counted, most) or say("no value of the data")
+            made = say("{codes}, else {other}", codes=most_of, other=short(one.others))
+        case How.CODE:
+            codes = some([f"{text} = {short(code)}" for text, code in one.codes.items()], most)
+            made = f"{say(WAYS[one.how])}: {codes}"
+        case How.CONSTANT:
+            value = one.constant if isinstance(one.constant, str) else short(one.constant)
+            made = say("always {value}", value=value)
+    steps = (f"{say(OPERATIONS[step.op])} {short(step.by)}" for step in one.then)
+    fitted = [say("fitted on the audited table")] if one.fitted is not None else []
+    return "; ".join([made, *steps, *fitted])

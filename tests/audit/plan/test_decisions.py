@@ -1,0 +1,256 @@
+"""What the auditor decided before the audit began, as its log tells it."""
+
+import json
+
+import msgspec
+import pytest
+
+from fairdesk.audit.plan.decisions import decisions
+from fairdesk.audit.plan.plan import Limits, domain_of
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify.files import check_scaling
+from fairdesk.data.columns.rereading import with_reading
+from fairdesk.data.columns.retyping import retype
+from fairdesk.data.domain.attributes import Limit
+from fairdesk.data.formats.reading import read_table
+from fairdesk.data.table import ColumnReading, Dialect, Kind
+from fairdesk.models.inputs.mapping import match
+from fairdesk.models.inputs.usual import fitted, read_key
+from fairdesk.models.model import Companion, Fit, Mapping, Step
+from fairdesk.report.document import make_report
+from fairdesk.report.render.json_format import structured
+from fairdesk.wording.words import how_made
+from tests.audit import making
+from tests.audit.making import FAVOURABLE, LABEL, PROTECTED
+
+PLAIN = [
+    "One row of the data is one applicant.",
+    "The column “hired” holds the decision or the truth; favourable in it is “yes”.",
+    "“1” is the model’s favourable decision.",
+    "Compared by “sex”.",
+]
+
+
+def said(spec, table):
+    return [each.what for each in decisions(spec, table)]
+
+
+def more(spec, table):
+    """Give what is said beyond the plain."""
+    return [what for what in said(spec, table) if what not in PLAIN]
+
+
+@pytest.fixture
+def trusting(spec):
+    return msgspec.structs.replace(spec, trusted=False)
+
+
+def limited(spec, table, attributes=None, constraints=(), protected=PROTECTED):
+    limits = Limits(attributes or {}, constraints)
+    domain = domain_of(table, spec.mapping, LABEL, protected, limits)
+    return msgspec.structs.replace(spec, domain=domain)
+
+
+def test_what_was_proposed_was_not_decided(trusting, table):
+    assert said(trusting, table) == PLAIN
+
+
+def test_they_stand_in_the_log_from_the_beginning(tmp_path, spec, table):
+    with Store.create(tmp_path / "new.fairdesk", spec, table) as store:
+        first, *log = store.log_entries()
+    assert first.kind == "begun"
+    assert {entry.kind for entry in log} == {"decided"}
+    assert [entry.what for entry in log] == said(spec, table)
+    assert {"protected": ["sex"]} in [json.loads(entry.told) for entry in log]
+
+
+def test_trust_is_told_with_the_fingerprint(spec, table):
+    model = msgspec.structs.replace(
+        spec.model,
+        companions=(Companion("C:\\data\\scaler.pkl", "cd" * 32, trusted=True), Companion("x")),
+        environment="scikit-learn 1.3.2, Python 3.11",
+    )
+    assert more(msgspec.structs.replace(spec, model=model), table) == [
+        f"The file “hiring.pkl” (SHA-256 {'ab' * 32}) is a program, and was trusted to run.",
+        f"The file “scaler.pkl” (SHA-256 {'cd' * 32}) is a program, and was trusted to run.",
+        "The model was opened in an environment of its own: scikit-learn 1.3.2, Python 3.11.",
+    ]
+
+
+def test_ranges_values_steps_and_constraints(trusting, table):
+    income = table.column("income")
+    limits = {"age": Limit(low=30, high=50, step=5), "income": Limit(values=(1, 2, 3))}
+    narrowed = limited(trusting, table, limits, ("age >= 35",))
+    age = table.column("age")
+    told = more(narrowed, table)
+    assert told[:3] == [
+        f"“age” may be 30 to 50, in steps of 5; in the data it is {age.low:g} to {age.high:g}.",
+        "Of “income” only these values are allowed: “1”, “2”, “3”.",
+        "Everybody fulfils: age >= 35.",
+    ]
+    # rows and reasons, as they are counted
+    asides = narrowed.domain.set_aside(table)
+    assert len(told) == 3 + len(asides)
+    assert f"{asides[0].rows} rows were set aside: a value of “age” that is not allowed." in told
+    data = [each.told for each in decisions(narrowed, table)]
+    assert {"attribute": "age", "low": 30.0, "high": 50.0, "step": 5.0} in data
+    assert income.low < 1
+
+
+def test_roles_and_compared_values(trusting, table):
+    fixed = limited(trusting, table, {"income": Limit(role="fixed")})
+    assert more(fixed, table) == ["“income” is kept as it is in the data."]
+    compared = more(limited(trusting, table, protected=("sex", "income")), table)
+    assert compared[0] == "Compared by “sex”, “income”."
+    assert compared[1].startswith("“income” is a number; people are compared at 12 values")
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        (Kind.NOMINAL, "The column “age” holds names; it would have been taken for whole numbers."),
+        (Kind.IGNORED, "The column “age” was left out."),
+        (
+            Kind.REAL,
+            (
+                "The column “age” holds numbers with fractions; it would have been taken for "
+                "whole numbers."
+            ),
+        ),
+    ],
+)
+def test_kinds_that_were_changed_and_columns_that_were_left_out(trusting, table, kind, what):
+    changed = retype(table, "age", kind)
+    _age, *others = trusting.domain.attributes
+    domain = msgspec.structs.replace(trusting.domain, attributes=tuple(others))
+    spec = msgspec.structs.replace(trusting, columns=changed.columns, domain=domain)
+    assert more(spec, changed)[0] == what
+
+
+def test_an_identifier_that_is_audited(tmp_path, card):
+    path = making.write_people(tmp_path / "people.csv")
+    head, *lines = path.read_text().splitlines()
+    path.write_text("\n".join([f"id,{head}", *(f"{i},{line}" for i, line in enumerate(lines))]))
+    table = read_table(path)
+    assert table.column("id").kind is Kind.IGNORED
+    what = "The column “id” holds whole numbers; it would have been left out."
+    assert what not in said(making.spec_of(table, card), table)
+    audited = retype(table, "id", Kind.INTEGER)
+    card = msgspec.structs.replace(card, inputs=tuple(f"input {i}" for i in range(1, 5)))
+    assert what in said(making.spec_of(audited, card), audited)
+
+
+def test_missing_cells(tmp_path, card):
+    path = making.write_people(tmp_path / "people.csv")
+    path.write_text(path.read_text().replace(",male,", ",?,", 3))
+    table = read_table(path, Dialect(missing=("?",)))
+    spec = making.spec_of(table, card)
+    told = more(spec, table)
+    assert told[0] == "These cells mean that there is no value: “?”."
+    assert "3 rows were set aside: no value of “sex”." in told
+    domain = domain_of(table, spec.mapping, LABEL, PROTECTED, takes_missing=("sex",))
+    told = more(msgspec.structs.replace(spec, domain=domain), table)
+    assert "A missing cell of “sex” is a category of its own, “Unknown”." in told
+    assert not any("set aside" in what for what in told)
+
+
+def test_how_the_model_is_fed_and_decides(trusting, table, card):
+    first, *others = trusting.mapping.inputs
+    edited = msgspec.structs.replace(first, attribute="income")
+    mapping = msgspec.structs.replace(trusting.mapping, inputs=(edited, *others))
+    told = decisions(msgspec.structs.replace(trusting, mapping=mapping), table)
+    (one,) = (each for each in told if "inputs" in each.told)
+    assert one.what == "1 input of the model is made otherwise than proposed: “input 1”."
+    assert one.told["inputs"] == (edited,)
+    moved = match(card, table, LABEL, FAVOURABLE, threshold=0.4)
+    assert "The model’s decision changes at 0.4, not at one half." in more(
+        msgspec.structs.replace(trusting, mapping=moved), table
+    )
+    card = msgspec.structs.replace(card, classes=("bad", "fair", "good"), outputs=("a", "b"))
+    together = Mapping(trusting.mapping.inputs, "by hand", 1, ("bad", "fair or good"), (1, 2))
+    told = more(
+        msgspec.structs.replace(
+            trusting, model=msgspec.structs.replace(card, output="b"), mapping=together
+        ),
+        table,
+    )
+    assert "Of the model’s outputs “b” was chosen." in told
+    assert "Of the model’s classes several are favourable: “fair”, “good”." in told
+
+
+def test_decisions_without_a_model(trusting, table):
+    told = more(msgspec.structs.replace(trusting, predictions="hired"), table)
+    assert told[0] == "No model was asked: the column “hired” holds its decisions."
+    assert not any("model’s" in what or "set aside" in what for what in told)
+
+
+def test_many_names_are_cut_short(tmp_path, trusting, table):
+    values = tuple(f"v{i}" for i in range(30))
+    sex = msgspec.structs.replace(
+        trusting.domain.attributes[1], values=values, compared=tuple(map(float, range(30)))
+    )
+    attributes = (trusting.domain.attributes[0], sex, trusting.domain.attributes[2])
+    domain = msgspec.structs.replace(trusting.domain, attributes=attributes)
+    (told,) = (
+        what
+        for what in more(msgspec.structs.replace(trusting, domain=domain), table)
+        if "only these" in what
+    )
+    assert told.endswith("“v11” and 18 more.")
+
+
+def test_how_cells_were_read_is_told_where_it_was_decided(tmp_path, card):
+    path = making.write_people(tmp_path / "people.csv")
+    head, *lines = path.read_text().splitlines()
+    lines[5] = lines[5].replace(lines[5].split(",")[0], "$45", 1)
+    lines[9] = lines[9].replace(lines[9].split(",")[0], "O", 1)
+    path.write_text("\n".join([head, *lines]) + "\n")
+    found = read_table(path)
+    model = msgspec.structs.replace(card, needed_trust=False)
+    plain = msgspec.structs.replace(making.spec_of(found, model), trusted=False)
+    assert not any("mended" in what or "count as missing" in what for what in said(plain, found))
+    dialect = with_reading(found.source.dialect, "age", ColumnReading(odd="mended"))
+    mended = read_table(path, msgspec.structs.replace(dialect, encoding_mended=True))
+    spec = msgspec.structs.replace(making.spec_of(mended, model), trusted=False)
+    told = said(spec, mended)
+    assert "Cells of “age” were mended: “$45” to 45." in told
+    assert "These cells of “age”, which holds numbers, count as missing: “O”." in told
+    assert "Texts in another encoding than the rest of the file were mended." in told
+    with Store.create(tmp_path / "new.fairdesk", spec, mended) as store:
+        facts = [json.loads(entry.told) for entry in store.log_entries()]
+        assert {"column": "age", "reading": {"odd": "mended"}} in facts
+        assert store.spec.data.dialect == mended.source.dialect
+        assert store.spec.columns == mended.columns
+
+
+def test_scaling_that_was_fitted_on_the_table_is_a_decision(trusting, table, tmp_path):
+    """It is no input that was made otherwise, but numbers that nobody gave with the model."""
+    mapping = fitted(trusting.mapping, table, read_key("range-numbers"))
+    prepared = msgspec.structs.replace(trusting, mapping=mapping)
+    (decision,) = [each for each in decisions(prepared, table) if "fitted" in each.told]
+    scaled = [item for item in mapping.inputs if item.fitted is not None]
+    assert scaled
+    assert decision.told == {"fitted": Fit.RANGE, "inputs": tuple(scaled)}
+    assert "No scaler came with the model" in decision.what
+    assert "of the audited table" in decision.what
+    assert "may differ" in decision.what
+    assert more(prepared, table) == [decision.what]
+    # the audit keeps the numbers, and they can be computed again from its own table
+    with Store.create(tmp_path / "new.fairdesk", prepared, table) as store:
+        assert store.spec.mapping == mapping
+        assert check_scaling(store.spec, store.table()).failed == 0
+    first = scaled[0]
+    moved = msgspec.structs.replace(first, then=(Step("subtract", 0.5), *first.then[1:]))
+    inputs = tuple(moved if item == first else item for item in mapping.inputs)
+    forged = msgspec.structs.replace(
+        prepared, mapping=msgspec.structs.replace(mapping, inputs=inputs)
+    )
+    found = check_scaling(forged, table)
+    assert (found.tried, found.failed) == (len(scaled), 1)
+    assert first.name in found.told[0]
+    # the report says so too
+    with Store.create(tmp_path / "told.fairdesk", prepared, table) as store:
+        told = structured(make_report(store)).decode()
+    assert "Scaling fitted on the audited table." in told
+    assert "the numbers with which the model was trained may differ" in told
+    assert "fitted on the audited table" in how_made(first)

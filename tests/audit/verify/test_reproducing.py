@@ -1,0 +1,226 @@
+"""A whole audit run again: alike where it was, told where it was changed or came out otherwise."""
+
+import sys
+
+import msgspec
+import pytest
+
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.runs.run import run
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify import reproducing
+from fairdesk.audit.verify.figures import differences
+from fairdesk.audit.verify.reproducing import Again, reproduce
+from fairdesk.audit.worker.client import Worker
+from fairdesk.errors import SpecError
+from fairdesk.results.events import Share
+from tests.audit import audited, fake_guest
+
+GUEST = (sys.executable, fake_guest.__file__)
+#: After the runs of `audited.make`: one that goes on with the first, one that its rows end, and a
+#: repair, which takes the flagged pair first.
+MORE = (
+    RunSpec("uniform", {"samples": 300}, continues=1),
+    RunSpec("uniform", {"samples": 5_000}, budget=Budget(queries=150)),
+    RunSpec("repair-aequitas", {"batch": 3}, pairs_of=(1,)),
+    RunSpec("themis", {"most": 2_000}),
+    RunSpec("estimate", {"trials": 2, "people": 200}),
+)
+
+
+@pytest.fixture(scope="module")
+def worker():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(METHODS, "steps", fake_guest.STEPS)
+        patch.setitem(METHODS, "proves", fake_guest.PROVES)
+        patch.setitem(METHODS, fake_guest.MENDS.key, fake_guest.MENDS)
+        worker = Worker(command=GUEST)
+        yield worker
+        worker.close()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, worker):
+    """Make the audit once; gives its folder, which nobody changes."""
+    folder = tmp_path_factory.mktemp("made") / "audit"
+    folder.mkdir()
+    with Store.open(audited.make(folder, worker)) as store:
+        for each in MORE:
+            *_, last = run(worker, store, each)
+            assert last.state == "done", last.message
+    return folder
+
+
+@pytest.fixture
+def path(made, tmp_path):
+    return audited.copied(made, tmp_path / "copy")
+
+
+def checks(worker, path, **changed):
+    """Run an audit again with the data and the model beside it; gives the checks by name."""
+    given = {
+        "audit": path,
+        "data": path.parent / "people.csv",
+        "model": path.parent / "model.txt",
+    } | changed
+    with Store.read(path) as store:
+        found = list(reproduce(worker, store, Again(**given), lambda _state: None))
+    return {each.name: each for each in found}
+
+
+def failed(found):
+    return {name for name, each in found.items() if each.failed}
+
+
+def test_an_audit_comes_out_alike(worker, made, tmp_path):
+    before = (made / "audit.fairdesk").read_bytes()
+    found = checks(worker, made / "audit.fairdesk", out=tmp_path / "again")
+    assert failed(found) == set()
+    assert (made / "audit.fairdesk").read_bytes() == before
+    with (
+        Store.read(made / "audit.fairdesk") as then,
+        Store.read(tmp_path / "again" / "audit.fairdesk") as now,
+    ):
+        assert [each.spec.method for each in now.runs()] == [
+            each.spec.method for each in then.runs()
+        ]
+        for one, other in zip(then.runs(), now.runs(), strict=True):
+            assert one.found == other.found
+            name = f"Run {one.id} ({METHODS[one.spec.method].title})"
+            if one.found:
+                assert found[f"{name}: the same findings in the same order"].tried == one.found
+            assert (f"{name}: the same figures" in found) is bool(one.figures)
+        assert then.runs()[0].found > 50
+    assert found["Run 4 (TestSGD): the same figures"].tried >= 3
+    assert found["Run 5 (Proves): the certificates do not contradict each other"].unknown == 0
+    repair = "Run 8 (Retrain with the pairs found): the same rows to add, and files of models"
+    assert found[repair].tried >= 2
+
+
+def test_some_runs_only_with_what_they_go_on_with(worker, made):
+    found = checks(worker, made / "audit.fairdesk", runs=(6,))
+    assert failed(found) == set()
+    assert {name.split(" ")[1] for name in found if name.startswith("Run ")} == {"1", "6"}
+
+
+def test_a_run_that_is_not_there(worker, made):
+    with pytest.raises(SpecError, match="no run 77"):
+        checks(worker, made / "audit.fairdesk", runs=(77,))
+
+
+def test_other_data_or_another_model_are_not_run_at_all(worker, path):
+    data = path.parent / "people.csv"
+    text = data.read_text()
+    data.write_text(text.replace("female", "male", 1))
+    found = checks(worker, path)
+    assert len(failed(found)) == 2
+    assert not any(name.startswith("Run ") for name in found)
+    data.write_text(text)
+    fake_guest.write_source(path.parent / "model.txt", opening="# another one")
+    found = checks(worker, path)
+    assert failed(found) == {"The model’s file is the audited one"}
+
+
+@pytest.mark.parametrize(
+    ("sql", "name", "words"),
+    [
+        (
+            "UPDATE finding SET row_score = row_score + 0.01 WHERE run = 1 AND id = 12",
+            "Run 1 (MAFT): the same findings in the same order",
+            "From finding 12 on the model answers otherwise",
+        ),
+        (
+            "DELETE FROM finding WHERE run = 1 AND id = 12",
+            "Run 1 (MAFT): the same findings in the same order",
+            "1 now only",
+        ),
+        (
+            "UPDATE finding SET x2 = x2 + 20 WHERE run = 1 AND id = 12",
+            "Run 1 (MAFT): the same findings in the same order",
+            "1 then only, and 1 now only",
+        ),
+        (
+            "UPDATE run SET figures = replace(figures, '\"hits\":', '\"hits\":1') WHERE id = 2",
+            "Run 2 (Everybody): the same figures",
+            "Share",
+        ),
+        (
+            "UPDATE run SET figures = replace(figures, '\"rate\":0.', '\"rate\":0.1') WHERE id = 3",
+            "Run 3 (Group figures): the same figures",
+            "rate",
+        ),
+    ],
+)
+def test_what_was_changed_since_comes_out_otherwise(worker, path, sql, name, words):
+    audited.change(path, sql)
+    found = checks(worker, path, runs=(int(name.split()[1]),))
+    assert failed(found) == {name}
+    assert words in " ".join(found[name].told)
+
+
+@pytest.mark.parametrize(
+    "ended",
+    [
+        (
+            "spec = replace(spec, '\"seconds\":null', '\"seconds\":9.0'),"
+            " message = 'It ended because its budget was used up: 9 seconds.'"
+        ),
+        "state = 'stopped'",
+    ],
+)
+def test_the_longer_of_two_begins_with_the_shorter_where_time_ended_one(worker, path, ended):
+    """A run that its time, or somebody, has ended is run by its rows, and may come farther."""
+    audited.change(path, f"UPDATE run SET {ended} WHERE id = 1")
+    audited.change(path, "DELETE FROM finding WHERE run = 1 AND id > 30")
+    name = "Run 1 (MAFT): the same findings in the same order"
+    found = checks(worker, path, runs=(1,))
+    assert failed(found) == set()
+    assert found[name].tried == 30
+    assert "the longer begins with the shorter" in " ".join(found[name].told)
+    # without such an end it would be a difference
+    audited.change(path, "UPDATE run SET message = '', state = 'done' WHERE id = 1")
+    assert failed(checks(worker, path, runs=(1,))) == {name}
+
+
+def test_other_versions_are_told_with_what_differs(worker, path, monkeypatch):
+    audited.change(path, "UPDATE finding SET row_score = 0.99 WHERE run = 1 AND id = 12")
+    here = reproducing.versions()
+    monkeypatch.setattr(reproducing, "versions", lambda: here | {"numpy": "0.1"})
+    found = checks(worker, path, runs=(1,))
+    told = " ".join(found["Run 1 (MAFT): the same findings in the same order"].told)
+    assert f"numpy {here['numpy']} then, 0.1 now" in told
+
+
+def test_a_run_that_failed_is_told_and_not_repeated(worker, path):
+    audited.change(path, "UPDATE run SET state = 'failed', message = 'It broke.' WHERE id = 3")
+    (only,) = (each for name, each in checks(worker, path, runs=(3,)).items() if "Run" in name)
+    assert (only.failed, only.unknown) == (0, 1)
+    assert "It broke." in only.told[0]
+
+
+def test_figures_are_compared_field_by_field_without_times(made):
+    with Store.read(made / "audit.fairdesk") as store:
+        figures = [each.figures for each in store.runs()]
+    share = next(each for each in figures[1] if isinstance(each, Share))
+    assert differences((share,), (share,)) == []
+    (said,) = differences((share,), (msgspec.structs.replace(share, hits=share.hits + 1),))
+    assert said == f"Figure 1 (Share), hits: {share.hits} then, {share.hits + 1} now."
+    # the last bits of a float may be another machine's
+    assert not differences((share,), (msgspec.structs.replace(share, low=share.low + 1e-12),))
+    assert differences((share,), (msgspec.structs.replace(share, low=share.low + 1e-3),))
+    mined = figures[3][0]
+    assert not differences((mined,), (msgspec.structs.replace(mined, seconds=99.0),))
+    assert differences((share,), (mined,)) == ["Figure 1 was Share, and is Mined."]
+    assert differences((share, share), (share,)) == ["There were 2 figures, and now there are 1."]
+
+
+def test_stopping_ends_it(worker, made):
+    def stop(state):
+        worker.stop()
+
+    asked = Again(made / "audit.fairdesk", made / "people.csv", made / "model.txt", runs=(1,))
+    with Store.read(made / "audit.fairdesk") as store:
+        again = reproduce(worker, store, asked, stop)
+        with pytest.raises(KeyboardInterrupt):
+            list(again)

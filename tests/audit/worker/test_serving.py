@@ -1,0 +1,394 @@
+"""The guest's loop, in this process: over real pipes where that matters."""
+
+import io
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.worker import server as serving
+from fairdesk.audit.worker import wire
+from fairdesk.audit.worker.server import Controls, Guest, drive
+from fairdesk.errors import FairDeskError
+from fairdesk.results.events import Found, Measured, Progress
+from fairdesk.results.trials import Augmented, Retrained, Trial
+from tests.audit import making
+
+TRIAL = Trial(0, "imported")
+
+
+def found(n, phase="global", start=0):
+    rows = np.arange(start, start + n, dtype=float)[:, None].repeat(2, axis=1)
+    scores = np.zeros((n, 1), dtype=np.float32)
+    return Found(rows, rows + 1, scores, scores, np.ones((n, 1), dtype=bool), phase)
+
+
+def progress(done, queries=0, phase="global"):
+    return Progress(phase, done, 100, done, 0, queries, {phase: done / 10})
+
+
+class Sent(list):
+    """Collects what would be sent."""
+
+    def __call__(self, message, arrays=()):
+        self.append((message, [np.array(array) for array in arrays]))
+
+    def of(self, kind):
+        return [message for message, _ in self if isinstance(message, kind)]
+
+    @property
+    def rows(self):
+        return [
+            row
+            for message, arrays in self
+            if isinstance(message, wire.SearchFound)
+            for row in arrays[0][:, 0].tolist()
+        ]
+
+
+def steps(n, each=3, closed=None):
+    try:
+        for i in range(n):
+            yield found(each, start=i * each)
+            yield progress(i + 1, queries=10 * (i + 1))
+    finally:
+        if closed is not None:
+            closed.append(True)
+
+
+def test_events_are_gathered_and_all_arrive():
+    sent = Sent()
+    assert drive(steps(400), Budget(), Controls(), 1, sent) == "done"
+    assert sent.rows == list(range(1200))
+    assert len(sent) < 100
+    last = sent.of(wire.SearchProgress)[-1]
+    assert sent[-1][0] == last
+    assert (last.done, last.queries, last.seconds.keys()) == (400, 4000, {"global"})
+
+
+def test_what_frames_a_search_is_outside_its_budget():
+    budget, sent = Budget(queries=100), Sent()
+
+    def first():
+        yield progress(1, queries=5_000, phase="preliminary")
+
+    def last(start):
+        yield progress(1, queries=start + 3, phase="random")
+
+    def nobody():
+        for i in range(50):
+            yield progress(i + 1, queries=5_000 + 10 * (i + 1))
+
+    ending = drive(nobody(), budget, Controls(), 1, sent, before=first(), after=last(5_100))
+    told = sent.of(wire.SearchProgress)[-1]
+    assert (ending, told.queries) == ("budget", 5_103)
+    assert told.seconds.keys() == {"preliminary", "global", "random"}
+    # whoever found somebody need not say how many there can be at most
+    sent = Sent()
+    assert drive(steps(5), Budget(), Controls(), 1, sent, after=last(0)) == "done"
+    assert sent.of(wire.SearchProgress)[-1].seconds.keys() == {"global"}
+
+
+def test_phases_are_kept_apart():
+    sent = Sent()
+    events = [found(2), found(2, start=2), found(1, "local", start=4), progress(1, phase="local")]
+    drive(iter(events), Budget(), Controls(), 1, sent)
+    assert [(m.phase, len(a[0])) for m, a in sent if isinstance(m, wire.SearchFound)] == [
+        ("global", 4),
+        ("local", 1),
+    ]
+
+
+def test_the_last_progress_counts_what_was_sent():
+    sent = Sent()
+    drive(iter([found(5)]), Budget(), Controls(), 1, sent)
+    assert sent.of(wire.SearchProgress)[-1].found == 5
+
+
+def test_a_search_without_events_still_tells_its_end():
+    sent = Sent()
+    assert drive(iter(()), Budget(), Controls(), 1, sent) == "done"
+    assert len(sent.of(wire.SearchProgress)) == 1
+
+
+@pytest.mark.parametrize("budget", [Budget(queries=55), Budget(seconds=0.0)])
+def test_a_budget_closes_the_search(budget):
+    sent, closed = Sent(), []
+    assert drive(steps(1000, closed=closed), budget, Controls(), 1, sent) == "budget"
+    assert closed
+    if budget.queries:
+        assert sent.of(wire.SearchProgress)[-1].queries == 60
+
+
+def test_stop_ends_it_between_two_events():
+    sent, closed, controls = Sent(), [], Controls()
+
+    def events():
+        for i, event in enumerate(steps(1000, closed=closed)):
+            if i == 20:
+                controls.obey(7, wire.Stop())
+            yield event
+
+    assert drive(events(), Budget(), controls, 7, sent) == "stopped"
+    assert len(sent.rows) == 33
+    assert not controls.stopped(8)
+
+
+@pytest.mark.parametrize("ending", ["stopped", "budget"])
+def test_findings_never_end_without_their_count(ending):
+    sent, controls = Sent(), Controls()
+
+    def events():
+        if ending == "stopped":
+            controls.obey(1, wire.Stop())
+        yield from steps(1, each=4)
+        raise AssertionError("it went on")
+
+    budget = Budget(seconds=0.0) if ending == "budget" else Budget()
+    assert drive(events(), budget, controls, 1, sent) == ending
+    assert sent.rows == [0, 1, 2, 3]
+    assert sent.of(wire.SearchProgress)[-1].queries == 10
+
+
+def test_pause_holds_and_resume_goes_on():
+    sent, controls = Sent(), Controls()
+    paused = threading.Event()
+
+    def events():
+        for i, event in enumerate(steps(10)):
+            if i == 5:
+                controls.obey(1, wire.Pause())
+                paused.set()
+            yield event
+
+    thread = threading.Thread(target=drive, args=(events(), Budget(), controls, 1, sent))
+    thread.start()
+    assert paused.wait(10)
+    thread.join(0.3)
+    assert thread.is_alive()
+    assert len(sent.rows) == 9  # told before it waits
+    controls.obey(1, wire.Resume())
+    thread.join(10)
+    assert len(sent.rows) == 30
+
+
+def test_a_paused_search_can_be_stopped():
+    sent, controls = Sent(), Controls()
+    controls.obey(1, wire.Pause())
+    endings = []
+    thread = threading.Thread(
+        target=lambda: endings.append(drive(steps(10), Budget(), controls, 1, sent))
+    )
+    thread.start()
+    controls.obey(1, wire.Stop())
+    thread.join(10)
+    assert endings == ["stopped"]
+
+
+def test_a_search_that_fails_tells_what_it_had():
+    sent = Sent()
+
+    def events():
+        yield found(4)
+        raise FairDeskError("The model refused.")
+
+    with pytest.raises(FairDeskError, match="refused"):
+        drive(events(), Budget(), Controls(), 1, sent)
+    assert sent.rows == [0, 1, 2, 3]
+
+
+def test_findings_do_not_wait_for_a_model_that_thinks(monkeypatch):
+    monkeypatch.setattr(serving, "TEND_SECONDS", 0.01)
+    arrived = threading.Event()
+
+    def send(message, _arrays):
+        if isinstance(message, wire.SearchFound):
+            arrived.set()
+
+    def events():
+        yield found(3)
+        assert arrived.wait(10)
+
+    assert drive(events(), Budget(), Controls(), 1, send) == "done"
+    assert arrived.is_set()
+
+
+def test_what_a_repair_makes_is_sent_at_once_and_in_its_order():
+    rows = np.zeros((2, 3))
+    numbers = np.arange(2)
+    added = Augmented("making", rows, numbers, numbers + 1, numbers + 2, ("a text",))
+    files = [
+        Retrained("saving", 4, "model.onnx", "It is fine.", np.frombuffer(b"abc", np.int8)),
+        Retrained("saving", 4, "model.keras", "There is none.", np.empty(0, np.int8)),
+    ]
+    sent = Sent()
+    events = [added, progress(1), *files, progress(2)]
+    assert drive(iter(events), Budget(), Controls(), 1, sent) == "done"
+    told = [(m, a) for m, a in sent if not isinstance(m, wire.SearchProgress)]
+    assert told[0][0] == wire.SearchAugmented("making", ("a text",))
+    assert [each.tolist() for each in told[0][1][1:]] == [[0, 1], [1, 2], [2, 3]]
+    assert [m.name for m, _ in told[1:]] == ["model.onnx", "model.keras"]
+    assert told[1][1][0].tobytes() == b"abc"
+    assert isinstance(sent[-1][0], wire.SearchProgress)
+
+
+@pytest.mark.parametrize("silent", [True, False])
+def test_a_model_that_is_trained_for_long_is_not_taken_for_dead(monkeypatch, silent):
+    monkeypatch.setattr(serving, "TEND_SECONDS", 0.01)
+    monkeypatch.setattr(serving, "_LIFE_SECONDS", 0.02)
+    sent, heard = Sent(), threading.Event()
+
+    def send(message, arrays=()):
+        sent(message, arrays)
+        if len(sent.of(wire.SearchProgress)) > 5:
+            heard.set()
+
+    def training():
+        yield progress(1, queries=7)
+        heard.wait(20 if silent else 0.3)
+        yield progress(2, queries=8)
+
+    assert drive(training(), Budget(), Controls(), 1, send, silent=silent) == "done"
+    told = sent.of(wire.SearchProgress)
+    # the same again and again, until there is something new; else when it came, and at the end
+    assert heard.is_set() == silent
+    assert {each.queries for each in told} == {7, 8}
+    assert told[-1].queries == 8
+    assert len(told) > 5 or not silent
+
+
+def test_a_repair_that_is_told_to_stop_comes_to_its_end():
+    sent, controls, over = Sent(), Controls(), threading.Event()
+
+    def training():
+        for i in range(1_000):
+            if over.is_set():
+                break
+            if i == 5:
+                controls.obey(3, wire.Stop())
+            yield progress(i + 1)
+        yield Measured("training", (TRIAL,))
+        yield progress(2_000)
+
+    ending = drive(training(), Budget(), controls, 3, sent, wind_up=over.set, silent=True)
+    assert ending == "stopped"
+    assert sent.of(wire.SearchMeasured)[-1].figures == (TRIAL,)
+    assert sent.of(wire.SearchProgress)[-1].done == 2_000
+
+
+class Conversation:
+    """A guest served in a thread, spoken to over pipes."""
+
+    def __init__(self, monkeypatch):
+        to_guest, self._to = os.pipe()
+        self._from, from_guest = os.pipe()
+        self.ended = threading.Event()
+
+        monkeypatch.setattr(serving.os, "_exit", lambda _code: self.ended.set())
+        monkeypatch.setattr(serving, "WARM_UP", ("json", "no.such.library"))
+        self.writer = os.fdopen(self._to, "wb")
+        self.reader = os.fdopen(self._from, "rb")
+        arguments = (os.fdopen(to_guest, "rb"), os.fdopen(from_guest, "wb"))
+        threading.Thread(target=serving.serve, args=arguments, daemon=True).start()
+        self.calls = 0
+
+    def ask(self, message, *arrays):
+        self.calls += 1
+        wire.write(self.writer, self.calls, message, arrays)
+        return self.hear()
+
+    def hear(self):
+        frame = wire.read_from_guest(self.reader)
+        assert frame.call == self.calls
+        return frame
+
+
+@pytest.fixture
+def guest(monkeypatch):
+    conversation = Conversation(monkeypatch)
+    yield conversation
+    conversation.writer.close()
+    assert conversation.ended.wait(10)
+
+
+def test_a_guest_serves_a_whole_audit(guest, tmp_path):
+    people = making.write_people(tmp_path / "people.csv")
+    frame = guest.ask(wire.ReadTable(str(people), None))
+    while isinstance(frame.message, wire.TableProgress):
+        frame = guest.hear()
+    assert [column.name for column in frame.message.columns] == ["age", "sex", "income", "hired"]
+    codes = frame.arrays[0].T
+    model = making.write_model(tmp_path / "model.pkl")
+    refused = guest.ask(wire.OpenModel(str(model), trusted=False)).message
+    assert refused.kind == "TrustRequiredError"
+    card = guest.ask(wire.OpenModel(str(model), trusted=True)).message.card
+    table = serving.Table(frame.message.source, frame.message.columns, codes)
+    spec = making.spec_of(table, card)
+    proof = guest.ask(
+        wire.Prove(spec.mapping, spec.data, spec.columns, "hired", "yes"), codes
+    ).message.proof
+    assert proof.rows == 60
+    assert proof.accuracy > 0.6
+    people = spec.domain.people(table)
+    answer = guest.ask(wire.Predict(spec.mapping, spec.domain.attributes), people)
+    assert answer.arrays[0].shape == (60, 1)
+    run = RunSpec("maft", {"global_num": 20, "local_num": 20})
+    message = guest.ask(wire.Search(spec.mapping, spec.domain, run), people, people[:0]).message
+    kinds = [type(message)]
+    while not isinstance(message, wire.SearchEnded):
+        message = guest.hear().message
+        kinds.append(type(message))
+    assert wire.SearchFound in kinds
+    assert kinds[-2] is wire.SearchProgress
+    assert message.ending == "done"
+
+
+@pytest.mark.parametrize(
+    ("request_", "kind", "words"),
+    [
+        (wire.ReadTable("/no/such/file.csv", None), "DataError", "file.csv"),
+        (wire.OpenModel("/no/such/model.h5", trusted=False), "ModelError", "model.h5"),
+    ],
+)
+def test_what_goes_wrong_is_answered(guest, request_, kind, words):
+    failed = guest.ask(request_).message
+    assert failed.kind == kind
+    assert words in failed.what + failed.why
+    assert failed.remedy
+
+
+def test_without_a_model_nothing_is_asked(guest, spec):
+    failed = guest.ask(wire.Predict(spec.mapping, spec.domain.attributes), np.zeros((1, 3))).message
+    assert (failed.kind, failed.what) == ("WorkerError", "No model is open.")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (MemoryError(), "WorkerError", "not enough memory"),
+        (SystemExit(0), "ModelError", "asked to end the program"),
+        (KeyError("age"), "WorkerError", "KeyError: 'age'"),
+    ],
+)
+def test_the_unexpected_is_answered_too(monkeypatch, error, kind, words):
+    stream = io.BytesIO()
+    guest = Guest(stream)
+
+    def serve(*_):
+        raise error
+
+    monkeypatch.setattr(guest, "_serve", serve)
+    guest.answer(wire.Frame(1, wire.OpenModel("m", trusted=True)))
+    stream.seek(0)
+    failed = wire.read_from_guest(stream).message
+    assert failed.kind == kind
+    assert words in failed.what + failed.why
+
+
+def test_a_message_that_is_no_request():
+    stream = io.BytesIO()
+    Guest(stream).answer(wire.Frame(1, wire.Stop()))
+    stream.seek(0)
+    assert "no request" in wire.read_from_guest(stream).message.what

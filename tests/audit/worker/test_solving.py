@@ -1,0 +1,133 @@
+"""A solver is asked where the model is, and its answers are looked at before they are believed."""
+
+import io
+
+import numpy as np
+import pytest
+
+from fairdesk.audit.worker import wire
+from fairdesk.audit.worker.client import Worker
+from fairdesk.audit.worker.server import Guest
+from fairdesk.certify.proof import certificate
+from fairdesk.certify.proof.certificate import ALIKE, UNLIKE
+from fairdesk.certify.proof.reproof_check import BY_POINT
+from fairdesk.errors import WorkerError
+from tests.certify import networks
+from tests.certify.proof.test_verify import proof_of
+
+
+@pytest.fixture(scope="module")
+def case():
+    attributes = [
+        networks.number("debts", 7),
+        networks.names("job", 3),
+        networks.number("sex", 2, role=networks.Role.PROTECTED),
+    ]
+    return networks.small(attributes, [4], np.random.default_rng(3))
+
+
+@pytest.fixture(scope="module")
+def asked(case):
+    """Give a certificate's header, its roots, and its boxes of one kind with what is asked."""
+    header, arrays = proof_of(case)
+    parts = certificate.leaves(arrays)
+    part = certificate.Leaves(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    verdict = arrays["verdict"][part.nodes]
+    whole = (verdict == ALIKE) | (verdict == UNLIKE)
+    roots = arrays["root_low"], arrays["root_high"]
+    boxes = part.low[whole], part.high[whole]
+    group = np.zeros(int(whole.sum()), dtype=np.int64)
+    return header, roots, boxes, group, verdict[whole] == UNLIKE
+
+
+def ask(model, asked):
+    """Let a guest with an open model answer, and give what it writes."""
+    header, roots, boxes, group, unlike = asked
+    outgoing = io.BytesIO()
+    guest = Guest(outgoing)
+    guest._opened = model
+    request = wire.Solve(certificate.encoded(header).decode(), 10.0)
+    guest.answer(wire.Frame(7, request, (*roots, *boxes, group, unlike)))
+    outgoing.seek(0)
+    return wire.read_from_guest(outgoing)
+
+
+class Answering(Worker):
+    """A worker whose process has said this."""
+
+    def __init__(self, frame):
+        self._frame = frame
+        self._patience = type("Patience", (), {"answer": 1.0})
+
+    def _answer(self, *_):
+        return self._frame
+
+
+def test_what_is_proven_is_found_true_and_what_is_not_is_refuted(case, asked):
+    header, roots, boxes, group, unlike = asked
+    frame = ask(case.fed.opened, asked)
+    answers = Answering(frame).solve(header, roots, *boxes, group, unlike, 10.0)
+    assert len(answers.verdict) >= 3
+    assert not answers.verdict.any()
+    frame = ask(case.fed.opened, (*asked[:4], ~unlike))
+    answers = Answering(frame).solve(header, roots, *boxes, group, ~unlike, 10.0)
+    assert (answers.verdict == 1).all()
+
+
+def test_a_model_that_cannot_be_looked_into_is_no_defect(case, asked):
+    frame = ask(object(), asked)
+    assert isinstance(frame.message, wire.Failed)
+    assert frame.message.kind in ("SpecError", "WorkerError")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        lambda n, low: (np.full(n, 2), low),
+        lambda n, low: (np.zeros(n, dtype=int), low - 1),
+        lambda n, low: (np.zeros(n - 1, dtype=int), low),
+        lambda n, low: (np.zeros(n, dtype=int), low[:, :1]),
+        lambda n, low: (np.zeros(n, dtype=int),),
+    ],
+)
+def test_answers_that_cannot_be_are_refused(asked, told):
+    header, roots, boxes, group, unlike = asked
+    frame = wire.Frame(1, wire.Solved(), told(len(group), boxes[0]))
+    with pytest.raises(WorkerError):
+        Answering(frame).solve(header, roots, *boxes, group, unlike, 1.0)
+
+
+def test_boxes_are_proven_once_more_by_the_guest(case, asked):
+    header, roots, boxes, group, unlike = asked
+    stated = np.column_stack((~unlike, unlike)).astype(np.float64)
+    for claims, contradicted in ((stated, 0), (1.0 - stated, BY_POINT)):
+        outgoing = io.BytesIO()
+        guest = Guest(outgoing)
+        guest._opened = case.fed.opened
+        request = wire.Reprove(certificate.encoded(header).decode(), 10.0)
+        guest.answer(wire.Frame(7, request, (*roots, *boxes, group, claims)))
+        outgoing.seek(0)
+        frame = wire.read_from_guest(outgoing)
+        found = Answering(frame).reprove(header, roots, *boxes, group, claims, 10.0)
+        assert (found.contradicted == contradicted).all()
+        if not contradicted:
+            assert np.column_stack((found.alike, found.unlike)).tolist() == stated.tolist()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        lambda n, low: (np.full(n, 1.5), np.zeros(n), np.zeros(n, dtype=np.int8), low),
+        lambda n, low: (np.full(n, np.nan), np.zeros(n), np.zeros(n, dtype=np.int8), low),
+        lambda n, low: (np.zeros(n), np.full(n, -0.5), np.zeros(n, dtype=np.int8), low),
+        lambda n, low: (np.zeros(n), np.zeros(n), np.full(n, 3, dtype=np.int8), low),
+        lambda n, low: (np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int8), low - 1),
+        lambda n, low: (np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int8)),
+    ],
+)
+def test_proofs_that_cannot_be_are_refused(asked, told):
+    header, roots, boxes, group, unlike = asked
+    stated = np.column_stack((~unlike, unlike)).astype(np.float64)
+    frame = wire.Frame(1, wire.Reproved(), told(len(group), boxes[0]))
+    with pytest.raises(WorkerError):
+        Answering(frame).reprove(header, roots, *boxes, group, stated, 1.0)

@@ -1,0 +1,259 @@
+"""Asking about everybody in boxes: exactly what the model itself says of each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from time import sleep
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairdesk.certify.counting import exhaustive as module
+from fairdesk.certify.counting.exhaustive import Everyone
+from fairdesk.certify.domain.space import sizes
+from fairdesk.data.domain.attributes import Role
+from fairdesk.errors import ModelError
+from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.model import labels
+from fairdesk.models.structure.dense_layers import ACTIVATIONS, Activation
+from tests.certify.networks import RELU, drawn, everywhere, fed_with, layer, names, number, small
+
+
+def boxes_in(space, rng, count):
+    """Draw boxes; the first is the whole space."""
+    ends = rng.integers(
+        space.low[0], space.high[0], size=(2, count, len(space.axes)), endpoint=True
+    )
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    low[0], high[0] = space.low[0], space.high[0]
+    return low, high
+
+
+def decided(fed, space, points):
+    """Ask the model about whole similar sets: ``(n, C)``."""
+    similar = space.domain.similar(space.rows(points))
+    told = labels(fed.predict(similar.reshape(-1, similar.shape[2])))
+    return told.reshape(similar.shape[:2])
+
+
+def check(fed, encoded, rng, *, may_be=None, compiled=True, idle=()):
+    """Compare what is counted with what the model says of every point."""
+    space = encoded.space
+    if may_be is not None:
+        space = replace(space, may_be=may_be)
+    low, high = boxes_in(space, rng, 12)
+    group = rng.integers(len(space.may_be), size=len(low))
+    everyone = Everyone(space, fed, encoded.columns)
+    assert (everyone._compiled is not None) == compiled
+    counted = everyone.count(low, high, group)
+    points = everywhere(space)
+    told = decided(fed, space, points)
+    pairs = np.zeros_like(everyone.pairs)
+    queries = 0
+    for b in range(len(low)):
+        inside = ((points >= low[b]) & (points <= high[b])).all(axis=1)
+        members = np.flatnonzero(space.may_be[group[b]])
+        own = told[inside][:, members]
+        unlike = (own != own[:, :1]).any(axis=1)
+        assert counted.unlike[b] == unlike.sum()
+        assert_shares(space, points[inside], unlike, [part[b] for part in counted.population])
+        for c, d in combinations(range(len(members)), 2):
+            pairs[members[c], members[d]] += (own[:, c] != own[:, d]).sum()
+        same = np.prod((high - low + 1)[b, list(idle)])
+        queries += own.size // same if len(members) > 1 else 0
+    np.testing.assert_array_equal(everyone.pairs, pairs)
+    assert everyone.points == sum(sizes(low, high))
+    assert counted.queries == queries
+    assert_examples(fed, space, counted.examples, any(counted.unlike))
+    return counted
+
+
+def assert_shares(space, points, unlike, population):
+    """The population's shares are the true ones, but for rounding downwards."""
+    mass = np.ones(len(points))
+    for i, axis in enumerate(space.axes):
+        mass *= axis.mass(points[:, i], points[:, i])
+    if not mass.sum():
+        return
+    share = mass[unlike].sum() / mass.sum()
+    for told, true in zip(population, (1.0 - share, share), strict=True):
+        assert true - 1e-8 <= told <= true + 1e-15
+
+
+def assert_examples(fed, space, examples, there_are):
+    assert bool(len(examples)) == there_are
+    if len(examples):
+        told = decided(fed, space, examples)
+        assert (told != told[:, :1]).any(axis=1).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_networks_are_counted_as_they_answer(seed):
+    rng = np.random.default_rng(seed)
+    case = drawn(seed, classes=int(rng.choice([2, 2, 3, 4])))
+    encoded = case.encoded
+    side = encoded.space.may_be.shape[1]
+    may_be = rng.random((3, side)) < 0.7
+    check(case.fed, encoded, rng, may_be=may_be if rng.random() < 0.5 else None)
+
+
+@pytest.mark.parametrize("name", [name for name in ACTIVATIONS if name != "softmax"])
+def test_every_activation(name):
+    rng = np.random.default_rng(ACTIVATIONS.index(name))
+    case = drawn(7, activation=Activation(name, alpha=0.3))
+    check(case.fed, case.encoded, rng)
+
+
+def test_relu_with_a_ceiling():
+    case = drawn(8, activation=Activation("relu", ceiling=1.5))
+    check(case.fed, case.encoded, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_protected_columns_may_stand_anywhere(place):
+    attributes = [number("a", 5), names("b", 4), number("c", 7)]
+    attributes.insert(place, names("race", 3, role=Role.PROTECTED))
+    rng = np.random.default_rng(place)
+    case = small(attributes, [9, 13, 4], rng)
+    check(case.fed, case.encoded, rng)
+
+
+def remapped(case, **changes):
+    """The same network behind another mapping."""
+    fed = case.fed
+    mapping = msgspec.structs.replace(fed.mapping, **changes)
+    return case._replace(fed=FedModel(fed.opened, mapping, fed.attributes))
+
+
+def test_another_threshold():
+    case = remapped(drawn(29), threshold=0.3)
+    assert check(case.fed, case.encoded, np.random.default_rng(0)).unlike.any()
+
+
+def test_several_favourable_classes():
+    case = remapped(drawn(29, classes=4), together=(0, 3))
+    assert check(case.fed, case.encoded, np.random.default_rng(0)).unlike.any()
+
+
+@pytest.mark.parametrize("beyond", [False, True])
+def test_an_estimated_number_at_its_threshold(beyond):
+    # whole numbers: many answers are the threshold itself
+    attributes = [number("a", 9), number("b", 9), number("sex", 2, role=Role.PROTECTED)]
+    layers = [layer([[1], [2], [1]], [0], Activation("linear"))]
+    fed = fed_with(attributes, layers)
+    fed.opened._card = msgspec.structs.replace(
+        fed.opened.card, scores="values", classes=("low", "high")
+    )
+    case = remapped(
+        small(attributes, [2], np.random.default_rng(0))._replace(fed=fed),
+        threshold=9.0,
+        beyond=beyond,
+    )
+    assert check(case.fed, case.encoded, np.random.default_rng(0)).unlike.any()
+
+
+def test_axes_that_the_model_does_not_look_at():
+    attributes = [number("a", 3), number("idle", 5), number("b", 6)]
+    attributes.append(number("race", 3, role=Role.PROTECTED))
+    rng = np.random.default_rng(3)
+    case = small(attributes, [6, 4], rng)
+    inputs = tuple(each for each in case.fed.mapping.inputs if each.attribute != "idle")
+    first, *rest = case.fed.opened.layers
+    shorter = replace(first, weights=np.delete(first.weights, 1, axis=0))
+    fed = fed_with([each for each in attributes if each.name != "idle"], [shorter, *rest])
+    fed = FedModel(
+        fed.opened, msgspec.structs.replace(fed.mapping, inputs=inputs), tuple(attributes)
+    )
+    case = case._replace(fed=fed)
+    assert check(fed, case.encoded, rng, idle=[1]).unlike.any()
+
+
+def test_a_large_box_is_shared_out():
+    attributes = [number("a", 30), number("b", 25), number("c", 40)]
+    attributes.append(names("race", 3, role=Role.PROTECTED))
+    case = small(attributes, [12, 8], np.random.default_rng(5), activation=RELU)
+    encoded = case.encoded
+    space = encoded.space
+    ours, plain = Everyone(space, case.fed, encoded.columns), Everyone(space, case.fed)
+    group = np.zeros(1, dtype=np.intp)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_AT_ONCE", 5_000)
+        one = ours.count(space.low, space.high, group)
+    other = plain.count(space.low, space.high, group)
+    assert one.unlike[0] == other.unlike[0] > 0
+    assert one.queries == other.queries == 90_000
+    np.testing.assert_array_equal(ours.pairs, plain.pairs)
+    np.testing.assert_allclose(one.population, other.population, rtol=1e-8)
+    assert_examples(case.fed, space, one.examples, there_are=True)
+
+
+def test_a_model_that_is_no_network_of_ours_is_asked_itself():
+    case = drawn(31)
+
+    class Foreign:
+        card = case.fed.opened.card
+
+        def matrix_scores(self, matrix):
+            return case.fed.opened.matrix_scores(matrix)
+
+    fed = FedModel(Foreign(), case.fed.mapping, case.fed.attributes)
+    check(fed, case.encoded, np.random.default_rng(1), compiled=False)
+
+
+def test_answers_that_are_no_numbers_are_told():
+    case = drawn(33, spread=1e30, activation=Activation("linear"))
+    encoded = case.encoded
+    everyone = Everyone(encoded.space, case.fed, encoded.columns)
+    case.fed.opened.layers[-1].bias[:] = np.nan
+    everyone = Everyone(encoded.space, case.fed, encoded.columns)
+    with pytest.raises(ModelError, match="no number"):
+        everyone.count(encoded.space.low, encoded.space.high, np.zeros(1, dtype=np.intp))
+
+
+def test_speed_is_tried_and_then_measured():
+    case = drawn(35)
+    everyone = Everyone(case.encoded.space, case.fed, case.encoded.columns)
+    assert 0.0 < everyone.speed < np.inf
+    assert everyone.points == 0
+
+
+def test_a_slow_model_is_not_asked_much_to_see_that():
+    attributes = [number("a", 60), number("b", 60), number("race", 3, role=Role.PROTECTED)]
+    case = small(attributes, [4], np.random.default_rng(1))
+    asked = []
+
+    class Slow:
+        card = case.fed.opened.card
+
+        def matrix_scores(self, matrix):
+            asked.append(len(matrix))
+            sleep(0.03)
+            return case.fed.opened.matrix_scores(matrix)
+
+    fed = FedModel(Slow(), case.fed.mapping, case.fed.attributes)
+    assert Everyone(case.encoded.space, fed).speed > 0.0
+    assert sum(asked) <= 4 * 16 * 3
+
+
+def test_axes_of_very_many_places_are_cut():
+    attributes = [number("a", 700), number("b", 3), number("race", 3, role=Role.PROTECTED)]
+    case = small(attributes, [7, 4], np.random.default_rng(6), spread=0.2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_MOST_PLACES", 64)
+        assert check(case.fed, case.encoded, np.random.default_rng(2)).unlike.any()
+
+
+def test_a_model_that_looks_at_nothing_but_what_is_protected():
+    attributes = [number("a", 3), number("b", 4), number("race", 3, role=Role.PROTECTED)]
+    inputs = fed_with(attributes[2:], [layer([[2.0, -1.0]], [0.0, 1.0], RELU)])
+    ends = layer([[1.0], [1.0]], [-2.5], Activation("sigmoid"))
+    fed = fed_with(attributes[2:], [*inputs.opened.layers, ends])
+    fed = FedModel(fed.opened, fed.mapping, tuple(attributes))
+    case = small(attributes, [2], np.random.default_rng(0))._replace(fed=fed)
+    told = check(fed, case.encoded, np.random.default_rng(0), idle=[0, 1])
+    assert told.unlike[0] == 12

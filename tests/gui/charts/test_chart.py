@@ -1,0 +1,235 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from PySide6.QtSvg import QSvgRenderer
+
+from fairdesk.gui.charts.chart import Drawing, Line, LineChart, Mark, apart, decimate, ticks
+from fairdesk.gui.charts.upset import Intersections, Set, UpSetChart
+
+X = np.linspace(0, 10, 5000)
+TRIED = Line("tried", X, np.cumsum(np.ones(5000)), "undecided", dashed=True)
+FOUND = Line("found", X, np.floor(TRIED.y / 3), "unlike")
+DRAWING = Drawing("Found and tried over time", "seconds", "people", (TRIED, FOUND), x_digits=1)
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=3000),
+    st.integers(4, 200),
+)
+def test_thinning_out_keeps_ends_and_extremes(values, most):
+    y = np.array(values)
+    x = np.arange(len(y), dtype=float)
+    few_x, few_y = decimate(x, y, most)
+    assert len(few_x) <= most or len(y) <= most
+    assert (few_x[0], few_x[-1]) == (x[0], x[-1])
+    assert (few_y.min(), few_y.max()) == (y.min(), y.max())
+    assert (np.diff(few_x) > 0).all()
+    assert (y[few_x.astype(int)] == few_y).all()
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=8))
+def test_labels_are_moved_apart_and_stay_in_order(places):
+    moved = apart(places, 10.0, 100.0)
+    assert all(5 - 1e-6 <= each <= 95 + 1e-6 for each in moved)
+    upwards = [moved[i] for i in sorted(range(len(places)), key=lambda i: places[i])]
+    assert (np.diff(upwards) >= 10 - 1e-6).all()
+
+
+@given(st.floats(1e-3, 1e9), st.integers(2, 10))
+def test_ticks_are_round_and_few(high, about):
+    found = ticks(high, about)
+    assert found[0] == 0
+    assert found[-1] <= high * 1.001
+    assert len(found) <= about + 2
+    steps = np.diff(found)
+    assert np.allclose(steps, steps[0])
+
+
+def test_the_twin_has_the_numbers_of_the_chart():
+    header, rows = DRAWING.table()
+    assert header == ("seconds", "tried", "found")
+    assert len(rows) == 5000
+    assert rows[-1] == ("10.0", "5000", "1666")
+    _, few = DRAWING.table(200)
+    assert len(few) <= 200
+    assert (few[0], few[-1]) == (rows[0], rows[-1])
+    apart = Drawing("t", "x", "y", (TRIED, Line("b", X[:9].copy(), X[:9], "alike")))
+    header, rows = apart.table()
+    assert header == ("line", "x", "y")
+    assert {row[0] for row in rows} == {"tried", "b"}
+
+
+def test_the_summary_tells_the_ends():
+    assert "found 1,666 at 10.0" in DRAWING.summary()
+    assert "nothing yet" in Drawing("t", "x", "y", ()).summary()
+    assert Drawing("t", "x", "y", ()).table() == (("x",), [])
+
+
+@pytest.fixture
+def chart(qtbot):
+    chart = LineChart()
+    qtbot.addWidget(chart)
+    chart.resize(600, 240)
+    chart.show()
+    chart.draw(DRAWING)
+    qtbot.waitUntil(lambda: chart._plot is not None, timeout=30_000)
+    chart.draw(DRAWING)
+    return chart
+
+
+def test_few_points_are_drawn(chart):
+    curves = [item for item in chart._items if hasattr(item, "getData")]
+    assert len(curves) == 2
+    assert all(len(curve.getData()[0]) <= 1000 for curve in curves)
+
+
+def test_t_turns_to_the_table_and_back(qtbot, chart):
+    chart.activateWindow()
+    qtbot.waitUntil(chart.isActiveWindow, timeout=10_000)
+    chart.setFocus()
+    qtbot.keyClick(chart, Qt.Key.Key_T)
+    assert chart._table.isVisible()
+    assert chart._table.model().rowCount() == 200
+    qtbot.keyClick(chart._table, Qt.Key.Key_T)
+    assert not chart._table.isVisible()
+
+
+def test_arrow_keys_read_the_numbers(qtbot, chart):
+    chart.setFocus()
+    qtbot.keyClick(chart, Qt.Key.Key_Left)
+    assert "tried 5,000" in chart._reading.text()
+    qtbot.keyClick(chart, Qt.Key.Key_Left)
+    assert "tried 4,900" in chart._reading.text()
+
+
+def test_it_is_saved_light_and_whole(chart, tmp_path, qapp):
+    for name, write in (
+        ("chart.png", chart.write_png),
+        ("chart.svg", chart.write_svg),
+        ("chart.csv", chart.write_csv),
+    ):
+        write(tmp_path / name)
+    image = QImage(str(tmp_path / "chart.png"))
+    assert image.width() == 2 * chart._stack.width()
+    assert image.pixelColor(2, 2) == Qt.GlobalColor.white
+    assert QSvgRenderer(str(tmp_path / "chart.svg")).isValid()
+    lines = (tmp_path / "chart.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "seconds,tried,found"
+    assert len(lines) == 5001
+    chart.copy_data()
+    assert qapp.clipboard().text().startswith("seconds\ttried\tfound\n")
+    chart.copy_image()
+    assert not qapp.clipboard().image().isNull()
+
+
+def test_an_empty_chart_says_so(qtbot, chart):
+    chart.draw(Drawing("Found", "seconds", "people", ()))
+    assert chart._empty.isVisible()
+    assert "Nothing" in chart._empty.text()
+
+
+def test_it_is_named(chart):
+    assert chart.accessibleName() == DRAWING.title
+    assert "1,666" in chart.accessibleDescription()
+
+
+def test_ticks_go_below_nothing_where_the_axis_does():
+    assert ticks(1.0, 4, -1.0) == [-1.0, -0.5, 0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("mark", list(Mark))
+def test_every_mark_is_drawn_within_the_axes(chart, mark):
+    x = np.arange(4.0)
+    y = np.array([0.2, 0.4, 0.3, 0.6])
+    line = Line("a", x, y, "series 1", low=y - 0.1, high=y + 0.1, mark=mark)
+    chart.draw(
+        Drawing("t", "x", "y", (line,), y_digits=1, y_unit=" %", y_high=1.0, x_names=tuple("abcd"))
+    )
+    (left, right), (bottom, top) = chart._plot.getPlotItem().getViewBox().viewRange()
+    assert left <= -0.5
+    assert right >= 3.5
+    assert (bottom, top >= 1.0) == (0.0, True)
+    texts = [item.toPlainText().strip() for item in chart._items if hasattr(item, "toPlainText")]
+    assert texts == {
+        Mark.BARS: ["0.2 %", "0.4 %", "0.3 %", "0.6 %"],
+        Mark.DOTS: ["a"],
+    }.get(mark, ["a 0.6 %"])
+
+
+def test_an_interval_is_read_and_tabled(qtbot, chart):
+    x = np.array([10.0, 20.0, 30.0])
+    y = np.array([3.0, 4.0, 5.0])
+    line = Line("estimate", x, y, "unlike", low=y - 1, high=y + 2)
+    drawing = Drawing("t", "asked", "share", (line,))
+    chart.draw(drawing)
+    chart.setFocus()
+    qtbot.keyClick(chart, Qt.Key.Key_Left)
+    assert chart._reading.text() == "30 asked: estimate 5 (4 to 7)"
+    assert drawing.table() == (
+        ("asked", "estimate", "estimate, from", "estimate, to"),
+        [("10", "3", "2", "5"), ("20", "4", "3", "6"), ("30", "5", "4", "7")],
+    )
+
+
+SETS = Intersections(
+    "Found by which runs",
+    "applicants",
+    (Set("MAFT", 900, "series 0"), Set("SG", 400, "series 1"), Set("ADF", 30, "series 2")),
+    (((0,), 700), ((0, 1), 180), ((1,), 200), ((0, 1, 2), 20)),
+)
+
+
+@pytest.fixture
+def overlaps(qtbot):
+    chart = UpSetChart()
+    qtbot.addWidget(chart)
+    chart.resize(640, 320)
+    chart.draw(SETS)
+    chart.show()
+    return chart
+
+
+def test_intersections_are_named_and_tabled():
+    assert SETS.names((0,)) == "MAFT only"
+    assert SETS.names((0, 1)) == "MAFT and SG only"
+    assert SETS.names((0, 1, 2)) == "all of them"
+    header, rows = SETS.table()
+    assert header == ("found by", "MAFT", "SG", "ADF", "applicants")
+    assert rows[1] == ("MAFT and SG only", "●", "●", "", "180")
+    assert len(SETS.table(2)[1]) == 2
+    assert "700 by MAFT only" in SETS.summary()
+
+
+def test_intersections_are_read_with_the_arrow_keys(qtbot, overlaps):
+    overlaps.setFocus()
+    qtbot.keyClick(overlaps, Qt.Key.Key_Right)
+    assert overlaps._reading.text() == "700 applicants were found by MAFT only"
+    for _ in range(9):
+        qtbot.keyClick(overlaps, Qt.Key.Key_Right)
+    assert overlaps._reading.text() == "20 applicants were found by all of them"
+    qtbot.mouseMove(overlaps._canvas)
+    overlaps.toggle_table()
+    assert overlaps._table.isVisible()
+
+
+def test_more_intersections_than_there_is_room_for_are_counted(overlaps):
+    many = tuple(((0,), 100 - i) for i in range(60))
+    overlaps.draw(Intersections("t", "people", SETS.sets, many))
+    assert 1 <= overlaps._canvas.shown() < 60
+
+
+def test_intersections_are_saved_light(overlaps, tmp_path):
+    overlaps.write_png(tmp_path / "sets.png")
+    image = QImage(str(tmp_path / "sets.png"))
+    assert image.pixelColor(image.width() - 2, 2) == Qt.GlobalColor.white
+    colours = {
+        image.pixelColor(x, y).name()
+        for x in range(0, image.width(), 3)
+        for y in range(0, image.height(), 3)
+    }
+    assert "#0072b2" in colours
+    overlaps.write_svg(tmp_path / "sets.svg")
+    assert QSvgRenderer(str(tmp_path / "sets.svg")).isValid()

@@ -1,0 +1,108 @@
+"""Choosing a method: what each tells, which are off, and another run that goes on with one."""
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox
+
+from fairdesk.audit.catalogue.methods import METHODS, Answers
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.store import Store
+from fairdesk.gui.forms.method_picker import MethodPicker
+from fairdesk.gui.forms.timing import SECONDS
+from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
+from fairdesk.models.model import Capability
+from tests.gui.auditing import make_audit
+
+
+@pytest.fixture
+def picker(qtbot):
+    made = MethodPicker()
+    qtbot.addWidget(made)
+    made.show_methods("maft", {}, {"uniform": "It is off: for a reason."}, {"maft": "Mind this."})
+    made.show()
+    return made
+
+
+@pytest.fixture
+def audit(tmp_path) -> tuple[AuditSpec, tuple]:
+    with Store.open(make_audit(tmp_path)) as store:
+        return store.spec, store.runs()
+
+
+def test_every_method_has_its_page(picker):
+    # a repair needs what others have found, and is asked for on its own page
+    offered = {key: each for key, each in METHODS.items() if each.answers is not Answers.REPAIR}
+    assert picker.items.keys() == offered.keys()
+    for key, method in offered.items():
+        picker.list.setCurrentItem(picker.items[key])
+        assert picker.key == key
+        for text in (method.tells, method.cannot, f"{method.paper}."):
+            assert text in [each.text() for each in (picker._tells, picker._cannot, picker._paper)]
+        # how long it may take is asked elsewhere
+        assert picker.form.fields.keys() == set(method.options.__struct_fields__) - {SECONDS}
+
+
+def test_what_is_off_says_why_and_offers_no_parameters(picker):
+    assert picker._remark.text() == "Mind this."
+    picker.list.setCurrentItem(picker.items["uniform"])
+    assert picker.items["uniform"].text().endswith("(off)")
+    assert picker.reason.isVisible()
+    assert picker._fold.isHidden()
+    assert picker._remark.isHidden()
+
+
+def test_keys_walk_past_the_headings(picker, qtbot):
+    picker.list.setCurrentItem(picker.items[next(iter(METHODS))])
+    picker.list.setFocus()
+    met = [picker.key]
+    for _ in range(len(picker.items) - 1):
+        qtbot.keyClick(picker.list, Qt.Key.Key_Down)
+        met.append(picker.key)
+    assert met == list(picker.items)
+
+
+def test_every_parameter_shows_its_default_and_not_a_rounded_one(picker):
+    for key, item in picker.items.items():
+        method = METHODS[key]
+        picker.list.setCurrentItem(item)
+        for name, field in picker.form.fields.items():
+            default = getattr(method.options(), name)
+            if isinstance(field, QComboBox):
+                assert field.currentData() == default
+                continue
+            assert field.value() == default
+            assert float(field.text().replace(",", "")) == default
+
+
+def test_a_parameter_is_told(picker, qtbot):
+    with qtbot.waitSignal(picker.option_set) as caught:
+        picker.form.fields["global_num"].setValue(7)
+    assert caught.args == ["global_num", 7]
+
+
+def test_another_run_has_the_next_seed_and_may_go_on(qtbot, audit):
+    spec, (last,) = audit
+    dialog = AgainDialog(spec, last)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    run = dialog.run()
+    assert (run.method, run.seed, run.options) == ("uniform", 1, {"samples": 400})
+    assert (run.near, run.continues) == (None, 0)
+    assert "leave out" in dialog.goes_on.text()
+    dialog.goes_on.setChecked(True)
+    dialog.near.only.setChecked(True)
+    dialog.near.most.setValue(0.25)
+    assert (dialog.run().near, dialog.run().continues) == (0.25, last.id)
+
+
+def test_a_run_cannot_begin_with_a_method_that_is_off(qtbot, audit):
+    spec, (last,) = audit
+    model = msgspec.structs.replace(spec.model, can=(Capability.DECIDES,))
+    dialog = AgainDialog(msgspec.structs.replace(spec, model=model), last, method="maft")
+    qtbot.addWidget(dialog)
+    off = [key for key, item in dialog.picker.items.items() if item.text().endswith("(off)")]
+    assert "maft" not in off
+    for key, item in dialog.picker.items.items():
+        dialog.picker.list.setCurrentItem(item)
+        assert dialog._start.isEnabled() == (key not in off)

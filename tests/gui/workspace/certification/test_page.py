@@ -1,0 +1,541 @@
+"""What is proven, as the auditor sees it: bars, marks, regions, examples inside, going on."""
+
+import threading
+
+import msgspec
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QPushButton
+
+from fairdesk.audit.catalogue.methods import METHODS, Answers, Method
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.store.records import RunState
+from fairdesk.audit.store.store import Store
+from fairdesk.gui.forms.method_picker import MethodPicker
+from fairdesk.gui.forms.timing import timed_run
+from fairdesk.gui.workspace.certification.page import course_of, off, pair_rows, region_rows
+from fairdesk.gui.workspace.certification.proof_bar import alone_of, spaces_of
+from fairdesk.gui.workspace.certification.refinement_view import examples_inside, tree_of
+from fairdesk.gui.workspace.common.answering import with_examples
+from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
+from fairdesk.gui.workspace.shell.overview_page import PROVE, next_step
+from fairdesk.gui.workspace.shell.run_bar import RunBar
+from fairdesk.gui.workspace.shell.workspace import EXAMPLES, NAMES, PROOF
+from fairdesk.results.events import (
+    Condition,
+    Estimated,
+    Measured,
+    PairShare,
+    Part,
+    Progress,
+    Proven,
+    Refinement,
+    Region,
+    Share,
+)
+from tests.gui.auditing import FakeWorker
+
+BOTH = ("age", "sex")
+DOMAIN = Proven(
+    *("domain", BOTH, 0.8988, 0.069, 0.0322, "1000000000000", "898800000000", "69000000000"),
+    boxes=48_213,
+    seconds=60.0,
+    margin=3.1e-6,
+    estimated=Estimated(5_000, 2_050, 0.3963, 0.4238, 0.95, 0.41),
+    course=((1.0, 0.2, 0.01), (20.0, 0.7, 0.05), (60.0, 0.8988, 0.069)),
+    notes=("Fixed attributes have the combinations of values that occur in the data.",),
+)
+POPULATION = Proven("population", BOTH, 0.93, 0.04, 0.03)
+DATA = Share("data", BOTH, 200, 9, True, 0.95, 0.045, 0.045, 0.045, 0.045, 0.045)
+SEX = Proven("domain", ("sex",), 0.95, 0.02, 0.03, "1000", "950", "20")
+EXACT = Proven("domain", BOTH, 0.975, 0.025, 0.0, "200", "195", "5", exact=True, boxes=3)
+SAMPLED = Share("domain", BOTH, 40_000, 1_520, False, 0.95, 0.038, 0.0361, 0.0399, 0.035, 0.0412)
+CLERKS = (Condition("job", (0.0,)),)
+POOR = (Condition("job", (0.0,)), Condition("income", (), None, 40.0))
+TREE = Refinement(
+    (
+        Part(-1, (), 1.0, 0.8988, 0.069, 400),
+        Part(0, CLERKS, 0.25, 0.15, 0.069, 300),
+        Part(1, POOR, 0.1, 0.0, 0.069, 20),
+        Part(0, (Condition("job", (1.0, 2.0, 3.0)),), 0.75, 0.7488, 0.0, 100),
+    )
+)
+UNLIKE = Region("unlike", POOR, 0.05, "50000000000", 0.07)
+SMALLER = Region("unlike", (Condition("debts", (), 3.0, 3.0),), 0.019, "9000000000", 0.09)
+ALIKE = Region("alike", (Condition("debts", (), 5.0, None),), 0.4, "400000000000", 0.3)
+WIDE = PairShare(BOTH, (21.0, 0.0), (75.0, 1.0), 0.06, 0.9)
+NARROW = PairShare(BOTH, (21.0, 0.0), (21.0, 1.0), 0.02, 0.98, exact=True)
+ALL = (DOMAIN, POPULATION, DATA, SEX, UNLIKE, SMALLER, ALIKE, NARROW, WIDE, TREE)
+
+
+class Options(msgspec.Struct, frozen=True):
+    seconds: float = 60.0
+    boxes: int = 256
+
+
+def prove(ledger, people, options, rng):
+    yield Measured("certify", ALL)
+    yield Progress("certify", 1, 1, 100, 0, 100)
+
+
+@pytest.fixture(autouse=True)
+def provers(monkeypatch):
+    """A method that proves, whichever there are."""
+    made = Method(
+        *("certify", "Certify", "Proves.", "A paper", "Everything.", "Nothing."),
+        options=Options,
+        search=prove,
+        answers=Answers.PROOF,
+        finishes=True,
+    )
+    monkeypatch.setitem(METHODS, "certify", made)
+
+
+def measure(path, figures=ALL, state="done", **asked):
+    """Write a run that proved; gives its number."""
+    with Store.open(path) as store:
+        spec = RunSpec("certify", {"seconds": 60.0}, budget=Budget(seconds=60.0), **asked)
+        run = store.begin_run(spec)
+        store.add_progress(run, 60.0, Progress("certify", 4, 4, 48_213, 0, 900))
+        store.measure(run, figures)
+        store.end_run(run, state)
+        return run
+
+
+@pytest.fixture
+def proof(opened, path):
+    """The page of a run that proved a lot."""
+    measure(path)
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    return workspace.proof
+
+
+@pytest.fixture
+def spec(path):
+    with Store.open(path) as store:
+        return store.spec
+
+
+def plain(text):
+    return text.replace("\u00a0", " ")
+
+
+def standing(workspace):
+    item = workspace.steps.item(NAMES.index(PROOF))
+    return plain(item.data(Qt.ItemDataRole.AccessibleTextRole))
+
+
+# -- the bars ---------------------------------------------------------------------------------
+
+
+def test_every_bar_is_whole_and_of_whom_it_says(spec):
+    bars = spaces_of(spec, ALL)
+    names = [bar.name for bar in bars]
+    assert names[0] == "All possible applicants"
+    assert names[1].startswith("Your population")
+    assert names[2] == "The applicants in your data"
+    for bar in bars:
+        assert sum(share for _verdict, share in bar.parts()) == 1
+    assert [verdict for verdict, _share in bars[2].parts()] == ["alike", "unlike"]
+
+
+def test_shares_are_proven_at_least_and_counts_exact(spec):
+    domain, _population, data = spaces_of(spec, ALL)
+    told = [plain(domain.told(*part)) for part in domain.parts()]
+    assert told[0] == (
+        "All possible applicants: at least 89.88 % alike "
+        "(898,800,000,000 of 1,000,000,000,000): proven"
+    )
+    assert "3.22 % undecided (32,200,000,000 of" in told[2]
+    assert "an estimated 41.0 % (39.6 to 42.4) are treated unlike, not proven" in told[2]
+    assert plain(data.told(*next(data.parts()))).endswith("95.50 % alike (191 of 200): proven")
+
+
+def test_an_estimate_is_never_part_of_what_is_proven(spec):
+    (bar,) = spaces_of(spec, [SAMPLED])
+    assert dict(bar.parts()) == {"undecided": 1}
+    assert bar.guess.share == 0.038
+    (exact,) = spaces_of(spec, [EXACT])
+    assert exact.guess is None
+    assert plain(exact.text(*next(exact.parts()))) == "97.50 % alike"
+
+
+def test_an_attribute_alone_does_not_pass_for_all_of_them(spec):
+    assert len(spaces_of(spec, [DOMAIN, SEX])) == 1
+    assert spaces_of(spec, [DOMAIN, SEX])[0].people == 10**12
+    (alone,) = alone_of(spec, ALL)
+    assert alone.name == "When only sex changes"
+    assert alone.people == 1_000
+
+
+def test_bars_are_read_by_keys_and_as_a_table(qtbot, proof):
+    bars = proof.bars
+    bars.setFocus()
+    for _ in range(3):
+        qtbot.keyClick(bars, Qt.Key.Key_Right)
+    assert "undecided" in bars._reading.text()
+    qtbot.keyClick(bars, Qt.Key.Key_Right)
+    assert "Your population" in bars._reading.text()
+    qtbot.keyClick(bars, Qt.Key.Key_T)
+    rows = bars.drawing.table()[1]
+    assert bars._table.model().rowCount() == len(rows) == 9
+    kinds = [plain(row[4]) for row in rows[:4]]
+    assert kinds == ["proven", "proven", "not known", "estimated, 95 %"]
+
+
+def test_parts_of_a_bar_have_its_verdicts_colours(themed, proof):
+    from fairdesk.gui.kit import theme
+
+    canvas = proof.bars._canvas
+    picture = canvas.grab().toImage()
+    bar, top = next(iter(canvas._tops()))
+    y = top + canvas.fontMetrics().height() + 3 + 6
+    for verdict, left, wide in canvas._spans(bar)[:2]:
+        seen = picture.pixelColor(round(left + min(5, wide / 2)), round(y))
+        assert seen.name().upper() == getattr(theme.colours(), verdict)
+
+
+def test_labels_are_never_cut_in_a_narrow_window(proof):
+    bars = proof.bars
+    bars.resize(260, bars.height())
+    canvas = bars._canvas
+    assert canvas.height() >= canvas.needed(canvas.width())
+    metrics = canvas.fontMetrics()
+    for bar in canvas._bars:
+        for label in canvas._labels(bar, 700):
+            wide = label.x + metrics.height() + 5 + metrics.horizontalAdvance(label.text)
+            assert wide <= 700
+
+
+# -- the page ---------------------------------------------------------------------------------
+
+
+def test_before_a_proof_the_page_offers_one(qtbot, opened, path):
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    assert "nothing proven" in standing(workspace)
+    (button,) = (
+        each for each in workspace.proof.findChildren(QPushButton) if each.isVisibleTo(workspace)
+    )
+    with qtbot.waitSignal(workspace.proof.prove):
+        button.click()
+
+
+def test_where_nothing_can_be_proven_it_says_why(monkeypatch, opened, path, spec):
+    for key, method in METHODS.items():
+        if method.answers is Answers.PROOF:
+            asks = Method(
+                *(key, method.title, "", "", "", ""),
+                options=Options,
+                search=prove,
+                answers=Answers.PROOF,
+                obstacle=lambda _domain: "nobody can be counted",
+            )
+            monkeypatch.setitem(METHODS, key, asks)
+    assert "Certify is off: nobody can be counted." in off(spec)
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    assert "off" in standing(workspace)
+    assert "Not possible here." in workspace.overview._proven.said.text()
+    shown = [each for each in workspace.proof.findChildren(QPushButton) if each.isVisible()]
+    assert [each.isEnabled() for each in shown] == [False]
+
+
+def test_what_is_proven_and_what_is_estimated_are_said_apart(proof):
+    assert proof._headline._kind.text() == "■ Proven"
+    assert "89.88 %" in plain(proof._headline._sentence.text())
+    assert "estimated" not in proof._headline._sentence.text()
+    assert "at most 0.000004 here" in proof._headline._more.text()
+    assert proof._estimate._kind.text().startswith("▨ Estimated")
+    assert "41.0 %" in plain(proof._estimate._sentence.text())
+    assert proof._notes.text() == DOMAIN.notes[0]
+    assert "48,213 boxes looked at" in proof._standing.text()
+    assert proof.alone.isVisible()
+
+
+def test_nothing_proven_yet_has_no_mark_of_a_proof(opened, path):
+    measure(path, (Proven("domain", BOTH, 0.0, 0.0, 1.0, "1000", "0", "0"),), "stopped")
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    assert workspace.proof._headline._kind.text() == "□ Nothing proven yet"
+
+
+def test_a_model_that_cannot_be_looked_into_is_not_certified(opened, path):
+    measure(path, (SAMPLED, DATA))
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    proof = workspace.proof
+    assert proof._headline._kind.text() == "□ Not certified"
+    assert "statistical, not certified" in proof._headline._sentence.text()
+    assert proof._estimate._kind.text().startswith("▨ Estimated")
+    assert "not certified" in standing(workspace)
+    assert not proof._more.isVisible()
+    for absent in (proof.chart, proof.refinement, proof.unlike, proof.pairs, proof.alone):
+        assert not absent.isVisible()
+
+
+def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
+    measure(path, (EXACT,))
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    assert not workspace.proof._estimate.isVisible()
+    assert not workspace.proof._more.isVisible()
+    assert "all proven" in standing(workspace)
+
+
+def test_the_course_is_told_as_it_came_and_rounded_down():
+    drawing = course_of(DOMAIN)
+    assert [line.name for line in drawing.lines] == ["undecided", "proven alike", "proven unlike"]
+    # also of a run that went on with another: it did not begin with nothing
+    assert [float(line.y[0]) for line in drawing.lines] == pytest.approx([79, 20, 1])
+    assert drawing.lines[1].y[-1] == pytest.approx(89.88)
+    assert sum(float(line.y[-1]) for line in drawing.lines) == pytest.approx(100)
+    assert course_of(POPULATION).empty
+    little = msgspec.structs.replace(DOMAIN, course=((0.0, 0.0, 0.0), (9.0, 0.5, 0.000159)))
+    assert float(course_of(little).lines[2].y[-1]) == 0.01
+
+
+def test_regions_and_pairs_are_sorted_and_copied(proof, spec):
+    table = proof.unlike
+    assert table.item(0, 0).text() == "“job” = clerk and “income” ≤ 40"
+    assert [plain(table.item(0, i).text()) for i in (1, 2)] == ["5.00 %", "50,000,000,000"]
+    table.sortItems(3, Qt.SortOrder.DescendingOrder)
+    assert plain(table.item(0, 3).text()) == "about 9.00 %"
+    table.clearSelection()
+    table.copy()
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert lines[0].split("\t") == ["Rule", "Of all possible", "How many", "Population"]
+    assert len(lines) == 3
+    assert proof.pairs.item(0, 1).text() == "age = 75, sex = male"
+    assert plain(proof.pairs.item(1, 4).text()) == "0 %"
+    assert len(region_rows(spec, [ALIKE])) == proof.alike.rowCount() == 1
+    assert [row[2].key for row in pair_rows(spec, [NARROW, WIDE])] == [0.06, 0.02]
+
+
+def test_a_table_keeps_its_order_while_it_grows(proof, spec):
+    table = proof.unlike
+    table.sortItems(1, Qt.SortOrder.AscendingOrder)
+    largest = msgspec.structs.replace(SMALLER, share=0.3)
+    table.show_rows(region_rows(spec, [UNLIKE, SMALLER, largest]))
+    assert plain(table.item(2, 1).text()) == "30.00 %"
+
+
+# -- where ------------------------------------------------------------------------------------
+
+
+def test_the_tree_is_told_in_the_auditors_words(spec):
+    tree = tree_of(spec, TREE)
+    assert tree.rules[0] == tree.steps[0] == "Everybody"
+    assert tree.rules[2] == "“job” = clerk and “income” ≤ 40"
+    assert tree.steps[2] == "“income” ≤ 40"
+    assert tree.whole == "all possible applicants"
+
+
+def test_the_way_leads_back(qtbot, proof):
+    view = proof.refinement
+    view.icicle.go_into(1)
+    buttons = [view._way.itemAt(i).widget() for i in range(view._way.count())]
+    texts = [each.text() for each in buttons if each is not None]
+    assert texts == ["↑ Up", "Everybody", "›", "“job” = clerk"]
+    buttons[2].click()
+    assert view.icicle.root == 0
+
+
+def test_a_part_is_told_with_an_example_inside(qtbot, opened, path):
+    with Store.open(path) as store:
+        (record,) = store.runs()
+        inside = examples_inside(store, record.id, 1, CLERKS)
+        all_pairs = list(store.pairs(msgspec.structs.replace(_query(), run=record.id), 0, 10_000))
+    job = [each.name for each in store.spec.domain.attributes].index("job")
+    assert set(inside.pairs) == {pair.id for pair in all_pairs if pair.row[job] == 0}
+    assert inside.first.row[job] == 0
+    # a category that is left out in the middle is not inside
+    both = (Condition("job", (0.0, 2.0)),)
+    with Store.open(path) as store:
+        inside = examples_inside(store, record.id, 1, both)
+    assert set(inside.pairs) == {pair.id for pair in all_pairs if pair.row[job] in (0, 2)}
+
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    view = workspace.proof.refinement
+    workspace.proof._take(msgspec.structs.replace(record, figures=ALL, spec=RunSpec("certify")))
+    view.icicle.choose(1)
+    assert view._rule.text() == "“job” = clerk"
+    assert plain(view._verdicts["unlike"].text()) == "27.60 % unlike: proven"
+    qtbot.waitUntil(lambda: "Example, pair" in view._example.text(), timeout=10_000)
+    view._show.click()
+    assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)
+    shown = workspace.examples.pairs.filters
+    assert shown.chosen
+    assert set(shown._among) == {pair.id for pair in all_pairs if pair.row[job] == 0}
+
+
+def _query():
+    from fairdesk.audit.store.records import PairQuery
+
+    return PairQuery()
+
+
+# -- runs -------------------------------------------------------------------------------------
+
+
+def test_figures_grow_while_a_run_goes_on(qtbot, opened, path):
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    proof = workspace.proof
+    state = RunState(2, "certify", "running")
+    proof.runs.follow(state)
+    assert proof._headline._kind.text() == "…"
+    proof.runs.follow(msgspec.structs.replace(state, figures=(DOMAIN,)))
+    qtbot.waitUntil(lambda: proof._headline._kind.text() == "■ Proven", timeout=10_000)
+    more = msgspec.structs.replace(
+        DOMAIN, certified=0.95, undecided=0.0, certified_people="931000000000"
+    )
+    proof.runs.follow(msgspec.structs.replace(state, figures=(more, TREE)))
+    qtbot.waitUntil(lambda: "93.10" in proof.bars.drawing.summary(), timeout=10_000)
+    assert proof.refinement.isVisible()
+
+
+def test_it_is_gone_on_with_for_as_long_as_is_asked(qtbot, opened, path, monkeypatch):
+    number = measure(path)
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    asked = []
+    monkeypatch.setattr(workspace, "_ask", asked.extend)
+    assert workspace.proof._more.isVisible()
+    assert not workspace.proof._stop.isVisible()
+    workspace.proof._more.click()
+    for action in workspace.proof._more.menu().actions():
+        action.trigger()
+    assert [run.options["seconds"] for run in asked] == [600, 60, 600, 3600]
+    assert {(run.method, run.continues) for run in asked} == {("certify", number)}
+    workspace.overview.go_on.emit(number)
+    assert asked[-1].continues == number
+
+
+def test_a_run_is_stopped_from_the_page(qtbot, opened, path, monkeypatch):
+    hold = threading.Event()
+
+    class Prover(FakeWorker):
+        def _events(self, domain, people, run):
+            yield Measured("certify", ALL)
+            yield Progress("certify", 1, 2, 100, 0, 100)
+            while not hold.wait(0.01) and not self._stopped.is_set():
+                pass
+            yield Progress("certify", 2, 2, 100, 0, 100)
+            return "stopped"
+
+    workspace = opened(path)
+    workspace.start_run(Prover(), RunSpec("certify"))
+    assert workspace.steps.currentRow() == NAMES.index(PROOF)
+    proof = workspace.proof
+    qtbot.waitUntil(proof._stop.isVisible, timeout=10_000)
+    assert not proof._more.isVisible()
+    with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
+        proof._stop.click()
+    qtbot.waitUntil(proof._more.isVisible, timeout=10_000)
+    assert not proof._stop.isVisible()
+    assert "96.78 % proven" in standing(workspace)
+
+
+def test_of_several_proofs_one_is_chosen(opened, path):
+    first = measure(path)
+    second = measure(path, (EXACT,), continues=first)
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    proof = workspace.proof
+    assert proof.runs.isVisible()
+    assert proof.runs.shown == second
+    assert proof.runs.currentText() == f"Run {second}: Certify, continues {first}"
+    workspace._open_run(first)
+    assert proof.runs.shown == first
+    assert proof._more.isVisible()
+
+
+def test_a_failed_proof_keeps_what_it_proved(qtbot, opened, path):
+    measure(path, state="failed")
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    assert workspace.proof._banner.isVisible()
+    (again,) = workspace.proof._banner.findChildren(QPushButton)
+    with qtbot.waitSignal(workspace.proof.prove):
+        again.click()
+
+
+def test_proofs_stand_on_the_overview_and_in_the_table_of_runs(opened, path):
+    measure(path)
+    overview = opened(path).overview
+    assert "89.88 %" in plain(overview._proven.said.text())
+    assert "41.0 %" in plain(overview._proven_more.text())
+    runs = overview._runs
+    place = [runs.horizontalHeaderItem(i).text() for i in range(runs.columnCount())].index("Result")
+    assert plain(runs.item(1, place).text()) == "= 89.8 % ≠ 6.9 % ? 3.3 %"
+    runs.selectRow(1)
+    assert runs.can_go_on
+    assert not runs.can_compare
+
+
+def test_examples_that_a_proof_came_upon_are_examples_too(path):
+    with Store.open(path) as store:
+        (record,) = store.runs()
+    assert record.found
+    proof = msgspec.structs.replace(record, spec=RunSpec("certify"))
+    without = msgspec.structs.replace(proof, found=0)
+    assert with_examples((proof, without)) == (proof,)
+
+
+def test_the_next_step_after_an_estimate_is_a_proof(path):
+    with Store.open(path) as store:
+        (record,) = store.runs()
+    assert next_step(record, record, "applicants", proven=False).page == PROVE
+    assert next_step(record, record, "applicants").page == EXAMPLES
+
+
+def test_the_bar_below_shows_what_is_proven(qtbot):
+    bar = RunBar()
+    qtbot.addWidget(bar)
+    bar.show()
+    state = RunState(7, "certify", "running", tried=48_213, figures=(DOMAIN,))
+    bar.show_live(state, RunSpec("certify", budget=Budget(seconds=60.0)))
+    assert plain(bar._share._number.text()) == "= 89.8 %   ≠ 6.9 %"
+    assert bar._tried._below.text() == "boxes"
+    assert not bar._found.isVisible()
+    assert not bar._rows.isVisible()
+    bar.show_live(RunState(8, "uniform", "running"), RunSpec("uniform"))
+    assert bar._rows.isVisible()
+
+
+def test_a_proof_knows_how_long_it_may_take_and_leaves_nobody_out():
+    run = timed_run(RunSpec("certify", {"boxes": 3}, budget=Budget(seconds=600.0), near=0.1))
+    assert run.options == {"boxes": 3, "seconds": 600.0}
+    assert run.near is None
+    assert timed_run(RunSpec("certify")).options == {"seconds": 0.0}
+    uniform = RunSpec("uniform", near=0.1)
+    assert timed_run(uniform) == uniform
+
+
+def test_how_long_is_asked_once(qtbot):
+    picker = MethodPicker()
+    qtbot.addWidget(picker)
+    picker.show_methods("certify", {}, {}, {})
+    assert list(picker.form.fields) == ["boxes"]
+
+
+def test_another_run_may_go_on_with_a_proof(qtbot, path):
+    number = measure(path)
+    with Store.open(path) as store:
+        spec, last = store.spec, store.runs()[-1]
+    dialog = AgainDialog(spec, last)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert "keep what it has proven" in dialog.goes_on.text()
+    assert not dialog.near.isVisible()
+    dialog.goes_on.setChecked(True)
+    assert (dialog.run().continues, dialog.run().options["seconds"]) == (number, 60.0)
+    dialog.picker.list.setCurrentItem(dialog.picker.items["maft"])
+    assert not dialog.goes_on.isVisible()
+    assert dialog.run().continues == 0
+    assert np.isclose(dialog.run().budget.seconds, 60.0)

@@ -1,0 +1,43 @@
+"""What is told of a run in a few words, beside its name."""
+
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from fairdesk.audit.catalogue.methods import Answers
+from fairdesk.gui.workspace.common import answering
+from fairdesk.repeatability import Repeatability
+from tests.report import building, repairs
+
+
+@pytest.mark.parametrize(
+    ("figures", "told"),
+    [
+        (repairs.FIGURES, "4.02 % → 1.84 %"),
+        (repairs.RULE_FIGURES, "20.5 → 10.10 points"),
+        (repairs.HELPLESS_FIGURES, ""),
+        ((), ""),
+    ],
+)
+def test_what_fell_is_told_of_shares_and_of_rule_sets(figures, told):
+    run = SimpleNamespace(figures=figures)
+    assert answering.fall(run).replace("\u00a0", " ") == told
+
+
+def test_a_model_that_wavers_is_estimated_with_repeats_and_told_off_once(tmp_path):
+    with building.people_store(tmp_path) as store:
+        asked = store.spec
+
+    def found(**about):
+        wavers = Repeatability(60, changed=60, decisions=22, largest=0.4, **about)
+        model = msgspec.structs.replace(asked.model, repeatability=wavers)
+        return msgspec.structs.replace(asked, model=model)
+
+    assert answering.estimates(asked) == "estimate"
+    assert answering.estimates(found()) == "repeats"
+    (reason,) = answering.all_off(found(), Answers.EXAMPLES)
+    assert reason == "Off here: the same row does not always get the same answer from the model."
+    assert answering.all_off(found(), Answers.SHARE) == ()
+    (reason,) = answering.all_off(found(batch=True), Answers.SHARE)
+    assert "queried together with it" in reason

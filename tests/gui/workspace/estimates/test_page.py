@@ -1,0 +1,310 @@
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QTableWidget
+
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.store.records import RunState
+from fairdesk.audit.store.store import Store
+from fairdesk.gui.charts.chart import Mark
+from fairdesk.gui.workspace.common.answering import shares
+from fairdesk.gui.workspace.estimates.page import (
+    bars_of,
+    convergence,
+    intervals,
+    main_shares,
+    set_rows,
+    short,
+)
+from fairdesk.gui.workspace.estimates.share_bars import ShareBars
+from fairdesk.gui.workspace.shell.overview_page import ESTIMATE, next_step
+from fairdesk.gui.workspace.shell.run_bar import RunBar
+from fairdesk.gui.workspace.shell.workspace import COMPARE, EXAMPLES, NAMES, SHARE, Workspace
+from fairdesk.results.events import GroupGap, Likeness, Progress, Share
+from tests.gui.auditing import make_audit
+
+BOTH = ("age", "sex")
+DOMAIN = Share(
+    *("domain", BOTH, 40_000, 1_520, False, 0.95, 0.038, 0.0361, 0.0399, 0.0350, 0.0412),
+    trials=(0.036, 0.041, 0.037, 0.038),
+    course=(
+        (1_000.0, 0.04, 0.0, 0.9),
+        (10_000.0, 0.039, 0.03, 0.05),
+        (40_000.0, 0.038, 0.035, 0.041),
+    ),
+)
+DATA = Share("data", BOTH, 200, 3, True, 0.95, 0.015, 0.015, 0.015, 0.015, 0.015)
+NONE = Share("domain", BOTH, 3_000, 0, False, 0.95, 0.0, 0.0, 0.00123, 0.0, 0.0021)
+SEX = msgspec.structs.replace(
+    DOMAIN, attributes=("sex",), hits=400, estimate=0.01, low=0.009, high=0.011
+)
+GAP = GroupGap(("sex",), 9_000, 0.071, 0.06, 0.082, 0.99, (1.0,), (0.0,), 0.312, 0.241)
+
+
+def measure(path, method, figures, state="done"):
+    """Write a run that measured; gives its number."""
+    with Store.open(path) as store:
+        run = store.begin_run(RunSpec(method, budget=Budget(seconds=60.0)))
+        store.add_progress(run, 2.0, Progress("sampling", 4, 4, 40_000, 1_520, 120_000))
+        store.measure(run, figures)
+        if state != "running":
+            store.end_run(run, state)
+        return run
+
+
+@pytest.fixture
+def path(tmp_path):
+    return make_audit(tmp_path)
+
+
+@pytest.fixture
+def opened(qtbot):
+    made = []
+
+    def make(path):
+        workspace = Workspace(Store.open(path))
+        made.append(workspace)
+        qtbot.addWidget(workspace)
+        workspace.resize(1280, 800)
+        workspace.show()
+        qtbot.waitUntil(lambda: workspace._session.loaded, timeout=10_000)
+        return workspace
+
+    yield make
+    for each in made:
+        each.close_audit()
+
+
+def said(workspace):
+    return [
+        f"{each._kind.text()} {each._sentence.text()} {each._more.text()}".replace("\u00a0", " ")
+        for each in workspace.share._statements
+    ]
+
+
+def standing(workspace, name):
+    text = workspace.steps.item(NAMES.index(name)).data(Qt.ItemDataRole.AccessibleTextRole)
+    return text.replace("\u00a0", " ")
+
+
+def test_before_an_estimate_the_page_offers_one(qtbot, opened, path):
+    workspace = opened(path)
+    workspace.show_page(SHARE)
+    assert "not estimated" in standing(workspace, SHARE)
+    (button,) = (
+        each for each in workspace.share.findChildren(QPushButton) if each.isVisibleTo(workspace)
+    )
+    with qtbot.waitSignal(workspace.share.estimate):
+        button.click()
+
+
+def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
+    measure(path, "estimate", [DOMAIN, DATA, SEX])
+    workspace = opened(path)
+    workspace.show_page(SHARE)
+    estimated, exact = said(workspace)
+    assert estimated.startswith("▨ Estimated 3.8")
+    assert "all possible applicants" in estimated
+    assert "If you look once, at the end: 3.61 to 3.99 %" in estimated
+    assert "If you stop whenever you like: 3.50 to 4.12 %" in estimated
+    assert exact.startswith("■ Exact 1.50 %")
+    assert "3 of 200" in exact
+    assert "has no interval" in exact
+    assert "3.80 %, estimated" in standing(workspace, SHARE)
+    bars = workspace.share.findChild(ShareBars)
+    assert [bar.exact for bar in bars._bars] == [False, True, False]
+    assert "sex changes" in bars.accessibleDescription()
+    assert workspace.share.chart.isVisible()
+    assert not workspace.share.findChildren(QTableWidget)
+
+
+def test_where_nobody_was_found_the_upper_bound_is_said(opened, path):
+    measure(path, "estimate", [NONE])
+    workspace = opened(path)
+    workspace.show_page(SHARE)
+    (sentence,) = said(workspace)
+    assert "at most 0.12 %" in sentence
+    assert "If you stop whenever you like: 0.00 to 0.21 %" in sentence
+
+
+def test_a_search_that_found_nobody_tells_its_bound_on_the_overview(opened, path):
+    measure(path, "uniform", [NONE])
+    workspace = opened(path)
+    assert "at most 0.12" in workspace.overview._estimated.said.text()
+    workspace.show_page(SHARE)
+    assert said(workspace)
+
+
+def test_examples_never_show_a_share(opened, path):
+    measure(path, "uniform", [DOMAIN])
+    workspace = opened(path)
+    workspace.show_page(EXAMPLES)
+    page = workspace.examples
+    assert "3.8" not in page._headline.text()
+
+
+def test_sets_of_attributes_stand_in_a_table_the_most_common_first(opened, path):
+    measure(path, "themis", [SEX, DOMAIN, GAP])
+    workspace = opened(path)
+    workspace.show_page(SHARE)
+    (table,) = workspace.share.findChildren(QTableWidget)
+    assert [table.item(row, 0).text() for row in range(2)] == ["age and sex", "sex"]
+    assert table.item(0, 2).text() == "not asked"
+    assert table.item(1, 2).text() == "7.1 points (6.0 to 8.2)"
+    assert table.item(1, 3).text().startswith("male: 31.2")
+    assert table.item(1, 4).text().startswith("female: 24.1")
+
+
+def test_a_pruned_set_leaves_the_greatest_that_was_asked():
+    age = msgspec.structs.replace(SEX, attributes=("age",), estimate=0.03)
+    assert main_shares([SEX, age]) == (age,)
+    assert main_shares([SEX, DATA, DOMAIN]) == (DOMAIN, DATA)
+    assert main_shares([]) == ()
+
+
+def test_a_group_of_the_table_is_named_by_its_values(path):
+    with Store.open(path) as store:
+        rows = set_rows(store.spec, [], [GAP])
+    assert rows[0][1] == "not asked"
+    assert rows[0][3].replace("\u00a0", " ") == "male: 31.2 %"
+
+
+def test_the_course_has_its_band_and_the_trials_as_dots():
+    drawing = convergence(DOMAIN, "applicants")
+    trials, estimate = drawing.lines
+    assert trials.mark is Mark.DOTS
+    assert trials.x.tolist() == [10_000, 20_000, 30_000, 40_000]
+    assert estimate.high[0] == pytest.approx(90)
+    # what is settled can be read, however wide the band began
+    assert drawing.y_high < 10
+    header, rows = drawing.table()
+    assert header[-2:] == ("from", "to")
+    assert rows[-1] == ("estimate", "40000", "3.80", "3.50", "4.10")
+    assert convergence(DATA, "applicants").empty
+
+
+def test_a_share_is_short_in_a_bar():
+    assert short(DOMAIN).replace("\u00a0", " ") == "3.80 % (3.61 to 3.99)"
+    assert short(DATA).replace("\u00a0", " ") == "1.50 %"
+    assert "no interval" in intervals(DATA)
+    assert bars_of([NONE])[0].reach >= NONE.high
+
+
+def test_the_bar_below_shows_an_estimate_and_no_hits(qtbot):
+    bar = RunBar()
+    qtbot.addWidget(bar)
+    bar.show()
+    state = RunState(7, "estimate", "running", tried=40_000, found=1_520, figures=(DOMAIN,))
+    bar.show_live(state, RunSpec("estimate"))
+    assert not bar._found.isVisible()
+    assert not bar._price.isVisible()
+    assert bar._share._number.text().replace("\u00a0", " ") == "3.80 % (3.61 to 3.99)"
+    assert bar._share.findChildren(type(bar._share._number))[1].text() == "estimated, 95 %"
+    bar.show_live(
+        RunState(8, "uniform", "running", tried=10, found=4, queries=30), RunSpec("uniform")
+    )
+    assert bar._found.isVisible()
+    assert not bar._share.isVisible()
+    assert bar._price._number.text() == "7.5"
+
+
+def test_figures_are_shown_while_they_come(qtbot, opened, path):
+    workspace = opened(path)
+    workspace.show_page(SHARE)
+    workspace.share.runs.follow(RunState(2, "estimate", "running"))
+    assert said(workspace) == ["… Nothing is measured yet. "]
+    workspace.share.runs.follow(RunState(2, "estimate", "running", figures=(DOMAIN,)))
+    qtbot.waitUntil(lambda: said(workspace)[0].startswith("▨"), timeout=10_000)
+    assert len(workspace.share._statements) == 1
+    assert workspace.share.chart.drawing.title == "How the estimate settled"
+
+
+def test_a_failed_estimate_offers_another(qtbot, opened, path):
+    measure(path, "estimate", [DOMAIN], state="failed")
+    workspace = opened(path)
+    workspace.show_page(SHARE)
+    assert workspace.share._banner.isVisible()
+    (again,) = workspace.share._banner.findChildren(QPushButton)
+    with qtbot.waitSignal(workspace.share.estimate):
+        again.click()
+
+
+def test_the_three_kinds_of_statement_stand_side_by_side(qtbot, opened, path):
+    measure(path, "estimate", [DOMAIN, DATA])
+    workspace = opened(path)
+    overview = workspace.overview
+    assert "Examples, not a rate" in overview._shown.said.text()
+    assert "all possible applicants" in overview._estimated.said.text()
+    assert "In the data: 1.50" in overview._estimated_more.text()
+    qtbot.waitUntil(lambda: "impact ratio" in overview._observed.said.text(), timeout=20_000)
+
+
+def test_the_run_that_knows_most_is_the_one_to_tell(opened, path):
+    measure(path, "estimate", [DOMAIN, DATA])
+    fewer = msgspec.structs.replace(DOMAIN, people=9_000, estimate=0.042)
+    measure(path, "estimate", [fewer, DATA])
+    measure(path, "themis", [msgspec.structs.replace(DOMAIN, people=90_000, estimate=0.044)])
+    workspace = opened(path)
+    assert workspace.overview._estimated.said.text().startswith("4.40")
+    assert "In the data: 1.50" in workspace.overview._estimated_more.text()
+    assert "4.40 %" in standing(workspace, SHARE)
+
+
+def test_a_share_of_those_near_real_people_is_not_told_as_of_all(opened, path):
+    with Store.open(path) as store:
+        run = store.begin_run(RunSpec("estimate", near=0.1))
+        store.measure(run, [DOMAIN])
+        store.end_run(run, "done")
+    workspace = opened(path)
+    assert "3.80" not in workspace.overview._estimated.said.text()
+    workspace.show_page(SHARE)
+    assert "at most 0.1 from a real one" in workspace.share._standing.text()
+
+
+def test_results_are_read_whole_in_the_table_of_runs(opened, path):
+    measure(path, "estimate", [DOMAIN])
+    runs = opened(path).overview._runs
+    place = [runs.horizontalHeaderItem(i).text() for i in range(runs.columnCount())].index("Result")
+    assert runs.columnWidth(place) >= runs.sizeHintForColumn(place)
+
+
+def test_only_runs_with_examples_stand_on_their_page(opened, path):
+    estimate = measure(path, "estimate", [DOMAIN])
+    with Store.open(path) as store:
+        likeness = Likeness(0.5, 100, 0.97, 0.9, 0.8, 400, 30)
+        diagnosis = store.begin_run(RunSpec("diagnose"))
+        store.measure(diagnosis, [likeness])
+        store.end_run(diagnosis, "done")
+        found, *_ = store.runs()
+    examples = opened(path).examples
+    listed = [examples._runs.itemData(i) for i in range(examples._runs.count())]
+    assert found.id in listed
+    assert diagnosis not in listed
+    assert estimate not in listed
+    assert examples._shown == found.id
+
+
+def test_the_next_step_after_examples_is_an_estimate(path):
+    with Store.open(path) as store:
+        (record,) = store.runs()
+    assert next_step(record, record, "applicants", estimated=False).page == ESTIMATE
+    assert next_step(record, record, "applicants").page == EXAMPLES
+    nothing = msgspec.structs.replace(record, found=0)
+    assert "at most" in next_step(nothing, nothing, "applicants", estimated=False).words
+
+
+def test_opening_a_run_shows_what_it_answered(opened, path):
+    number = measure(path, "estimate", [DOMAIN])
+    workspace = opened(path)
+    workspace._open_run(number)
+    assert workspace.steps.currentRow() == NAMES.index(SHARE)
+    assert workspace.share.runs.shown == number
+    workspace._open_run(1)
+    assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)
+    assert "needs two runs" in standing(workspace, COMPARE)
+
+
+def test_nobody_asked_is_no_share(path):
+    measure(path, "estimate", [msgspec.structs.replace(NONE, people=0)])
+    with Store.open(path) as store:
+        assert shares(store.runs()[-1]) == ()

@@ -1,0 +1,433 @@
+"""Tables of groups as the auditor sees them: what is counted, how it came, the rows behind it."""
+
+import msgspec
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QPushButton, QTableWidget, QVBoxLayout, QWidget
+
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.store.records import RunState
+from fairdesk.audit.store.store import Store
+from fairdesk.data.domain.attributes import encode
+from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.formats.reading import read_table
+from fairdesk.data.profiling.outcomes import favourable_rows
+from fairdesk.data.table import Kind, Table
+from fairdesk.groups.context import Study
+from fairdesk.groups.metrics import measuring
+from fairdesk.gui.kit.parts import Words
+from fairdesk.gui.workspace.groups.group_part import ERRORS, LAW, MORE, calibration
+from fairdesk.gui.workspace.groups.group_rows import MOST, RowsDialog, rows_behind
+from fairdesk.gui.workspace.groups.group_tables import GroupTables
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.results.events import Bin, Measured, Progress
+from fairdesk.wording.groups import columns
+from tests.gui.auditing import make_audit
+from tests.gui.counting import BOSTON, table
+from tests.report.building import spec_of, write_people
+
+
+def plain(text):
+    return text.replace("\u00a0", " ")
+
+
+def study_of(store, edges=None):
+    """See an audit's data as a method does; the decisions are the labels, some of them turned."""
+    spec, data = store.spec, store.table()
+    good, known = favourable_rows(data, spec.label, spec.favourable)
+    label = np.where(known, good * 1.0, np.nan)
+    turned = np.random.default_rng(0).random(len(label)) < 0.2
+    grouping = spec.domain.grouping
+    return Study(
+        domain=spec.domain,
+        rows=spec.domain.encode(data),
+        groups=encode(grouping, data),
+        inside=known,
+        label=label,
+        decided=np.where(turned, 1 - label, label),
+        model=None,
+        favourable=1,
+        decisions=("no", "yes"),
+        edges=edges or {},
+    )
+
+
+def counted(store, edges=None):
+    study = study_of(store, edges)
+    events = measuring.search(
+        study, study.rows, measuring.MeasureOptions(), np.random.default_rng(0)
+    )
+    return [event.figures for event in events if isinstance(event, Measured)][-1]
+
+
+def measure(path, figures=None, state="done", message="", **asked):
+    """Write a run that measured groups; gives its number."""
+    with Store.open(path) as store:
+        spec = RunSpec("groups", **asked)
+        run = store.begin_run(spec)
+        store.add_progress(run, 0.4, Progress("label", 1, 1, 200, 0, 200))
+        store.measure(run, counted(store, spec.edges) if figures is None else figures)
+        store.end_run(run, state, message)
+        return run
+
+
+@pytest.fixture
+def show(qtbot, themed, path):
+    """Show the tables of an audit by themselves, once its runs are read."""
+    made = []
+
+    def make(of=path):
+        holder = QWidget()
+        qtbot.addWidget(holder)
+        holder.resize(1000, 700)
+        with Store.open(of) as store:
+            session = Session(store, holder)
+        made.append((session, holder))
+        tables = GroupTables(session)
+        QVBoxLayout(holder).addWidget(tables)
+        holder.show()
+        session.load()
+        qtbot.waitUntil(lambda: session.loaded, timeout=10_000)
+        return tables
+
+    yield make
+    for session, _holder in made:
+        session.close()
+
+
+@pytest.fixture
+def tables(show, path):
+    """The tables of a run that measured."""
+    measure(path)
+    return show()
+
+
+def texts(figures):
+    return [
+        [figures.item(row, column).text() for column in range(figures.columnCount())]
+        for row in range(figures.rowCount())
+    ]
+
+
+def header(figures):
+    return [figures.horizontalHeaderItem(at).text() for at in range(figures.columnCount())]
+
+
+# Before a run
+
+
+def test_before_any_run_the_labels_are_told_and_a_button_measures_the_rest(show, qtbot):
+    made = show()
+    said = []
+    made.measure_wanted.connect(lambda: said.append("measure"))
+    empty = made._stack.currentWidget()
+    qtbot.waitUntil(lambda: len(empty.findChildren(QTableWidget)) == 3, timeout=10_000)
+    assert "Observed in the data" in [each.text() for each in empty.findChildren(Words)]
+    button = next(each for each in empty.findChildren(QPushButton) if "Measure" in each.text())
+    assert button.isEnabled()
+    button.click()
+    assert said == ["measure"]
+
+
+def test_a_run_of_another_kind_changes_nothing(show):
+    assert [run.spec.method for run in show()._session.runs] == ["uniform"]
+    assert show()._stack.currentIndex() == 0
+
+
+def test_where_nothing_is_protected_it_says_so_and_measures_nothing(show, qtbot, tmp_path):
+    file = tmp_path / "said.csv"
+    file.write_text("text,kind\n" + "".join(f"a b {i},{i % 2}\n" for i in range(50)))
+    data = read_table(file)
+    texts = msgspec.structs.replace(data.columns[0], kind=Kind.TEXT)
+    data = Table(data.source, (texts, *data.columns[1:]), data.codes)
+    domain = Domain((attribute_of(texts, Role.FIXED),))
+    spec = spec_of(data, "kind", "1", (), domain=domain)
+    Store.create(tmp_path / "texts.fairdesk", spec, data).close()
+    made = show(tmp_path / "texts.fairdesk")
+    empty = made._stack.currentWidget()
+    button = next(each for each in empty.findChildren(QPushButton) if "Measure" in each.text())
+    assert not button.isEnabled()
+    assert "no attribute is protected" in " ".join(
+        each.text() for each in empty.findChildren(Words)
+    )
+
+
+# What is counted
+
+
+def test_the_columns_of_the_law_come_first_and_more_on_demand(tables):
+    first = tables.shown[0]
+    assert header(first.figures) == ["age", "People", "Rate", "Impact ratio"]
+    tables.show_more(("Interval of the rate", "Test, p and corrected p"))
+    assert header(first.figures)[4:] == [
+        "95\u00a0% interval",
+        "Test",
+        "p",
+        "Corrected p",
+    ]
+    tables.show_more(())
+    assert len(header(first.figures)) == 1 + len(LAW)
+
+
+def test_every_column_of_the_report_can_be_seen(tables):
+    with_labels = next(
+        each for each in tables._tables if any(line.positives is not None for line in each.lines)
+    )
+    offered = {*LAW, *ERRORS, *(key for keys in MORE.values() for key in keys)}
+    assert {column.key for column in columns(with_labels)} - set(with_labels.attributes) <= offered
+
+
+def test_each_attribute_has_a_table_with_the_same_numbers_as_the_figures(tables):
+    assert [part.table.attributes for part in tables.shown] == [("age",), ("sex",)]
+    sex = tables.shown[1]
+    told = texts(sex.figures)
+    for row, line in zip(told, sex.table.lines, strict=True):
+        assert row[:2] == [*line.values, f"{line.people:,}"]
+        assert plain(row[2]) == f"{100 * line.favourable / line.people:.1f} %"
+
+
+def test_label_and_decisions_can_be_chosen_and_the_attributes_stay(tables):
+    tables.by.setCurrentIndex(1)
+    assert [part.table.attributes for part in tables.shown] == [("age", "sex")]
+    assert tables.shown[0].heat is not None
+    assert tables.kind.itemText(0) == "the label “credit”"
+    tables.kind.setCurrentIndex(1)
+    assert [part.table.of for part in tables.shown] == ["decisions"]
+    assert [part.table.attributes for part in tables.shown] == [("age", "sex")]
+
+
+def test_with_labels_error_rates_have_a_table_of_their_own(tables):
+    assert all(part.errors is None for part in tables.shown)
+    tables.kind.setCurrentIndex(1)
+    errors = tables.shown[1].errors
+    assert header(errors)[:3] == ["sex", "True positive rate", "False positive rate"]
+    line = tables.shown[1].table.lines[0]
+    expected = 100 * line.true_positives / line.positives
+    assert plain(errors.item(0, 1).text()) == f"{expected:.1f} %"
+
+
+def test_what_is_undefined_says_so_and_is_sorted_below_all_numbers(show, path):
+    one = table({**BOSTON, ("Asian",): (0, 0)})
+    measure(path, (one,))
+    made = show()
+    figures = made.shown[0].figures
+    assert texts(figures)[3][:3] == ["Asian", "0", "undefined"]
+    assert "nan" not in str(texts(figures)).lower()
+    figures.sortItems(2, Qt.SortOrder.AscendingOrder)
+    assert [row[0] for row in texts(figures)] == ["Asian", "Black", "Hispanic", "White"]
+
+
+def test_calibration_is_drawn_of_groups_that_can_be_compared():
+    bins = (Bin(0.0, 0.5, 40, 0.2, 0.25), Bin(0.5, 1.0, 60, 0.7, 0.75))
+    drawn = calibration(table({**BOSTON, ("Asian",): (9, 4)}, of="scores", calibration=bins))
+    assert [line.name for line in drawn.lines] == ["White", "Black", "Hispanic", "as expected"]
+    assert drawn.lines[0].y.tolist() == pytest.approx([25.0, 75.0])
+    assert drawn.lines[0].low[0] < 25 < drawn.lines[0].high[0]
+    assert calibration(table()).empty
+
+
+def test_scores_bring_their_own_columns_and_calibration(show, path):
+    bins = (Bin(0.0, 0.5, 40, 0.2, 0.25), Bin(0.5, 1.0, 60, 0.7, 0.75))
+    scores = table(of="scores", calibration=bins, mean_score=0.4, smd=-0.2)
+    measure(path, (table(), scores))
+    made = show()
+    assert made.shown[0].curves is None
+    made.show_more(("Mean score and SMD",))
+    assert len(header(made.shown[0].figures)) == 4
+    made.kind.setCurrentIndex(1)
+    assert header(made.shown[0].figures)[4:] == ["Mean score", "SMD"]
+    assert made.shown[0].curves is not None
+
+
+# How a figure came
+
+
+def test_a_chosen_figure_tells_its_formula_and_marks_the_group_everywhere(show, path):
+    measure(path, (table(),))
+    made = show()
+    part = made.shown[0]
+    assert not made.detail.rows.isEnabled()
+    part.figures.setCurrentCell(0, 3)
+    assert made.detail.group.text() == "race = Black"
+    told = plain(made.detail.formula.text())
+    assert told.startswith("Impact ratio = ")
+    assert "(133 / 197) / (1,527 / 1,681) = 0.74" in told
+    assert part.forest.chosen_group == 0
+    assert made.detail.rows.isEnabled()
+
+
+def test_sorted_tables_tell_of_the_group_in_the_row(show, path):
+    measure(path, (table(),))
+    made = show()
+    figures = made.shown[0].figures
+    figures.sortItems(1, Qt.SortOrder.DescendingOrder)
+    figures.setCurrentCell(0, 2)
+    assert made.detail.group.text() == "race = White"
+    assert plain(made.detail.formula.text()).startswith(
+        "Rate = favourable / people = 1,527 / 1,681"
+    )
+
+
+def test_pictures_and_table_choose_the_same_group(tables, qtbot):
+    tables.by.setCurrentIndex(1)
+    part = tables.shown[0]
+    seen = []
+    part.chosen.connect(lambda _table, line, column: seen.append((line.values, column.key)))
+    qtbot.keyClick(part.heat, Qt.Key.Key_Down)
+    first = part.table.lines[part.heat.drawing.cells[0, 0]].values
+    assert seen == [(first, "rate")]
+    assert part.forest.chosen_group == part.heat.drawing.cells[0, 0]
+    assert part.figures.currentRow() == part.heat.drawing.cells[0, 0]
+    assert tables.detail.group.text().startswith("age ")
+
+
+def test_only_one_table_has_a_chosen_figure(tables):
+    tables.shown[0].figures.setCurrentCell(1, 2)
+    tables.shown[1].figures.setCurrentCell(0, 2)
+    assert tables.shown[0].forest.chosen_group is None
+    assert not tables.shown[0].figures.selectedItems()
+    assert tables.shown[1].forest.chosen_group == 0
+
+
+# The rows behind
+
+
+@pytest.mark.parametrize(
+    ("protected", "edges"),
+    [(("sex", "age"), {}), (("sex", "age"), {"age": (30.0, 50.0)}), (("sex", "job"), {})],
+)
+def test_as_many_rows_stand_behind_a_figure_as_were_counted(tmp_path, protected, edges):
+    with Store.open(make_audit(tmp_path, runs=0, protected=protected)) as store:
+        tables = [each for each in counted(store, edges) if each.of == "label"]
+        for each in tables:
+            for line in each.lines:
+                behind = rows_behind(store, edges, each, line)
+                assert behind.people == len(behind.cells) == line.people
+                only = rows_behind(store, edges, each, line, favourable=True)
+                assert only.people == line.favourable
+        # of everybody with a label somebody stands in each table, in no group that is known too
+        unknown = sum(line.people for line in tables[-1].lines if not line.known)
+        assert bool(unknown) == ("job" in protected)
+
+
+def test_the_rows_are_those_of_the_group_with_the_outcome_first(path):
+    with Store.open(path) as store:
+        both = next(each for each in counted(store) if len(each.attributes) == 2)
+        line = both.lines[0]
+        behind = rows_behind(store, {}, both, line)
+        assert behind.heads[:4] == ("Row", "credit", "age", "sex")
+        assert {row[3] for row in behind.cells} == {line.values[1]}
+        data = store.table()
+        number = int(behind.cells[0][0].replace(",", "")) - 1
+        age = data.columns[data.index("age")].text(data.codes[number, data.index("age")])
+        assert behind.cells[0][2] == age
+
+
+def test_show_the_rows_lists_them_and_only_the_favourable_on_demand(tables, qtbot):
+    sex = tables.shown[1]
+    sex.figures.setCurrentCell(0, 2)
+    tables.detail.rows.click()
+    dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, RowsDialog))
+    line = sex.table.lines[0]
+    qtbot.waitUntil(lambda: dialog.rows.rowCount() == line.people, timeout=10_000)
+    assert dialog._count.text() == f"{line.people} rows of the data."
+    dialog.only.setChecked(True)
+    qtbot.waitUntil(lambda: dialog.rows.rowCount() == line.favourable, timeout=10_000)
+    dialog.close()
+
+
+def test_of_many_rows_the_first_are_listed_and_all_counted(tmp_path):
+    data = read_table(write_people(tmp_path / "many.csv", rows=1400))
+    spec = spec_of(data, "credit", "yes", ("sex",))
+    with Store.create(tmp_path / "many.fairdesk", spec, data) as store:
+        each = counted(store)[0]
+        largest = max(each.lines, key=lambda line: line.people)
+        behind = rows_behind(store, {}, each, largest)
+        assert behind.people == largest.people > MOST == len(behind.cells)
+
+
+def test_of_the_models_own_decisions_only_whom_it_could_be_asked_about_is_listed(path):
+    with Store.open(path) as store:
+        label = next(each for each in counted(store) if each.attributes == ("sex",))
+        decided = msgspec.structs.replace(label, of="decisions")
+        # the column “job” has missing cells, and the model is fed with it
+        missing = int(store.table().columns[store.table().index("job")].missing)
+        behind = [rows_behind(store, {}, decided, line).people for line in decided.lines]
+        assert sum(behind) == len(store.table().codes) - missing < label.people
+
+
+# While it runs, and when it fails
+
+
+def test_a_run_under_way_is_shown_as_it_counts(show, path):
+    made = show()
+    state = RunState(9, "groups", "running", figures=(table(),))
+    made.runs.follow(state)
+    assert [part.table.attributes for part in made.shown] == [("race",)]
+    again = table({**BOSTON, ("Black",): (198, 133)})
+    part = made.shown[0]
+    made.runs.told.emit(msgspec.structs.replace(state, figures=(again, table(BOSTON, ("group",)))))
+    assert [part.table.attributes for part in made.shown] == [("race",), ("group",)]
+    made.runs.told.emit(
+        msgspec.structs.replace(state, figures=(table(), table(BOSTON, ("group",))))
+    )
+    assert made.shown[0].figures.item(0, 1).text() == "197"
+    assert part is not made.shown[0]
+
+
+def test_figures_counted_anew_change_in_their_place(tables):
+    before = list(tables.shown)
+    anew = tuple(
+        msgspec.structs.replace(
+            each,
+            lines=tuple(
+                msgspec.structs.replace(line, people=line.people + 1) for line in each.lines
+            ),
+        )
+        for each in tables._tables
+    )
+    tables.runs.told.emit(RunState(1, "groups", "running", figures=anew))
+    assert tables.shown == before
+    people = anew[0].lines[0].people
+    assert tables.shown[0].figures.item(0, 1).text() == f"{people:,}"
+
+
+def test_a_run_that_failed_keeps_what_it_counted_and_offers_another(show, path):
+    measure(path, (table(),), "failed", "The process that holds the model died.")
+    made = show()
+    said = []
+    made.measure_wanted.connect(lambda: said.append("again"))
+    assert made._banner.accessibleName().startswith("The run failed; what it counted is kept.")
+    next(b for b in made._banner.findChildren(QPushButton)).click()
+    assert said == ["again"]
+
+
+def test_a_run_that_counted_nothing_says_so(show, path):
+    measure(path, (), "stopped")
+    made = show()
+    assert made._banner.accessibleName().startswith("The run ended before anything was counted.")
+
+
+def test_everything_has_a_name_for_those_who_do_not_see_it(tables):
+    assert tables.kind.accessibleName() == "What was counted"
+    assert tables.by.accessibleName() == "By which attributes"
+    for part in tables.shown:
+        assert part.figures.accessibleName() == part.forest.accessibleName() == part.name
+        assert part.said.accessibleName().startswith("□ Observed: ")
+    tables.shown[0].figures.setCurrentCell(0, 2)
+    assert tables.detail.accessibleName().startswith("age ")
+
+
+def test_tab_goes_from_the_choices_through_table_and_pictures_to_what_tells_of_them(tables):
+    tables.by.setCurrentIndex(1)
+    tables.kind.setCurrentIndex(1)
+    tables.show_more(("Shortfall",))
+    part, chain = tables.shown[0], [tables.kind]
+    while (each := chain[-1].nextInFocusChain()) is not tables.kind:
+        chain.append(each)
+    order = [
+        *(tables.kind, tables.by, part.figures, part.heat, part.forest),
+        *(part.errors, tables.detail.rows),
+    ]
+    assert [each for each in chain if each in order] == order

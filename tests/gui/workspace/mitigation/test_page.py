@@ -1,0 +1,760 @@
+"""Repairs, as the auditor sees them: asked for, followed, picked from a curve, taken away."""
+
+import threading
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QLabel, QPushButton
+
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.store.digests import exported_files
+from fairdesk.audit.store.records import RunState
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.worker.client import Searching
+from fairdesk.errors import ReportError
+from fairdesk.gui.kit import theme
+from fairdesk.gui.workspace.mitigation import export as repair_export
+from fairdesk.gui.workspace.mitigation.chart import Curve, _best_place, _digits, marks
+from fairdesk.gui.workspace.mitigation.export import ExportDialog
+from fairdesk.gui.workspace.mitigation.form import RepairForm, offer_of, rules_of
+from fairdesk.gui.workspace.mitigation.page import since, step_text
+from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
+from fairdesk.gui.workspace.shell.overview_page import next_step
+from fairdesk.gui.workspace.shell.run_bar import RunBar
+from fairdesk.gui.workspace.shell.workspace import COMPARE, EXAMPLES, NAMES, REPAIR
+from fairdesk.models.model import Capability
+from fairdesk.results.events import Measured, Progress
+from fairdesk.results.trials import Augmented, Retrained
+from fairdesk.wording import mitigation as mitigation_words
+from tests.gui.auditing import FakeWorker, make_audit
+from tests.gui.group_figures import FEMALE, OLD, WORST
+from tests.gui.group_figures import FIGURES as GROUPS
+from tests.report.building import run_into
+from tests.report.repairs import FIGURES, HELPLESS_FIGURES, ROWS_ONLY_FIGURES, RULE_FIGURES
+
+PAIRS, RULES = RunSpec("repair-aequitas"), RunSpec("repair-testsgd")
+
+
+def measure(path, figures=FIGURES, spec=PAIRS, state="done", message=""):
+    """Write a repair; gives its number."""
+    with Store.open(path) as store:
+        run = store.begin_run(spec)
+        store.add_progress(run, 92.0, Progress("saving", 1, 1, 180_000, 0, 180_000))
+        store.measure(run, figures)
+        store.end_run(run, state, message)
+        return run
+
+
+def shown(opened, path):
+    workspace = opened(path)
+    workspace.show_page(REPAIR)
+    return workspace
+
+
+@pytest.fixture
+def page(opened, path):
+    """The page of a repair that helped."""
+    measure(path)
+    return shown(opened, path).repair
+
+
+@pytest.fixture
+def spec(path):
+    with Store.open(path) as store:
+        return store.spec
+
+
+def plain(text):
+    return text.replace("\u00a0", " ")
+
+
+def standing(workspace, name=REPAIR):
+    item = workspace.steps.item(NAMES.index(name))
+    return plain(item.data(Qt.ItemDataRole.AccessibleTextRole))
+
+
+def words_in(widget):
+    return " ".join(plain(each.text()) for each in widget.findChildren(QLabel))
+
+
+def asked_for(qtbot, page):
+    """Wait until the form knows what there is to repair."""
+    qtbot.waitUntil(lambda: page._wrong is not None and page.form.button.isVisible())
+    qtbot.waitUntil(lambda: ":" in page.form.all.text(), timeout=10_000)
+
+
+# -- what came of it --------------------------------------------------------------------------
+
+
+def test_a_repair_that_is_reopened_is_told_again(opened, path):
+    measure(path)
+    workspace = shown(opened, path)
+    page = workspace.repair
+    assert (
+        mitigation_words.headline(workspace._session.spec, FIGURES)
+        in page._headline._sentence.text()
+    )
+    assert "8 models measured" in page._standing.text()
+    assert standing(workspace) == "Repair, 4.02 % → 1.84 %"
+    # its own words: what it ended with, and what must be known beside
+    for said in (FIGURES[0].ended, *FIGURES[0].notes):
+        assert said in page._notes.text()
+    # what came of it is read before another is asked for
+    assert not page.fold.is_open
+
+
+def test_of_several_repairs_the_newest_is_shown_and_another_can_be_chosen(opened, path):
+    first = measure(path)
+    measure(path, HELPLESS_FIGURES, state="stopped")
+    page = shown(opened, path).repair
+    assert page._headline._sentence.text().startswith("Nothing was shown to help")
+    # where none was chosen, that which came nearest
+    assert page.choice.currentText().startswith("0.83")
+    assert page._runs.isVisible()
+    page.open_run(first)
+    assert page._headline._sentence.text().startswith("Adding 529 labelled rows")
+
+
+def test_a_run_that_failed_says_why_and_keeps_what_it_measured(opened, path):
+    measure(path, FIGURES[:3], state="failed", message="Training ran out of memory.")
+    page = shown(opened, path).repair
+    assert page._banner._more.text() == "Training ran out of memory."
+    assert page.chart.isVisible()
+
+
+def test_before_and_after_stand_beside_each_other_by_how_they_are_known(page):
+    table = page.table
+    texts = [table.item(row, 0).text() for row in range(table.rowCount())]
+    heads = [text for text in texts if text[0] in "□▨■"]
+    assert [head[0] for head in heads] == ["□", "▨", "■"]
+    assert texts.index(heads[0]) < texts.index("Accuracy") < texts.index(heads[1])
+    row = texts.index("Accuracy")
+    cells = [plain(table.item(row, place).text()).split("\n") for place in range(6)]
+    assert [cell[0] for cell in cells[1:]] == [
+        *("84.6 %", "84.7 %", "84.3 %", "−0.3 points", "p = 0.405")
+    ]
+    right = table.item(row, 3).textAlignment()
+    assert right & Qt.AlignmentFlag.AlignRight
+
+
+def test_the_table_breaks_intervals_only_where_the_room_is_short(qtbot, opened, path):
+    measure(path)
+    workspace = shown(opened, path)
+    table = workspace.repair.table
+
+    def lines():
+        return {
+            table.item(row, place).text().count("\n")
+            for row in range(table.rowCount())
+            for place in range(1, 5)
+            if table.item(row, place) is not None
+        }
+
+    workspace.resize(1024, 700)
+    qtbot.waitUntil(lambda: lines() == {0, 1}, timeout=10_000)
+    workspace.resize(2000, 900)
+    qtbot.waitUntil(lambda: lines() == {0}, timeout=10_000)
+    width = sum(table.columnWidth(place) for place in range(table.columnCount()))
+    assert width <= table.viewport().width() + 1
+
+
+def test_the_table_is_copied_whole(page):
+    page.table.copy()
+    lines = QGuiApplication.clipboard().text().split("\n")
+    assert plain(lines[0]).split("\t")[:4] == [
+        *("Measure", "As imported", "Nothing added", "2.9 % added")
+    ]
+    assert any(line.startswith("Accuracy\t84.6") for line in lines)
+
+
+def test_rows_without_a_model_say_so_and_draw_no_curve(opened, path):
+    measure(path, ROWS_ONLY_FIGURES)
+    workspace = shown(opened, path)
+    page = workspace.repair
+    assert "cannot be retrained" in page._headline._sentence.text()
+    assert not page.chart.isVisible()
+    assert page.table.isColumnHidden(3)
+    assert page.export.isEnabled()
+    assert "rows to add" in page.export.text()
+    assert standing(workspace) == "Repair, rows to add"
+
+
+# -- the curve --------------------------------------------------------------------------------
+
+
+def test_the_curve_has_every_model_that_was_measured(spec):
+    curve = Curve(spec, FIGURES)
+    names = {plain(each.name) for each in curve.points}
+    assert names == {
+        *("As imported", "Nothing added", "Reweighing"),
+        *("0.83 %", "1.4 %", "2.9 %", "6.1 %", "11.7 %"),
+    }
+    chosen = next(each for each in curve.points if each.trial.number == 4)
+    # what it is chosen by, not what is told as the result
+    assert chosen.x[1] == pytest.approx(1.84 * 1.03)
+    assert chosen.y[1] == pytest.approx(84.53)
+    assert chosen.y[0] < chosen.y[1] < chosen.y[2]
+    assert curve.floor == pytest.approx(84.86 - 1.0)
+    assert "chosen" in curve.told(chosen)
+    assert "529 rows added" in curve.told(chosen)
+
+
+def test_a_score_is_told_in_points(spec):
+    curve = Curve(spec, RULE_FIGURES)
+    assert "points" in curve.x_title
+    assert "points, accuracy" in plain(curve.told(curve.points[0]))
+
+
+def test_keys_and_the_choice_pick_the_same_model(qtbot, page):
+    chart = page.chart
+    assert page._at() == 4
+    chart.setFocus()
+    qtbot.keyClick(chart, Qt.Key.Key_Left)
+    assert page.choice.currentData() == 5
+    assert "6.1" in chart._reading.text()
+    assert "costs more accuracy" in chart.accessibleDescription()
+    # the next more accurate of all, whatever it does to discrimination
+    qtbot.keyClick(chart, Qt.Key.Key_Up)
+    assert page.choice.currentData() == 7
+    qtbot.keyClick(chart, Qt.Key.Key_Up)
+    assert page.choice.currentData() == 4
+    page.choice.setCurrentIndex(page.choice.findData(7))
+    page.choice.activated.emit(page.choice.currentIndex())
+    assert chart._canvas.picked == 7
+    assert "Reweighing" in page.choice.currentText()
+    assert not page.export.isEnabled()
+    assert "nothing to export" in page._aside.text()
+
+
+def test_a_click_picks_the_nearest_and_marks_it(qtbot, themed, page):
+    canvas = page.chart._canvas
+    point = next(each for each in page.chart.drawing.points if each.trial.number == 3)
+    at = canvas.scale().at(point.x[1], point.y[1])
+    qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=at.toPoint())
+    assert canvas.picked == 3
+    assert page.choice.currentData() == 3
+    picture = canvas.grab().toImage()
+    ring = picture.pixelColor(round(at.x() + 10), round(at.y() + 0.5))
+    assert ring.name() != canvas.palette().window().color().name()
+
+
+def test_the_twin_has_all_models_also_those_that_failed(qtbot, page):
+    chart = page.chart
+    chart.setFocus()
+    qtbot.keyClick(chart, Qt.Key.Key_T)
+    assert chart._stack.currentWidget() is chart._table
+    assert chart._table.model().rowCount() == 9
+    header, rows = chart.drawing.table()
+    assert len(header) == len(rows[0])
+    assert rows[8][0] == "Correlation remover"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_curve_is_saved_light_whatever_the_window_has(qapp, page, tmp_path, scheme):
+    theme.apply(qapp, scheme)
+    page.chart.write_svg(tmp_path / "curve.svg")
+    drawn = (tmp_path / "curve.svg").read_text(encoding="utf-8")
+    assert theme.LIGHT.series[0].lower() in drawn.lower()
+    assert theme.DARK.series[0].lower() not in drawn.lower()
+    theme.apply(qapp, "light")
+
+
+def test_names_do_not_lie_on_each_other():
+    room, size = QRectF(0, 0, 400, 300), QRectF(0, 0, 80, 16)
+    taken = []
+    for x in (200, 204, 208):
+        place, hidden = _best_place(QPointF(x, 150), size, taken, room)
+        assert hidden == 0
+        assert room.contains(place)
+        taken.append(place)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 5.5), (82.1, 85.9), (-0.2, 0.4), (0.031, 0.0312)])
+def test_scales_have_round_numbers_within_their_ends(low, high):
+    found = marks(low, high, 5)
+    assert 2 <= len(found) <= 12
+    assert all(low - 1e-9 <= each <= high + 1e-9 for each in found)
+    steps = np.diff(found)
+    assert steps == pytest.approx(np.full(len(steps), steps[0]))
+
+
+@pytest.mark.parametrize("high", [0.3, 1.1, 5.5, 12.1, 20.5, 22.3])
+@pytest.mark.parametrize("about", [5, 11, 22])
+def test_each_mark_of_a_scale_says_where_it_stands(high, about):
+    values = marks(0.0, high, about)
+    assert [float(f"{each:.{_digits(values)}f}") for each in values] == pytest.approx(values)
+
+
+# -- asking for it ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def form(qtbot, path):
+    with Store.open(path) as store:
+        run_into(store, "uniform", seed=5, options={"samples": 300})
+        run = store.begin_run(RunSpec("testsgd"))
+        store.measure(run, GROUPS)
+        store.end_run(run, "done")
+        spec, runs, offer = store.spec, store.runs(), offer_of(store, "")
+    made = RepairForm(spec)
+    made.show_offer(offer, rules_of(spec, runs))
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def test_what_is_asked_for_is_what_is_chosen(form):
+    assert form.run(3) == RunSpec("repair-aequitas", seed=3)
+    form.labels["neighbours"].setChecked(True)
+    form.most.setValue(16)
+    form.loss.setValue(0.5)
+    form.form.fields["people"].setValue(5_000)
+    run = form.run(3)
+    assert run.options == {
+        "labels": "neighbours",
+        "most": 16.0,
+        "accuracy_loss": 0.5,
+        "people": 5_000,
+    }
+    form.boxes[1].setChecked(False)
+    # whoever unticks one of them means some of them
+    assert form.run().pairs_of == (2,)
+    form.flagged.setChecked(True)
+    assert form.run().flagged
+    assert form.run().pairs_of == ()
+
+
+def test_a_group_is_repaired_with_labels_that_the_rule_gives(form):
+    form.group.setChecked(True)
+    run = form.run(1)
+    assert (run.method, run.rule, run.outcome) == ("repair-testsgd", (OLD, FEMALE), WORST.outcome)
+    assert run.options == {}
+    assert not form._sources.isVisible()
+    assert form._opposite.isVisible()
+    assert form.most.value() == 10.0
+    # variants of a rule set are about the same people
+    assert form.rule.count() == 3
+    assert "least" in form.form.fields
+
+
+def test_every_way_to_label_is_explained(form):
+    for key, button in form.labels.items():
+        assert mitigation_words.labels_sentence(key) == button.accessibleDescription()
+        assert button.accessibleDescription() in words_in(form._sources).replace("  ", " ")
+
+
+def test_options_of_networks_are_asked_of_networks_only(qtbot, spec):
+    for format_, there in (("Keras 3 network", True), ("scikit-learn pipeline", False)):
+        model = msgspec.structs.replace(spec.model, format=format_)
+        made = RepairForm(msgspec.structs.replace(spec, model=model))
+        qtbot.addWidget(made)
+        assert ("epochs" in made.form.fields) is there
+        assert "compare" in made.form.fields
+
+
+def test_tab_goes_through_the_form_as_it_is_read(form):
+    form.fold.set_open(opened=True)
+    wanted = [
+        *(form.all, *form.boxes.values(), form.rule, form.labels["majority"]),
+        *(form.most, form.loss, form.fold.button, *form.form.fields.values()),
+        *(form.form.reset, form.seed, form.button),
+    ]
+    met, widget = [], form.all
+    while len(met) < 80 and (widget := widget.nextInFocusChain()) is not form.all:
+        met.append(widget)
+    places = [met.index(widget) for widget in wanted[1:]]
+    assert places == sorted(places)
+
+
+def test_without_flagged_pairs_the_examples_are_the_way_on(qtbot, form):
+    form.flagged.setChecked(True)
+    assert not form.button.isEnabled()
+    assert "flag" in form.why.text()
+    (button,) = [each for each in form.lacking.findChildren(QPushButton) if each.isVisible()]
+    with qtbot.waitSignal(form.show_examples):
+        button.click()
+
+
+def test_a_model_that_cannot_be_retrained_is_told_before(qtbot, spec):
+    for can, told in (((), True), ((Capability.RETRAINS,), False)):
+        model = msgspec.structs.replace(spec.model, can=can)
+        made = RepairForm(msgspec.structs.replace(spec, model=model))
+        qtbot.addWidget(made)
+        made.show()
+        assert made.rows_only.isVisible() is told
+
+
+def test_before_anything_is_found_the_page_says_what_will_be_here(qtbot, opened, tmp_path):
+    workspace = shown(opened, make_audit(tmp_path, runs=0))
+    page = workspace.repair
+    asked_for(qtbot, page)
+    assert "Here will stand" in page._explained.text()
+    assert page.fold.is_open
+    assert not page.form.button.isEnabled()
+    assert "no pairs yet" in page.form.button.accessibleDescription()
+    with qtbot.waitSignal(page.search):
+        page.form.lacking.findChildren(QPushButton)[0].click()
+    assert standing(workspace) == "Repair, not run"
+
+
+def test_labels_that_mean_nothing_are_told_before(qtbot, opened, path, spec):
+    other = path.with_name("other.fairdesk")
+    with Store.open(path) as store:
+        table = store.table()
+    card = msgspec.structs.replace(spec.model, classes=("a", "b", "c"))
+    Store.create(other, msgspec.structs.replace(spec, model=card), table).close()
+    page = shown(opened, other).repair
+    asked_for(qtbot, page)
+    assert not page.form.button.isEnabled()
+    assert "mean the label “no”" in page.form.why.text()
+    assert page.form.lacking.isVisible()
+
+
+def test_no_two_things_on_the_page_share_a_key(qtbot, opened, path):
+    measure(path)
+    workspace = shown(opened, path)
+    page = workspace.repair
+    page.fold.set_open(opened=True)
+    page.form.fold.set_open(opened=True)
+    asked_for(qtbot, page)
+    keys = [
+        text[text.index("&") + 1].lower()
+        for widget in (*page.findChildren(QAbstractButton), *page.findChildren(QLabel))
+        if widget.isVisible()
+        and "&" in (text := widget.text().replace("&&", ""))
+        # of a menu's button, and what comes from a file
+        and not isinstance(widget, QCheckBox)
+    ]
+    assert len(keys) == len(set(keys)), sorted(keys)
+    # those of the menus, and of the run's bar
+    assert not set(keys) & set("aevhprs")
+
+
+# -- while it runs ----------------------------------------------------------------------------
+
+
+class Repairer(FakeWorker):
+    """Repairs nothing, and tells what a repair would."""
+
+    def __init__(self, figures=FIGURES, hold=None):
+        super().__init__(hold=hold)
+        self._figures = figures
+        self.asked = []
+
+    def repair(self, mapping, domain, arrays, run):
+        self.asked.append((run, arrays))
+        return Searching(self._tell(len(domain.attributes)))
+
+    def _tell(self, d):
+        phase = "portion 1 of 6: 0.8 %"
+        yield Progress("splitting", 0, 1, 0, 0, 0)
+        yield Augmented(phase, np.empty((0, d)), *(np.empty(0, dtype=np.int64),) * 3)
+        yield Measured(phase, self._figures[:3])
+        yield Progress(phase, 7, 30, 400, 0, 400)
+        while self.hold is not None and not self.hold.wait(0.01) and not self._stopped.is_set():
+            pass
+        if self._stopped.is_set():
+            return "stopped"
+        yield Measured(phase, self._figures)
+        yield Retrained("saving", 4, "model.joblib", "Checked.", np.zeros(3, dtype=np.int8))
+        yield Progress("saving", 1, 1, 900, 0, 900)
+        return "done"
+
+
+def test_results_stream_in_and_the_end_is_told(qtbot, opened, path):
+    hold = threading.Event()
+    worker = Repairer(hold=hold)
+    workspace = shown(opened, path)
+    page = workspace.repair
+    asked_for(qtbot, page)
+    workspace._worker = worker
+    page.form.button.click()
+    # the form makes room for what comes
+    qtbot.waitUntil(lambda: not page.fold.is_open, timeout=10_000)
+    assert workspace.steps.currentRow() == NAMES.index(REPAIR)
+    qtbot.waitUntil(lambda: page.chart.isVisible() and len(page.chart.drawing.points) == 2)
+    qtbot.waitUntil(page._going.isVisible)
+    assert plain(page._step.text()) == "Portion 1 of 6, 0.8 % added"
+    assert (page._bar.value(), page._bar.text()) == (233, "step 7 of 30")
+    assert "2 models measured" in standing(workspace)
+    assert not page.form.button.isEnabled()
+    assert not page.export.isEnabled()
+    assert "so far" in page._headline._kind.text()
+    assert workspace.bar._stop.isVisible()
+    assert not workspace.bar._tried.isVisible()
+    hold.set()
+    with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
+        pass
+    qtbot.waitUntil(page.export.isEnabled, timeout=10_000)
+    assert not page._going.isVisible()
+    assert len(page.chart.drawing.points) == 8
+    assert workspace.bar._again.text() == "&Repair again…"
+    (run, arrays) = worker.asked[0]
+    assert run == RunSpec("repair-aequitas")
+    assert len(arrays[3]) > 0
+
+
+def test_a_stop_keeps_what_was_measured(qtbot, opened, path):
+    worker = Repairer(hold=threading.Event())
+    workspace = shown(opened, path)
+    page = workspace.repair
+    workspace.start_run(worker, PAIRS)
+    qtbot.waitUntil(page._going.isVisible, timeout=10_000)
+    workspace.bar._stop.click()
+    with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
+        pass
+    qtbot.waitUntil(page.form.button.isEnabled, timeout=10_000)
+    assert len(page.chart.drawing.points) == 2
+    with Store.open(path) as store:
+        assert store.runs()[-1].state == "stopped"
+
+
+def test_a_repair_after_the_search_of_a_new_audit(qtbot, opened, tmp_path):
+    workspace = opened(make_audit(tmp_path, runs=0))
+    worker = Repairer()
+    search = RunSpec("uniform", {"samples": 300})
+    told = []
+    workspace._session.live_changed.connect(lambda _run: told.append(standing(workspace, COMPARE)))
+    with qtbot.waitSignal(workspace.run_finished, timeout=20_000):
+        workspace.start_runs(worker, (search, PAIRS))
+        # what comes first is shown, and no comparison of unlike runs
+        assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)
+    qtbot.waitUntil(lambda: len(workspace._session.runs) == 2, timeout=10_000)
+    assert [run.spec.method for run in workspace._session.runs] == ["uniform", "repair-aequitas"]
+    assert standing(workspace) == "Repair, 4.02 % → 1.84 %"
+    assert not any("run 2 of 2" in each for each in told)
+    assert len(worker.asked[0][1][3]) > 0
+
+
+def test_a_repair_that_cannot_begin_says_why(qtbot, opened, tmp_path):
+    workspace = opened(make_audit(tmp_path, runs=0))
+    with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
+        workspace.start_run(Repairer(), PAIRS)
+    assert "no discriminatory pairs" in workspace._banner._more.text()
+
+
+def test_another_run_after_a_repair_is_asked_for_where_it_belongs(qtbot, opened, path):
+    measure(path)
+    workspace = opened(path)
+    workspace.bar._again.click()
+    assert workspace.steps.currentRow() == NAMES.index(REPAIR)
+    assert workspace.repair.fold.is_open
+    # the menu’s search is none of a repair’s
+    workspace.run_again()
+    dialog = workspace.findChild(AgainDialog)
+    assert dialog.run().method == "uniform"
+    dialog.reject()
+
+
+def test_the_bar_and_the_list_of_runs_tell_of_a_repair(qtbot, opened, path):
+    number = measure(path)
+    workspace = opened(path)
+    assert plain(workspace.bar._share._number.text()) == "4.02 % → 1.84 %"
+    table = workspace.overview._runs
+    texts = [table.item(1, place).text() for place in range(table.columnCount())]
+    assert "share from 4.02 % to 1.84 %" in map(plain, texts)
+    table.opened.emit(number)
+    assert workspace.steps.currentRow() == NAMES.index(REPAIR)
+
+
+@pytest.mark.parametrize(
+    ("phase", "told"),
+    [
+        ("splitting", "Setting rows apart that are never trained on"),
+        ("portion 3 of 6: 4.2 %", "Portion 3 of 6, 4.2 % added"),
+        ("", "It begins"),
+    ],
+)
+def test_a_step_is_told_in_words(phase, told):
+    assert plain(step_text(RunState(1, "repair-aequitas", "running", phase))) == told
+
+
+def test_the_table_of_all_models_cuts_nothing_where_there_is_room(qtbot, opened, path):
+    measure(path)
+    workspace = shown(opened, path)
+    workspace.resize(1500, 900)
+    qtbot.waitUntil(lambda: workspace.repair.chart.width() > 1100)
+    chart = workspace.repair.chart
+    chart.toggle_table()
+    table = chart._table
+    qtbot.waitUntil(table.isVisible)
+    columns = range(table.model().columnCount())
+    assert all(table.columnWidth(each) >= table.sizeHintForColumn(each) for each in columns)
+    assert sum(map(table.columnWidth, columns)) == table.viewport().width()
+
+
+def test_the_table_of_runs_has_room_for_the_numbers_of_a_repair(qtbot, opened, path):
+    number = measure(path)
+    with Store.open(path) as store:
+        store.add_progress(number, 3725.0, Progress("portion", 4, 4, 5_290_315, 0, 5_290_315))
+        store.end_run(number, "stopped")
+    workspace = opened(path)
+    workspace.resize(1180, 800)
+    runs = workspace.overview._runs
+    qtbot.waitUntil(lambda: 900 < runs.width() < 1000)
+    columns = range(runs.columnCount())
+    qtbot.waitUntil(
+        lambda: all(runs.columnWidth(each) >= runs.sizeHintForColumn(each) for each in columns)
+    )
+
+
+def test_a_step_that_counts_nothing_has_a_bar_that_moves(page):
+    state = RunState(9, "repair-aequitas", "running", "retraining", 0, 1, figures=FIGURES[:2])
+    page._take(state)
+    assert page._bar.maximum() == 0
+    assert "step" not in page._bar.text()
+    page._take(msgspec.structs.replace(state, done=3, total=30))
+    assert (page._bar.maximum(), page._bar.value()) == (1000, 100)
+
+
+def test_nothing_is_laid_out_anew_while_only_the_time_goes_on(page):
+    state = RunState(9, "repair-aequitas", "running", "imported", 1, 30, figures=FIGURES[:2])
+    page._take(state)
+    said = []
+    page._headline.say = lambda *told: said.append(told)
+    page._take(msgspec.structs.replace(state, done=2, elapsed=1.0))
+    assert page._bar.text() == "step 2 of 30"
+    assert said == []
+    page._take(msgspec.structs.replace(state, figures=FIGURES[:3]))
+    assert len(said) == 1
+
+
+def test_the_bar_tells_how_many_models_before_one_is_chosen(qtbot):
+    bar = RunBar()
+    qtbot.addWidget(bar)
+    state = RunState(1, "repair-aequitas", "running", "imported", figures=FIGURES[:2])
+    bar.show_live(state, PAIRS)
+    assert bar._share._below.text() == "1 model measured"
+    assert bar._share._number.text() == "–"
+
+
+def test_the_overview_leads_to_it_once_all_else_is_known(opened, path):
+    with Store.open(path) as store:
+        (search,) = store.runs()
+    assert next_step(search, search, "applicants", repaired=False).page == REPAIR
+    assert next_step(search, search, "applicants", repaired=True).page == EXAMPLES
+    nothing = msgspec.structs.replace(search, found=0)
+    assert next_step(nothing, nothing, "applicants", repaired=False).page == ""
+    workspace = opened(path)
+    workspace.overview.go.emit(REPAIR)
+    assert workspace.repair.isVisible()
+
+
+# -- out of date ------------------------------------------------------------------------------
+
+
+def test_pairs_that_were_found_since_make_it_out_of_date(opened, path):
+    measure(path)
+    with Store.open(path) as store:
+        run_into(store, "uniform", seed=9, options={"samples": 300})
+    workspace = shown(opened, path)
+    assert standing(workspace) == "Repair, out of date"
+    assert workspace.repair._old.isVisible()
+    assert "found since, in run 3" in words_in(workspace.repair._old)
+
+
+def test_a_mark_since_makes_it_out_of_date(qtbot, opened, path):
+    measure(path, spec=msgspec.structs.replace(PAIRS, flagged=True))
+    workspace = shown(opened, path)
+    assert standing(workspace) == "Repair, 4.02 % → 1.84 %"
+    qtbot.wait(1_100)  # the log counts seconds
+    workspace._session.put_mark(1, "flagged")
+    qtbot.waitUntil(lambda: standing(workspace) == "Repair, out of date", timeout=10_000)
+    assert "flagged or dismissed" in words_in(workspace.repair._old)
+
+
+def test_only_what_it_would_have_taken_makes_it_out_of_date(path):
+    with Store.open(path) as store:
+        (search,) = store.runs()
+    later = msgspec.structs.replace(search, id=5)
+    repair = msgspec.structs.replace(search, id=2, spec=PAIRS)
+    assert since(repair, (search, repair, later))
+    assert not since(repair, (search, repair))
+    chosen = msgspec.structs.replace(PAIRS, pairs_of=(1,))
+    assert not since(msgspec.structs.replace(repair, spec=chosen), (search, repair, later))
+    groups = msgspec.structs.replace(later, spec=RunSpec("testsgd"), figures=GROUPS)
+    ruled = msgspec.structs.replace(repair, spec=RULES)
+    assert "looked for groups anew" in since(ruled, (ruled, groups))
+    assert not since(ruled, (ruled, later))
+
+
+# -- taking it away ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def dialog(qtbot, page):
+    page.export.click()
+    made = page.findChild(ExportDialog)
+    yield made
+    made.reject()
+
+
+def test_what_is_written_is_said_before_and_shown_after(qtbot, dialog, tmp_path, monkeypatch):
+    calls = []
+
+    def write(store, worker, run, trial, folder, *, provenance):
+        calls.append((run, trial, folder, provenance))
+        folder.mkdir()
+        (folder / "augmented.csv").write_text("age\n")
+        return {"augmented.csv": folder / "augmented.csv"}
+
+    monkeypatch.setattr(repair_export, "write_repair", write)
+    folder = tmp_path / "out"
+    assert "529 rows added" in words_in(dialog)
+    dialog.folder.setText(str(folder))
+    dialog.origins["columns"].click()
+    assert not dialog.show_folder.isVisible()
+    dialog.start.click()
+    assert not dialog.start.isEnabled()
+    qtbot.waitUntil(dialog.done_.isVisible, timeout=20_000)
+    assert calls == [(2, 4, folder, "columns")]
+    with Store.open(dialog._session.path) as store:
+        (file,) = exported_files(store.log_entries())
+    assert (file.name, file.path) == ("augmented.csv", str(folder / "augmented.csv"))
+    assert "augmented.csv" in dialog.files.text()
+    assert not dialog.folder.isVisible()
+    assert str(folder) in dialog.files.text()
+    opened = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    dialog.show_folder.click()
+    assert Path(opened[0].toLocalFile()) == folder
+
+
+def test_models_are_told_with_how_they_were_checked(qtbot, opened, path):
+    number = measure(path)
+    with Store.open(path) as store:
+        for name, told, size in (("model.joblib", "Same answers.", 3), ("model.onnx", "None.", 0)):
+            content = np.zeros(size, dtype=np.int8)
+            store.keep_model(number, Retrained("saving", 4, name, told, content))
+    page = shown(opened, path).repair
+    page.export.click()
+    dialog = page.findChild(ExportDialog)
+    qtbot.waitUntil(lambda: "Same answers." in dialog.models.text(), timeout=10_000)
+    assert "no model.onnx: None." in dialog.models.text()
+    dialog.reject()
+
+
+def test_an_earlier_export_is_told_of(dialog, tmp_path):
+    dialog.folder.setText(str(tmp_path))
+    assert not dialog.earlier.isVisible()
+    (tmp_path / "augmented.csv").touch()
+    dialog.folder.setText(str(tmp_path) + "/")
+    assert dialog.earlier.isVisible()
+    dialog.folder.setText("")
+    assert not dialog.start.isEnabled()
+
+
+def test_what_could_not_be_written_is_told_and_can_be_tried_again(qtbot, dialog, monkeypatch):
+    def write(*_args, **_more):
+        raise ReportError("There is no room.", remedy="Choose another folder.")
+
+    monkeypatch.setattr(repair_export, "write_repair", write)
+    dialog.start.click()
+    qtbot.waitUntil(dialog.banner.isVisible, timeout=20_000)
+    assert "There is no room." in words_in(dialog.banner)
+    assert dialog.start.isEnabled()
+    assert dialog.ask_.isEnabled()

@@ -1,0 +1,292 @@
+import threading
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
+
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.store.records import MinimalPair
+from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.gui.workspace.pairs.why_view import STRONGEST, WeightBars
+from fairdesk.gui.workspace.session import study, weighing
+from fairdesk.gui.workspace.session.pairs_model import PairRole, distance_text
+from fairdesk.gui.workspace.shell.workspace import EXAMPLES
+from fairdesk.individual.surrogates.explanation import Explanation
+from tests.gui.auditing import FakeWorker, Scales, Scholar, make_audit
+
+LONG = 20_000
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Comparing waits until it is let go."""
+    hold = threading.Event()
+    monkeypatch.setattr(weighing, "Worker", lambda: Scales(hold))
+    yield hold
+    hold.set()
+
+
+@pytest.fixture
+def scholars(monkeypatch):
+    """Those that were asked about pairs, in place of the model's process."""
+    made = []
+
+    def make():
+        made.append(Scholar(make.hold))
+        return made[-1]
+
+    make.hold = None
+    make.made = made
+    monkeypatch.setattr(study, "Worker", make)
+    monkeypatch.setattr(study, "reopen", lambda *_: None)
+    return make
+
+
+def cell(pairs, row, title):
+    place = next(i for i, each in enumerate(pairs.model.columns) if each.title == title)
+    return pairs.model.index(row, place)
+
+
+def weighed(qtbot, workspace):
+    """Wait until everybody is compared and shown so."""
+    pairs = workspace.examples.pairs
+    qtbot.waitUntil(lambda: pairs._weighed and pairs.model.loaded, timeout=LONG)
+    return pairs
+
+
+@pytest.fixture
+def known(qtbot, reading):
+    """A page whose pair is wholly known, in the order of nearness."""
+    pairs, detail = weighed(qtbot, reading), reading.examples.detail
+    qtbot.waitUntil(lambda: pairs.model.query.order == "distance", timeout=LONG)
+    qtbot.waitUntil(lambda: pairs.model.pair(0) is not None, timeout=LONG)
+    pairs.table.setFocus()
+    far = next(r for r in range(pairs.model.rowCount()) if pairs.model.pair(r).distance > 0.02)
+    pairs.step(far)
+    qtbot.waitUntil(lambda: detail.pair.distance > 0.02, timeout=LONG)
+    qtbot.waitUntil(lambda: detail._known is not None, timeout=LONG)
+    return reading
+
+
+def test_the_nearest_to_real_people_come_first_once_they_are_compared(qtbot, reading):
+    pairs = weighed(qtbot, reading)
+    qtbot.waitUntil(lambda: pairs.model.query.order == "distance", timeout=LONG)
+    qtbot.waitUntil(lambda: pairs.model.pair(0) is not None, timeout=LONG)
+    assert pairs._order.currentText() == "Nearest to real applicants first"
+    distances = [pairs.model.pair(row).distance for row in range(50)]
+    assert distances == sorted(distances)
+    assert cell(pairs, 49, "Nearest real applicant").data() == f"{distances[49]:.2f}"
+    plausible = cell(pairs, 0, "Plausible")
+    assert plausible.data().endswith("%")
+    assert plausible.data(PairRole.SHARE) == pairs.model.pair(0).plausibility
+    assert not reading.examples._weighing.isVisible()
+    pairs._order.setCurrentIndex(3)
+    with qtbot.waitSignal(pairs.model.counted, timeout=LONG):
+        pairs._order.activated.emit(3)
+    assert pairs.model.query.order == "id"
+    header = pairs.table.horizontalHeader()
+    with qtbot.waitSignal(pairs.model.counted, timeout=LONG):
+        header.setSortIndicator(3, Qt.SortOrder.DescendingOrder)
+    assert (pairs.model.query.order, pairs.model.query.descending) == ("plausibility", True)
+    assert pairs._order.currentText() == "Most usual first"
+
+
+def test_until_then_there_are_dashes_and_it_can_be_stopped(qtbot, held, reading):
+    page, pairs = reading.examples, reading.examples.pairs
+    qtbot.waitUntil(page._weighing.isVisible, timeout=LONG)
+    assert "Comparing with real applicants: 0 of" in page._weighing._words.text()
+    assert pairs.model.query.order == "id"
+    assert cell(pairs, 0, "Plausible").data() == "–"
+    assert cell(pairs, 0, "Nearest real applicant").data() == "–"
+    pairs.table.horizontalHeader().setSortIndicator(2, Qt.SortOrder.AscendingOrder)
+    assert pairs.model.query.order == "id"
+    page._weighing._button.click()
+    qtbot.waitUntil(lambda: page._weighing._button.text() == "Go on", timeout=LONG)
+    qtbot.waitUntil(lambda: reading._session.weighing._work is None, timeout=LONG)
+    assert not pairs._weighed
+    held.set()
+    page._weighing._button.click()
+    qtbot.waitUntil(lambda: pairs.model.query.order == "distance", timeout=LONG)
+
+
+def test_what_is_read_does_not_move_when_everybody_is_compared(qtbot, held, reading):
+    pairs = reading.examples.pairs
+    qtbot.waitUntil(reading.examples._weighing.isVisible, timeout=LONG)
+    pairs.step(5)
+    current = reading.examples.detail.pair.id
+    held.set()
+    qtbot.waitUntil(pairs._nearer.isVisible, timeout=LONG)
+    assert pairs.model.query.order == "id"
+    assert reading.examples.detail.pair.id == current
+    qtbot.waitUntil(lambda: cell(pairs, 5, "Plausible").data() not in ("–", None), timeout=LONG)
+    qtbot.waitUntil(lambda: reading.examples.detail.pair.distance is not None, timeout=LONG)
+    pairs._nearer.click()
+    qtbot.waitUntil(lambda: pairs.model.query.order == "distance", timeout=LONG)
+    assert not pairs._nearer.isVisible()
+
+
+def test_a_run_is_not_disturbed_and_compared_when_it_is_over(qtbot, opened, tmp_path):
+    workspace = opened(make_audit(tmp_path, runs=0))
+    hold = threading.Event()
+    workspace.start_run(FakeWorker(hold=hold), RunSpec("uniform", {"samples": 600}))
+    workspace.show_page(EXAMPLES)
+    qtbot.waitUntil(lambda: workspace.examples.pairs.model.rowCount() > 0, timeout=LONG)
+    assert workspace._session.weighing._work is None
+    detail = workspace.examples.detail
+    qtbot.waitUntil(lambda: detail._known is not None, timeout=LONG)
+    assert not detail._bring.isEnabled()
+    assert not detail._why.isEnabled()
+    assert "run that is under way" in detail._why.toolTip()
+    hold.set()
+    weighed(qtbot, workspace)
+    qtbot.waitUntil(detail._bring.isEnabled, timeout=LONG)
+    # the model of the run is asked, and nobody opens it again
+    assert workspace._session.study._lent is not None
+
+
+def test_a_pair_is_brought_nearer_and_stays_so(qtbot, known, scholars, opened, path):
+    detail, table = known.examples.detail, known.examples.pairs.table
+    pair = detail.pair
+    qtbot.keyClick(table, Qt.Key.Key_B)
+    qtbot.waitUntil(lambda: detail._known.nearer is not None, timeout=LONG)
+    qtbot.waitUntil(lambda: not detail._busy.isVisible(), timeout=LONG)
+    assert detail._as_brought.isChecked()
+    assert "from a real applicant (it was" in detail._sentence.text()
+    with Store.open(path) as store:
+        minimal = store.learned(pair.id, "minimal", MinimalPair)
+        (told,) = (e.what for e in store.log_entries() if f"Pair {pair.id}: brought" in e.what)
+    assert told.endswith(f"distance {distance_text(minimal.distance)}.")
+    assert minimal.distance < pair.distance
+    others = store.spec.domain.others
+    assert (np.array(minimal.row)[others] == np.array(minimal.partner)[others]).all()
+    assert minimal.row_class != minimal.partner_class
+    brought = [detail._model.index(row, 1).data() for row in range(detail._model.rowCount())]
+    qtbot.keyClick(table, Qt.Key.Key_B)
+    assert detail._as_found.isChecked()
+    assert "it was" not in detail._sentence.text()
+    assert [detail._model.index(row, 1).data() for row in range(len(brought))] != brought
+    known.close_audit()
+    assert scholars.made[0].closed
+    again = opened(path)
+    again.show_page(EXAMPLES)
+    there = again.examples
+    qtbot.waitUntil(lambda: there.detail._known is not None, timeout=LONG)
+    weighed(qtbot, again)
+    qtbot.waitUntil(lambda: there.pairs.model.pair(0) is not None, timeout=LONG)
+    rows = range(there.pairs.model.rowCount())
+    there.pairs.step(next(row for row in rows if there.pairs.model.pair(row).id == pair.id))
+    qtbot.waitUntil(there.detail._as_brought.isVisible, timeout=LONG)
+    assert there.detail._as_found.isChecked()
+    assert len(scholars.made) == 1
+
+
+def test_why_is_told_in_bars_and_in_a_table(qtbot, known, scholars, path):
+    page = known.examples
+    detail, table = page.detail, page.pairs.table
+    qtbot.keyClick(table, Qt.Key.Key_W)
+    view = detail._why_view
+    qtbot.waitUntil(view.isVisible, timeout=LONG)
+    bars = view._bars
+    assert isinstance(bars, WeightBars)
+    assert 0 < len(bars._weights) <= STRONGEST
+    heaviest = [max(abs(each.row), abs(each.partner)) for each in bars._weights]
+    assert heaviest == sorted(heaviest, reverse=True)
+    for name in ("age", "sex"):
+        assert name in bars.accessibleDescription()
+    assert "R squared" in view._fit.text()
+    qtbot.keyClick(table, Qt.Key.Key_T)
+    assert view._twin.isVisible()
+    assert not bars.isVisible()
+    assert view._twin.rowCount() == len(bars._weights)
+    variants = view.findChildren(QTableWidget)[-1]
+    with Store.open(path) as store:
+        explanation = store.learned(detail.pair.id, "why", Explanation)
+    assert variants.rowCount() == len(explanation.variants)
+    marks = [variants.item(row, variants.columnCount() - 1).text() for row in range(5)]
+    assert set(marks) <= {"the applicant", "the other", ""}
+    qtbot.keyClick(table, Qt.Key.Key_W)
+    assert detail._table.isVisible()
+    qtbot.keyClick(table, Qt.Key.Key_W)
+    assert view.isVisible()
+    assert scholars.made[0].calls == 1
+
+
+def test_asking_can_be_cancelled(qtbot, known, scholars, path):
+    scholars.hold = threading.Event()
+    detail = known.examples.detail
+    detail.explain()
+    qtbot.waitUntil(lambda: bool(scholars.made and scholars.made[0].calls), timeout=LONG)
+    assert detail._busy.isVisible()
+    (cancel,) = detail._busy.findChildren(QPushButton)
+    cancel.click()
+    assert scholars.made[0].closed
+    assert not detail._busy.isVisible()
+    assert detail._why.isEnabled()
+    assert not known.examples._trouble.isVisible()
+    scholars.hold.set()
+    detail.explain()
+    qtbot.waitUntil(detail._why_view.isVisible, timeout=LONG)
+    assert len(scholars.made) == 2
+    with Store.open(path) as store:
+        assert store.learned(detail.pair.id, "minimal", MinimalPair) is None
+
+
+def test_a_model_that_is_gone_is_asked_for(qtbot, known, monkeypatch):
+    monkeypatch.setattr(study, "Worker", Scholar)
+    known.examples.detail.explain()
+    banner = known.examples._trouble
+    qtbot.waitUntil(banner.isVisible, timeout=LONG)
+    assert "not where it was" in banner.accessibleName()
+    assert "Show where it is…" in [each.text() for each in banner.findChildren(QPushButton)]
+    assert known.examples.detail._why.isEnabled()
+
+
+def test_ten_that_are_unlike_are_picked_and_all_come_back(qtbot, known):
+    pairs = known.examples.pairs
+    everything = pairs.model.rowCount()
+    pairs.choose_unlike()
+    qtbot.waitUntil(lambda: pairs.model.rowCount() == 10, timeout=LONG)
+    assert pairs.filters.active
+    assert "all again" in pairs._unlike.text().replace("&", "")
+    picked = [pairs.model.pair(row).row for row in range(10)]
+    assert len({tuple(row) for row in picked}) == 10
+    pairs.choose_unlike()
+    qtbot.waitUntil(lambda: pairs.model.rowCount() == everything, timeout=LONG)
+
+
+def test_only_those_near_real_people_are_shown(qtbot, known, path):
+    pairs = known.examples.pairs
+    filters = pairs.filters
+    filters._name.setCurrentText("Nearest real applicant")
+    assert filters._most.isVisible()
+    filters._most.setValue(0.05)
+    with qtbot.waitSignal(pairs.model.counted, timeout=LONG):
+        filters._add()
+    with Store.open(path) as store:
+        wanted = store.count(PairQuery(within=0.05))
+    assert 0 < pairs.model.rowCount() == wanted < known._session.runs[0].found
+    with qtbot.waitSignal(pairs.model.counted, timeout=LONG):
+        filters.clear()
+
+
+def test_a_share_of_those_tried_is_never_told(known):
+    said = [each.text() for each in known.examples.findChildren(QLabel) if each.isVisible()]
+    assert not any("of those tried" in each for each in said)
+    assert "%" not in known.examples._effort.text()
+
+
+def test_the_smallest_window_cuts_nobody_off(known):
+    # the smallest window is 880 wide, and the steps beside the page are about 170
+    assert known.examples.minimumSizeHint().width() < 760
+
+
+def test_a_low_window_has_room_for_the_people(qtbot, known):
+    page = known.examples
+    assert page._watching.isVisible()
+    known.resize(1040, 620)
+    qtbot.waitUntil(lambda: not page._watching.isVisible(), timeout=LONG)
+    table = page.detail._table
+    qtbot.waitUntil(lambda: table.height() > 3 * table.rowHeight(0), timeout=LONG)
+    known.resize(1280, 800)
+    qtbot.waitUntil(page._watching.isVisible, timeout=LONG)

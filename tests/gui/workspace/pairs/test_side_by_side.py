@@ -1,0 +1,119 @@
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+import pytest
+
+from fairdesk.audit.store.store import Pair, Store
+from fairdesk.data.domain.determined import Determined
+from fairdesk.data.domain.domain import Domain
+from fairdesk.gui.workspace.pairs.side_by_side import changes, compare, sentence
+from fairdesk.gui.workspace.pairs.why_view import fit_words, signed, strongest
+from fairdesk.gui.workspace.session.pairs_model import (
+    columns_of,
+    distance_text,
+    plausibility_text,
+    usual,
+)
+from fairdesk.individual.surrogates.explanation import Explanation, Side
+from tests.gui.auditing import make_audit
+
+
+@pytest.fixture
+def spec(tmp_path):
+    """A question in which debts follow from sex."""
+    with Store.open(make_audit(tmp_path, runs=0, protected=("sex",))) as store:
+        spec = store.spec
+    names = spec.domain.names
+    domain = Domain(
+        spec.domain.attributes,
+        ("debts is determined by sex",),
+        (Determined("debts", "sex", ((0.0, 3.0), (1.0, 5.0))),),
+    )
+    assert names == ("age", "sex", "job", "income", "debts")
+    return msgspec.structs.replace(spec, domain=domain)
+
+
+@pytest.fixture
+def pair():
+    return Pair(
+        id=1,
+        run=1,
+        phase="",
+        row=np.array([30.0, 0.0, 1.0, 40.0, 3.0]),
+        partner=np.array([30.0, 1.0, 1.0, 40.0, 5.0]),
+        row_score=0.4,
+        partner_score=0.7,
+        row_class=0,
+        partner_class=1,
+        alone=(True,),
+        mark="",
+        note="",
+        distance=0.2,
+        plausibility=0.35,
+        nearest=3,
+    )
+
+
+def test_what_follows_from_the_protected_is_told_with_it(spec, pair):
+    said = sentence(spec, ("no", "yes"), pair)
+    assert said.startswith("Only sex changes (female to male), and debts with it (3 to 5), and")
+    lines = compare(spec, ("no", "yes"), pair, None)
+    assert [line.name for line in lines if line.differs] == ["sex", "debts", "Decision", "Score"]
+    (debts,) = (each for each in columns_of(spec, lambda: ("no", "yes")) if each.title == "debts")
+    assert debts.text(pair) == "3 ≠ 5"
+    assert debts.changed(pair)
+
+
+def test_two_scores_that_are_apart_are_no_other_decision(spec, pair):
+    same = replace(pair, partner_class=0)
+    said = sentence(spec, ("no", "yes"), same)
+    assert "the decision stays “no”" in said
+    assert "turns" not in said
+    (decision,) = (
+        each for each in columns_of(spec, lambda: ("no", "yes")) if each.title == "Decision"
+    )
+    assert decision.text(same) == "no"
+    assert not decision.changed(same)
+    verdict = next(e for e in compare(spec, ("no", "yes"), same, None) if e.name == "Decision")
+    assert not verdict.differs
+
+
+def test_what_was_made_alike_is_told(spec, pair):
+    nearer = replace(pair, row=np.array([30.0, 0.0, 1.0, 44.0, 3.0]), distance=0.05)
+    said = changes(spec, pair, nearer)
+    assert said.startswith("Now 0.05 from a real applicant (it was 0.20).")
+    assert "income 40.00 → 44.00" in said or "income 40 → 44" in said
+    assert "as near as it gets" in changes(spec, pair, pair)
+    assert "as near as can be" in changes(spec, replace(pair, distance=0.0), pair)
+
+
+def test_numbers_are_never_more_exact_than_they_are():
+    assert [distance_text(each) for each in (None, 0.0, 0.001, 0.083)] == [
+        "–",
+        "0.00",
+        "<0.01",
+        "0.08",
+    ]
+    assert plausibility_text(None) == "–"
+    assert plausibility_text(0.35) == "35\u00a0%"
+    assert plausibility_text(0.001) == "<1\u00a0%"
+    assert usual(0.0, "applicants") == "Less usual than any of the real applicants."
+    assert "35\u00a0% of the real applicants" in usual(0.35, "applicants")
+    assert usual(0.002, "applicants") == "Less usual than nearly all of the real applicants."
+    assert [signed(each) for each in (0.12, -0.12, 0.0001)] == ["+0.120", "−0.120", "0.000"]
+
+
+def test_why_names_both_values_of_what_differs_and_the_fit(spec, pair):
+    why = Explanation(
+        Side((0.0, 0.3, 0.1, -0.2, 0.0), 0.83), Side((0.0, -0.4, 0.0, 0.1, 0.0), 0.31), ()
+    )
+    weights = strongest(spec, pair, why)
+    assert [each.name.split(":")[0] for each in weights] == ["sex", "income", "job"]
+    assert weights[0].name == "sex: female / male"
+    said = fit_words(why, "applicant")
+    assert "well around the applicant (R squared 0.83)" in said
+    assert "poorly around the other (0.31)" in said
+    assert "its bars tell little" in said
+    good = msgspec.structs.replace(why, partner=Side(why.partner.weights, 0.9))
+    assert "follows the model well here (R squared 0.83 and 0.90)." in fit_words(good, "applicant")

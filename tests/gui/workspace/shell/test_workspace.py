@@ -1,0 +1,628 @@
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QPlainTextEdit,
+    QPushButton,
+    QTableView,
+    QTableWidget,
+    QToolButton,
+)
+
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.runs.reopening import MovedError, check_same, reopen
+from fairdesk.audit.store.store import PairQuery, RunState, Store
+from fairdesk.data.formats.reading import read_table
+from fairdesk.errors import ModelError
+from fairdesk.files import sha256
+from fairdesk.gui.workspace.pairs.side_by_side import compare, sentence
+from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
+from fairdesk.gui.workspace.shell import workspace
+from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
+from fairdesk.gui.workspace.shell.data_page import model_facts
+from fairdesk.gui.workspace.shell.overview_page import next_step
+from fairdesk.gui.workspace.shell.run_bar import budget_used
+from fairdesk.gui.workspace.shell.workspace import EXAMPLES, NAMES
+from fairdesk.models.inputs import predictions
+from fairdesk.models.model import Companion
+from fairdesk.models.pickles.contents import Contents
+from fairdesk.results.events import Proven
+from tests.gui.auditing import FakeWorker, make_audit
+from tests.gui.group_figures import rule_set
+from tests.gui.workspace.certification.test_page import EXACT
+from tests.report.building import spec_of, write_people
+
+RUN = RunSpec("uniform", {"samples": 3000}, seed=5)
+
+
+def entries(path):
+    with Store.open(path) as store:
+        return [entry.what for entry in store.log_entries()]
+
+
+def standing(workspace, name):
+    return workspace.steps.item(NAMES.index(name)).data(Qt.ItemDataRole.AccessibleTextRole)
+
+
+def test_before_the_first_run_every_page_says_what_will_be_there(qtbot, opened, tmp_path):
+    workspace = opened(make_audit(tmp_path, runs=0))
+    assert "not run" in standing(workspace, EXAMPLES)
+    assert "Nothing yet" in workspace.overview._shown.said.text()
+    workspace.show_page(EXAMPLES)
+    buttons = [
+        each for each in workspace.examples.findChildren(QPushButton) if each.isVisibleTo(workspace)
+    ]
+    assert [each.text().replace("&", "") for each in buttons] == ["Find examples…"]
+    with qtbot.waitSignal(workspace.examples.start):
+        buttons[0].click()
+
+
+def test_a_finished_audit_tells_what_it_found(reading, path):
+    with Store.open(path) as store:
+        (record,) = store.runs()
+    number = f"{record.found:,}"
+    assert "done" in standing(reading, EXAMPLES)
+    assert number in standing(reading, EXAMPLES)
+    assert reading.examples._headline.text().startswith(number)
+    assert reading.overview._shown.said.text().startswith(number)
+    assert "Examples, not a rate" in reading.overview._shown.said.text()
+    assert reading.examples.pairs.model.rowCount() == record.found
+
+
+def test_a_run_is_shown_while_it_goes_on_and_after(qtbot, opened, tmp_path):
+    path = make_audit(tmp_path, runs=0)
+    workspace = opened(path)
+    hold = threading.Event()
+    with qtbot.waitSignal(workspace.run_started):
+        workspace.start_run(FakeWorker(hold=hold), RUN)
+    assert workspace.busy
+    qtbot.waitUntil(lambda: "running" in standing(workspace, EXAMPLES), timeout=10_000)
+    qtbot.waitUntil(workspace.bar._stop.isVisible, timeout=10_000)
+    with qtbot.waitSignal(workspace.run_finished, timeout=20_000):
+        hold.set()
+    assert not workspace.busy
+    qtbot.waitUntil(lambda: "done" in standing(workspace, EXAMPLES), timeout=10_000)
+    qtbot.waitUntil(lambda: workspace.examples.pairs.model.rowCount() > 0, timeout=10_000)
+    qtbot.waitUntil(workspace.bar._again.isVisible, timeout=10_000)
+
+
+def test_stop_keeps_what_was_found(qtbot, opened, tmp_path):
+    path = make_audit(tmp_path, runs=0)
+    workspace = opened(path)
+    workspace.start_run(FakeWorker(hold=threading.Event()), RUN)
+    qtbot.waitUntil(workspace.bar._stop.isVisible, timeout=10_000)
+    with qtbot.waitSignal(workspace.run_finished, timeout=20_000):
+        workspace.bar._stop.click()
+    qtbot.waitUntil(lambda: "stopped" in standing(workspace, EXAMPLES), timeout=10_000)
+
+
+def test_stop_and_keep_returns_when_the_file_is_complete(opened, tmp_path):
+    path = make_audit(tmp_path, runs=0)
+    workspace = opened(path)
+    workspace.start_run(FakeWorker(hold=threading.Event()), RUN)
+    workspace.stop_and_keep()
+    assert not workspace.busy
+    with Store.open(path) as store:
+        assert store.runs()[0].state == "stopped"
+
+
+def test_a_failed_run_offers_another(qtbot, opened, tmp_path):
+    workspace = opened(make_audit(tmp_path, runs=0))
+    with qtbot.waitSignal(workspace.run_finished, timeout=20_000):
+        workspace.start_run(FakeWorker(fail_after=4), RUN)
+    qtbot.waitUntil(lambda: "failed" in standing(workspace, EXAMPLES), timeout=10_000)
+    banner = workspace.examples._banner
+    assert banner.isVisible()
+    assert "died" in banner.accessibleName()
+    assert "Run again…" in [each.text() for each in banner.findChildren(QPushButton)]
+
+
+def test_a_run_that_was_cut_off_is_told_as_failed(qtbot, opened, path):
+    with Store.open(path) as store:
+        store.begin_run(RUN)
+    workspace = opened(path)
+    assert "failed" in standing(workspace, EXAMPLES)
+
+
+def test_keys_mark_and_note_and_all_of_it_is_undone(qtbot, reading, path):
+    table, detail = reading.examples.pairs.table, reading.examples.detail
+    table.setFocus()
+    qtbot.waitUntil(table.hasFocus, timeout=10_000)
+    pair = detail.pair.id
+    qtbot.keyClick(table, Qt.Key.Key_F)
+    qtbot.waitUntil(lambda: detail.pair.mark == "flagged", timeout=10_000)
+    assert reading.examples.pairs.model.index(0, 0).data() == "⚑"
+    qtbot.keyClick(table, Qt.Key.Key_D)
+    qtbot.waitUntil(lambda: detail.pair.mark == "dismissed", timeout=10_000)
+    qtbot.keyClick(table, Qt.Key.Key_N)
+    qtbot.waitUntil(detail._note.hasFocus, timeout=10_000)
+    qtbot.keyClicks(detail._note, "Find out why.")
+    qtbot.keyClick(detail._note, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: detail.pair.note == "Find out why.", timeout=10_000)
+    assert table.hasFocus()
+    for _ in range(3):
+        reading.undo_stack.undo()
+    qtbot.waitUntil(lambda: (detail.pair.mark, detail.pair.note) == ("", ""), timeout=10_000)
+    reading.undo_stack.redo()
+    qtbot.waitUntil(lambda: detail.pair.mark == "flagged", timeout=10_000)
+    with Store.open(path) as store:
+        assert store.pair(pair).mark == "flagged"
+    said = "\n".join(entries(path))
+    assert f"Pair {pair}: flagged" in said
+    assert "Find out why." in said
+
+
+def test_dismissing_asks_why_and_the_log_has_both(qtbot, reading, path):
+    table, detail = reading.examples.pairs.table, reading.examples.detail
+    table.setFocus()
+    qtbot.waitUntil(table.hasFocus, timeout=10_000)
+    pair = detail.pair.id
+    qtbot.keyClick(table, Qt.Key.Key_D)
+    qtbot.waitUntil(detail._note.hasFocus, timeout=10_000)
+    assert "Why is it dismissed?" in detail._note.placeholderText()
+    qtbot.keyClicks(detail._note, "Nobody is 17.")
+    qtbot.keyClick(detail._note, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: detail.pair.note == "Nobody is 17.", timeout=10_000)
+    assert table.hasFocus()
+    assert entries(path)[-2:] == [f"Pair {pair}: dismissed.", f"Pair {pair}: note “Nobody is 17.”."]
+    # taking it back asks nothing
+    qtbot.keyClick(table, Qt.Key.Key_D)
+    qtbot.waitUntil(lambda: detail.pair.mark == "", timeout=10_000)
+    assert table.hasFocus()
+
+
+def test_a_note_is_kept_when_the_audit_is_closed(qtbot, reading, path):
+    detail = reading.examples.detail
+    pair = detail.pair.id
+    detail.edit_note()
+    qtbot.keyClicks(detail._note, "Kept")
+    reading.examples.pairs.table.setFocus()
+    reading.close_audit()
+    with Store.open(path) as store:
+        assert store.pair(pair).note == "Kept"
+
+
+def test_arrows_walk_the_pairs_and_the_nearest_record_follows(qtbot, reading):
+    table, detail = reading.examples.pairs.table, reading.examples.detail
+    first = detail.pair.id
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    assert detail.pair.id != first
+    qtbot.waitUntil(lambda: "Nearest: row" in detail._plausible.text(), timeout=10_000)
+    assert detail._model.index(0, 3).data() != "–"
+
+
+def test_a_filter_narrows_the_table_and_is_taken_away(qtbot, reading):
+    pairs = reading.examples.pairs
+    everything = pairs.model.rowCount()
+    filters = pairs.filters
+    filters._name.setCurrentText("sex")
+    filters._value.setCurrentText("male")
+    with qtbot.waitSignal(pairs.model.counted, timeout=10_000):
+        filters._add()
+    assert 0 < pairs.model.rowCount() < everything
+    assert pairs.model.query.where == {"sex": "male"}
+    chip = filters.findChild(QToolButton)
+    with qtbot.waitSignal(pairs.model.counted, timeout=10_000):
+        chip.click()
+    assert pairs.model.rowCount() == everything
+    with qtbot.waitSignal(pairs.model.counted, timeout=10_000):
+        filters._mark.setCurrentText("⚑ Flagged")
+    assert pairs._clear.isVisible()
+    with qtbot.waitSignal(pairs.model.counted, timeout=10_000):
+        pairs._clear.click()
+    assert pairs.model.rowCount() == everything
+
+
+def test_rows_are_copied_with_their_header(qtbot, qapp, reading):
+    table = reading.examples.pairs.table
+    table.setFocus()
+    table.selectRow(2)
+    reading.examples.pairs.copy()
+    lines = qapp.clipboard().text().split("\n")
+    assert len(lines) == 2
+    assert lines[0].startswith("Mark\tNo.\tNearest real applicant\tPlausible\tage\tsex\tDecision")
+    assert lines[1].split("\t")[1] == str(reading.examples.pairs.model.pair(2).id)
+
+
+def test_the_table_does_not_move_while_it_is_read(qtbot, opened, tmp_path):
+    workspace = opened(make_audit(tmp_path, runs=0))
+    workspace.show_page(EXAMPLES)
+    pairs = workspace.examples.pairs
+    hold = threading.Event()
+    workspace.start_run(FakeWorker(hold=hold), RUN)
+    qtbot.waitUntil(lambda: pairs.model.rowCount() > 10, timeout=20_000)
+    pairs.step(5)
+    shown = pairs.model.rowCount()
+    current = workspace.examples.detail.pair.id
+    with qtbot.waitSignal(workspace.run_finished, timeout=20_000):
+        hold.set()
+    qtbot.waitUntil(pairs._fresh.isVisible, timeout=10_000)
+    assert pairs.model.rowCount() == shown
+    assert workspace.examples.detail.pair.id == current
+    assert pairs._fresh.text().endswith("new")
+    pairs._fresh.click()
+    qtbot.waitUntil(pairs._fresh.isHidden, timeout=10_000)
+    assert pairs.model.rowCount() > shown
+    assert workspace.examples.detail.pair.id == current
+
+
+def test_a_pair_is_told_in_a_sentence_and_side_by_side(path):
+    with Store.open(path) as store:
+        spec = store.spec
+        for pair in store.pairs(PairQuery(), 0, 20):
+            said = sentence(spec, ("no", "yes"), pair)
+            lines = compare(spec, ("no", "yes"), pair, None)
+            differing = [line.name for line in lines if line.differs and not line.verdict]
+            for name in differing:
+                assert name in said
+            assert set(differing) <= {"sex", "age"}
+            assert len(lines) == len(spec.domain.attributes) + 2
+            assert "favourable" in said
+
+
+def test_exports_are_written_and_logged(qtbot, reading, path, tmp_path):
+    reading.show_page("Report")
+    for export in FILES[:3]:
+        target = tmp_path / export.name
+        reading.report.export(export, target)
+        qtbot.waitUntil(target.exists, timeout=20_000)
+        qtbot.waitUntil(reading.report.save.isEnabled, timeout=20_000)
+        assert target.stat().st_size
+    assert any("retraining.csv" in entry for entry in entries(path))
+    assert reading.report._saved.isVisible()
+    assert "retraining.csv" in reading.report._saved.accessibleName()
+
+
+def test_what_was_told_of_groups_and_proven_can_be_exported_once_it_was(qtbot, reading, tmp_path):
+    def shown():
+        cards = reading.report.files.cards.items()
+        return {each.name for each, card in cards if not card.isHidden()}
+
+    reading.show_page("Report")
+    assert not shown() & {"groups.csv", "rule_sets.csv", "certificate.fairdesk-proof"}
+    run, *others = reading._session.runs
+    told = msgspec.structs.replace(run, figures=(EXACT, rule_set([], 0.3, 0.2)))
+    reading._session.runs = (told, *others)
+    reading.report._tell()
+    assert {"rule_sets.csv", "certificate.fairdesk-proof"} <= shown()
+    assert "groups.csv" not in shown()
+    (certificate,) = (each for each in EXPORTS if each.needs is Proven)
+    reading.report.export(certificate, tmp_path / "certificate.fairdesk-proof")
+    qtbot.waitUntil(reading.report._banner.isVisible, timeout=20_000)
+    assert not (tmp_path / "certificate.fairdesk-proof").exists()
+
+
+def test_an_export_that_fails_says_so(qtbot, reading, tmp_path):
+    reading.show_page("Report")
+    reading.report.export(FILES[0], tmp_path / "no" / "such" / "folder.csv")
+    qtbot.waitUntil(reading.report._banner.isVisible, timeout=20_000)
+    assert reading.report.save.isEnabled()
+
+
+def test_the_log_is_filtered_and_exported(qtbot, reading, path, tmp_path):
+    reading.show_page("Log")
+    log = reading.log
+    qtbot.waitUntil(lambda: log._model.rowCount() > 0, timeout=10_000)
+    bar = log._table.verticalScrollBar()
+    assert bar.value() == bar.maximum()
+    log._filter.setText("BEGUN")
+    assert log._proxy.rowCount() == 1
+    log.export(tmp_path / "log.csv")
+    text = (tmp_path / "log.csv").read_text(encoding="utf-8-sig")
+    assert text.splitlines()[0] == "at (UTC),what,kind,the same for programs,link"
+    assert log._model.entries[0].link in text
+    assert "The audit was begun." in text
+
+
+def test_a_moved_or_changed_model_is_not_opened(path, tmp_path):
+    with Store.open(path) as store:
+        spec = store.spec
+    with pytest.raises(MovedError, match="not where it was"):
+        check_same(spec.model.sha256, tmp_path / "gone.keras")
+    other = tmp_path / "other.keras"
+    other.write_bytes(b"another model")
+    with pytest.raises(MovedError, match="not the one"):
+        check_same(spec.model.sha256, other)
+
+
+def test_run_again_asks_for_the_model_when_it_was_moved(qtbot, reading):
+    reading._run(RUN)
+    qtbot.waitUntil(reading._banner.isVisible, timeout=10_000)
+    assert "Show where it is…" in [
+        each.text() for each in reading._banner.findChildren(QPushButton)
+    ]
+    assert reading.bar._again.isVisible()
+
+
+class Opener:
+    """Remembers what it was asked to open."""
+
+    def __init__(self):
+        self.opened = []
+
+    def open_model(self, path, **about):
+        self.opened.append((path, about))
+
+    def look_into(self, _path):
+        return Contents("pickle")
+
+
+@pytest.fixture
+def fed(path, tmp_path):
+    """A question whose model was fed by a file beside it; both have moved to another folder."""
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    for name in ("model.pkl", "scaler.pkl"):
+        (moved / name).write_bytes(name.encode())
+    with Store.open(path) as store:
+        spec = store.spec
+    card = msgspec.structs.replace(
+        spec.model,
+        path=str(tmp_path / "model.pkl"),
+        sha256=sha256(moved / "model.pkl"),
+        companions=(
+            Companion(str(tmp_path / "scaler.pkl"), sha256(moved / "scaler.pkl"), trusted=True),
+        ),
+    )
+    return msgspec.structs.replace(spec, model=card), moved
+
+
+def test_files_beside_a_moved_model_are_found_beside_it_or_asked_for(fed, tmp_path):
+    spec, moved = fed
+    opener = Opener()
+    with pytest.raises(MovedError, match="The model file is not where") as caught:
+        reopen(spec, {}, opener)
+    places = {caught.value.lost: moved / "model.pkl"}
+    reopen(spec, places, opener)
+    ((path, about),) = opener.opened
+    assert path == moved / "model.pkl"
+    assert about["companions"] == [
+        msgspec.structs.replace(spec.model.companions[0], path=str(moved / "scaler.pkl"))
+    ]
+    # it is elsewhere again, under another name
+    (moved / "scaler.pkl").rename(tmp_path / "renamed.pkl")
+    with pytest.raises(MovedError, match="beside the model") as caught:
+        reopen(spec, places, opener)
+    assert caught.value.lost == tmp_path / "scaler.pkl"
+    reopen(spec, {**places, caught.value.lost: tmp_path / "renamed.pkl"}, opener)
+    # and another file is not taken for it
+    with pytest.raises(MovedError, match="not the one that was audited"):
+        reopen(spec, {**places, caught.value.lost: moved / "model.pkl"}, opener)
+    assert len(opener.opened) == 2
+
+
+def test_an_environment_that_is_gone_is_told_with_a_way_on(fed):
+    spec, moved = fed
+    card = msgspec.structs.replace(spec.model, environment="scikit-learn 1.3.2, Python 3.11")
+    spec = msgspec.structs.replace(spec, model=card)
+    places = {
+        Path(card.path): moved / "model.pkl",
+        Path(card.companions[0].path): moved / "scaler.pkl",
+    }
+    with pytest.raises(ModelError, match="ran in is gone") as caught:
+        reopen(spec, places, Opener())
+    assert "new audit" in caught.value.remedy
+
+
+def test_where_a_file_is_now_is_asked_and_kept(qtbot, reading, monkeypatch, tmp_path):
+    asked = []
+
+    def reopened(_spec, places, _worker):
+        asked.append(dict(places))
+        if len(asked) < 3:
+            lost = tmp_path / ("model.pkl", "scaler.pkl")[len(asked) - 1]
+            raise MovedError("It is not where it was.", lost=lost, why="Gone.", remedy="Show it.")
+
+    monkeypatch.setattr(workspace, "reopen", reopened)
+    monkeypatch.setattr(workspace, "Worker", FakeWorker)
+    there = tmp_path / "there.pkl"
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(there), ""))
+    with qtbot.waitSignal(reading.run_finished, timeout=30_000):
+        reading._run(RUN)
+        for number in (1, 2):
+            qtbot.waitUntil(lambda wanted=number: len(asked) == wanted, timeout=10_000)
+            qtbot.waitUntil(reading._banner.isVisible, timeout=10_000)
+            (button,) = (
+                each for each in reading._banner.findChildren(QPushButton) if not each.isHidden()
+            )
+            button.click()
+    assert asked[-1] == {tmp_path / "model.pkl": there, tmp_path / "scaler.pkl": there}
+
+
+def test_what_the_model_was_fed_and_where_it_ran_is_told(fed):
+    spec, _moved = fed
+    card = msgspec.structs.replace(
+        spec.model,
+        environment="scikit-learn 1.3.2, Python 3.11",
+        outputs=("loan", "rate"),
+        output="loan",
+        read_as_data=False,
+    )
+    mapping = msgspec.structs.replace(spec.mapping, threshold=0.3)
+    facts = dict(model_facts(msgspec.structs.replace(spec, model=card, mapping=mapping)))
+    assert "scikit-learn 1.3.2" in facts["Opened"]
+    assert facts["Output that decides"] == "loan"
+    assert "0.3" in facts["Decides"]
+    beside = facts["File beside it (a program; you agreed)"]
+    assert spec.model.companions[0].sha256 in beside
+
+
+@pytest.fixture
+def decided(tmp_path):
+    """An audit of decisions that stand in a column of the data."""
+    people = tmp_path / "people.csv"
+    write_people(people)
+    table = read_table(people)
+    plain = spec_of(table, "credit", "yes", ("sex",))
+    spec = msgspec.structs.replace(
+        plain,
+        predictions="job",
+        model=predictions.card_of(table, "job"),
+        mapping=predictions.mapping_of("cook or pilot"),
+    )
+    path = tmp_path / "decided.fairdesk"
+    Store.create(path, spec, table).close()
+    return path
+
+
+def words_of(page):
+    return [each.text() for each in page.findChildren(QLabel)]
+
+
+def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opened, decided):
+    audit = opened(decided)
+    assert audit.asks_nobody
+    qtbot.waitUntil(lambda: "0." in audit.overview._observed.said.text(), timeout=20_000)
+    assert "impact ratio by sex" in audit.overview._observed.said.text()
+    assert "differ only" not in " ".join(words_of(audit.overview))
+    assert audit.steps.item(NAMES.index(EXAMPLES)).isHidden()
+    assert not audit.bar.isVisible()
+    audit.run_again()
+    assert not audit.findChildren(AgainDialog)
+    audit.overview._press()
+    assert audit.groups.isVisible()
+    tables = audit.groups.tables
+    assert tables.isVisible()
+    qtbot.waitUntil(lambda: len(tables.findChildren(QTableWidget)) == 2, timeout=20_000)
+    assert [each.accessibleName() for each in tables.findChildren(QTableWidget)] == [
+        "What the model decided, by sex",
+        "Observed in the data, by sex",
+    ]
+    said = words_of(audit.data)
+    assert "The model’s decisions" in said
+    # that of the data; there is no other file
+    assert said.count("SHA-256") == 1
+    roles = audit.data.findChildren(QTableWidget)[0]
+    assert {roles.item(row, 2).text() for row in range(roles.rowCount())} == {
+        "◆ protected",
+        "not compared",
+    }
+    buttons = audit.report.findChildren(QPushButton)
+    exports = [each.text().replace("&", "") for each in buttons if each.isVisibleTo(audit.report)]
+    assert any("report" in each for each in exports)
+    assert not any("findings" in each for each in exports)
+    assert "examples" not in " ".join(words_of(audit.report))
+
+
+def test_the_groups_of_an_ordinary_audit_are_told(qtbot, reading):
+    reading.show_page("Groups")
+    qtbot.waitUntil(lambda: bool(reading.groups.findChildren(QTableWidget)), timeout=20_000)
+    names = [each.accessibleName() for each in reading.groups.findChildren(QTableWidget)]
+    assert {"Observed in the data, by sex", "Observed in the data, by age"} <= set(names)
+    assert not any("decided" in each for each in names)
+    assert any("is the impact ratio by sex" in each for each in words_of(reading.groups))
+
+
+def test_run_again_opens_the_model_and_runs(qtbot, reading, monkeypatch, path):
+    worker = FakeWorker()
+    monkeypatch.setattr(workspace, "Worker", lambda: worker)
+    monkeypatch.setattr(workspace, "reopen", lambda *_: None)
+    with qtbot.waitSignal(reading.run_finished, timeout=20_000):
+        reading._run(RUN)
+    with Store.open(path) as store:
+        assert [run.state for run in store.runs()] == ["done", "done"]
+    qtbot.waitUntil(lambda: reading.examples._runs.count() == 2, timeout=10_000)
+    reading.close_audit()
+    assert worker.closed
+
+
+def test_a_model_that_does_not_open_can_be_stopped(qtbot, reading, monkeypatch):
+    worker, hangs = FakeWorker(), threading.Event()
+    monkeypatch.setattr(workspace, "Worker", lambda: worker)
+    monkeypatch.setattr(workspace, "reopen", lambda *_: hangs.wait(10))
+    reading._run(RUN)
+    assert reading.bar._stop.isVisible()
+    reading.run_again()
+    assert not reading.findChildren(AgainDialog)
+    qtbot.mouseClick(reading.bar._stop, Qt.MouseButton.LeftButton)
+    assert worker.closed
+    assert reading.bar._again.isVisible()
+    hangs.set()
+    qtbot.wait(100)
+    assert not reading.busy
+
+
+def test_a_stop_is_shown_until_it_has_stopped(qtbot, reading):
+    state = RunState(run_id=2, method="uniform", state="running", alone=(0, 0))
+    reading.bar.show_live(state, RUN)
+    qtbot.mouseClick(reading.bar._stop, Qt.MouseButton.LeftButton)
+    reading.bar.show_live(state, RUN)
+    assert "stopping" in reading.bar._standing.text()
+    assert not reading.bar._stop.isEnabled()
+    reading.bar.show_opening("MAFT")
+    assert reading.bar._stop.isEnabled()
+
+
+def test_the_same_again_takes_the_next_seed(qtbot, reading):
+    reading.run_again()
+
+    dialog = reading.findChild(AgainDialog)
+    run = dialog.run()
+    assert (run.method, run.seed, run.options) == ("uniform", 1, {"samples": 400})
+    dialog.reject()
+
+
+@pytest.mark.parametrize(
+    ("budget", "share", "text"),
+    [
+        (Budget(), 0.25, "step 5 of 20"),
+        (Budget(seconds=60), 0.5, "30 s of 1 min"),
+        (Budget(seconds=60, queries=100), 0.9, "90 of 100 rows"),
+        (Budget(seconds=10), 1.0, "30 s of 10 s"),
+    ],
+)
+def test_the_budget_used_is_of_the_nearest_limit(budget, share, text):
+    used, said = budget_used(budget, 30.0, 90, 5, 20)
+    assert used == pytest.approx(share)
+    assert said.replace("\u00a0", " ") == text
+
+
+def test_one_step_alone_is_not_counted():
+    assert budget_used(Budget(), 30.0, 90, 0, 1) == (0.0, "no limit")
+
+
+def test_the_next_step_fits_what_there_is(path):
+    with Store.open(path) as store:
+        (record,) = store.runs()
+    assert next_step(None, None, "applicants").page == ""
+    assert next_step(record, record, "applicants").page == EXAMPLES
+    failed = msgspec.structs.replace(record, state="failed")
+    assert next_step(record, failed, "applicants").page == ""
+    assert next_step(failed, record, "applicants").page == EXAMPLES
+
+
+def test_everything_can_be_named(qtbot, reading):
+    kinds = (QComboBox, QAbstractSpinBox, QPlainTextEdit, QTableView, QListWidget)
+    for page in NAMES:
+        reading.show_page(page)
+        for kind in kinds:
+            for each in reading.findChildren(kind):
+                if each.isVisibleTo(reading):
+                    assert each.accessibleName(), (page, each)
+        for each in reading.findChildren(QLineEdit):
+            if each.isVisibleTo(reading) and not isinstance(each.parent(), QAbstractSpinBox):
+                assert each.accessibleName(), (page, each)
+        for each in (*reading.findChildren(QPushButton), *reading.findChildren(QToolButton)):
+            if each.isVisibleTo(reading):
+                assert each.text() or each.accessibleName()
+    chart = reading.examples.chart
+    qtbot.waitUntil(lambda: bool(chart.accessibleDescription()), timeout=10_000)
+    assert "found" in chart.accessibleDescription()
+
+
+def test_pages_are_reached_by_keys(qtbot, reading):
+    for number, _name in enumerate(NAMES, start=1):
+        qtbot.keyClick(
+            reading, Qt.Key(Qt.Key.Key_0 + number % 10), Qt.KeyboardModifier.ControlModifier
+        )
+        assert reading._pages.currentIndex() == number - 1

@@ -1,0 +1,365 @@
+"""The estimate measures what it says: the same shares as counting everybody."""
+
+import msgspec
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.domain import Domain, Role
+from fairdesk.data.table import Kind
+from fairdesk.errors import ModelError, SpecError
+from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.preflight import PEOPLE, preflight
+from fairdesk.individual.engine.sampling import of_domain, perturbed
+from fairdesk.individual.shares import estimate
+from fairdesk.individual.shares.estimate import EstimateOptions
+from fairdesk.individual.shares.intervals import anytime
+from fairdesk.models.model import labels
+from fairdesk.results.events import Found, Measured, Progress
+from tests.individual.conftest import Network, everybody, integer
+from tests.individual.test_constrained import ATTRIBUTES, OF_AGE, OF_RACE, TEXTS
+
+SHORT = EstimateOptions(trials=8, people=400)
+
+
+def run(domain, model, options=SHORT, people=None, seed=0, **kept):
+    if people is None:
+        people = domain.sample(np.random.default_rng(seed + 1), 100)
+    ledger = Ledger(model, domain, **kept)
+    return list(estimate.search(ledger, people, options, np.random.default_rng(seed))), ledger
+
+
+def shares(events):
+    figures = [event for event in events if isinstance(event, Measured)][-1].figures
+    return {(share.whom, share.attributes): share for share in figures}
+
+
+def verdicts(domain, rows, model, changed):
+    """Decide by the definition; ``changed`` are the protected columns that may differ."""
+    members = domain.similar(rows)
+    flat = members.reshape(-1, rows.shape[1])
+    same = np.setdiff1d(domain.protected, changed)
+    meant = domain.contains(flat).reshape(members.shape[:2])
+    meant &= (members[:, :, same] == rows[:, None, same]).all(axis=2)
+    decided = labels(model.predict(np.nan_to_num(flat))).reshape(meant.shape)
+    return np.where(meant, decided, -1).max(axis=1) > np.where(meant, decided, 99).min(axis=1)
+
+
+def constrained():
+    texts = (*TEXTS, "class is determined by age")
+    return Domain(ATTRIBUTES, texts, (OF_AGE,))
+
+
+@pytest.mark.parametrize("ruled", [False, True])
+def test_shares_of_the_domain_are_those_of_everybody(ruled, small_domain):
+    domain = constrained() if ruled else small_domain
+    model = Network(domain, np.random.default_rng(4), classes=3)
+    fixed = domain.names.index("county")
+    people = domain.sample(np.random.default_rng(1), 100)
+    people = people[(people[:, fixed] == 0) | (np.arange(len(people)) < 20)]  # not evenly spread
+    ranges = everybody_of(domain)
+    events, _ = run(domain, model, EstimateOptions(trials=20, people=400), people)
+    told = shares(events)
+    sex, race = (domain.names.index(name) for name in ("sex", "race"))
+    for names, changed in ((("sex", "race"), [sex, race]), (("sex",), [sex]), (("race",), [race])):
+        truth = verdicts(domain, ranges, model, changed).mean()
+        share = told["domain", names]
+        assert share.people == 8_000
+        assert abs(share.estimate - truth) < 5 * np.sqrt(truth * (1 - truth) / 8_000)
+        assert share.low < share.estimate < share.high
+        assert share.anytime_low < share.low
+        assert share.high < share.anytime_high
+
+
+def everybody_of(domain):
+    grid = np.meshgrid(
+        *(np.arange(each.low, each.high + 1, each.spacing) for each in domain.attributes)
+    )
+    everyone = np.column_stack([axis.ravel() for axis in grid]).astype(float)
+    return everyone[domain.contains(everyone)]
+
+
+def test_the_datas_share_is_exact_and_counts_every_row(small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    people = small_domain.sample(np.random.default_rng(1), 150)
+    people = np.concatenate([people, people[:30]])  # the same people twice are two rows
+    events, _ = run(small_domain, model, people=people)
+    share = shares(events)["data", ("sex", "race")]
+    truth = verdicts(small_domain, people, model, small_domain.protected)
+    assert share.exhaustive
+    assert (share.people, share.hits) == (180, truth.sum())
+    assert share.estimate == share.low == share.high == share.anytime_low == share.anytime_high
+    assert share.estimate == truth.mean()
+
+
+def test_a_sample_of_the_data_is_no_whole(small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    people = small_domain.sample(np.random.default_rng(1), 500)
+    events, _ = run(small_domain, model, EstimateOptions(trials=3, people=100), people)
+    share = shares(events)["data", ("sex", "race")]
+    truth = verdicts(small_domain, people, model, small_domain.protected).mean()
+    assert not share.exhaustive
+    assert share.people == 300
+    assert share.anytime_low < truth < share.anytime_high
+    # it is narrower than for a sample of endlessly many
+    low, high = anytime(share.hits, share.people, 0.95)
+    assert share.anytime_high - share.anytime_low < 0.8 * (high - low)
+
+
+def test_perturbed_people_are_near_real_ones(small_domain):
+    people = small_domain.sample(np.random.default_rng(1), 40)
+    ledger = Ledger(Network(small_domain, np.random.default_rng(4)), small_domain)
+    rows, _ = next(perturbed(ledger, people, 2, 3, np.random.default_rng(0)))
+    assert small_domain.contains(rows).all()
+    apart = np.abs(rows[:, None, :] - people)
+    near = (apart <= 3).all(axis=2) & ((apart > 0).sum(axis=2) <= 2)
+    assert near.any(axis=1).all()
+    moved = (rows[:, None, :] != people).sum(axis=2).min(axis=1)
+    assert (moved > 0).mean() > 0.5
+    unmoved = np.setdiff1d(np.arange(6), small_domain.varying)
+    assert (apart[:, :, unmoved] == 0).all(axis=2).any(axis=1).all()
+
+
+def test_values_without_order_get_any_other():
+    town = Attribute("town", Kind.NOMINAL, ("a", "b", "c", "d", "e"), 0.0, 4.0)
+    domain = Domain((town, integer("sex", 0, 1, Role.PROTECTED, (0, 1))))
+    ledger = Ledger(Network(domain, np.random.default_rng(4)), domain)
+    people = np.array([[1.0, 0.0]])
+    rows, _ = next(perturbed(ledger, people, 1, 1, np.random.default_rng(0)))
+    towns, counts = np.unique(rows[:, 0], return_counts=True)
+    assert towns.tolist() == [0, 2, 3, 4]
+    assert counts.min() > 0.8 * counts.max()
+
+
+def test_perturbed_people_fulfil_constraints():
+    domain = constrained()
+    people = domain.sample(np.random.default_rng(1), 60)
+    ledger = Ledger(Network(domain, np.random.default_rng(4)), domain)
+    rows, _ = next(perturbed(ledger, people, 3, 3, np.random.default_rng(0)))
+    assert len(rows) > 100
+    assert domain.contains(rows).all()
+    assert ledger.rejected > 0
+
+
+def test_every_draw_counts_but_everybody_is_found_once(small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    events, ledger = run(small_domain, model)
+    found = np.concatenate([event.rows for event in events if isinstance(event, Found)])
+    assert len(np.unique(found[:, small_domain.others], axis=0)) == len(found) == ledger.found
+    share = shares(events)["domain", ("sex", "race")]
+    assert share.people == 3_200
+    assert ledger.tried <= 240
+    assert share.hits > len(found)
+    progress = [event for event in events if isinstance(event, Progress)]
+    assert progress[-1].queries == sum(map(len, model.asked))
+    assert progress[-1].done == progress[-1].total
+    assert isinstance(events[-2], Measured)
+
+
+def test_course_and_trials_add_up(small_domain):
+    events, _ = run(small_domain, Network(small_domain, np.random.default_rng(4)))
+    for share in shares(events).values():
+        people = [point[0] for point in share.course]
+        assert people == sorted(set(people))
+        assert 3 < len(people) <= 200
+        assert share.course[-1][:2] == (share.people, share.estimate)
+        assert share.course[-1][2:] == (share.anytime_low, share.anytime_high)
+        if not share.exhaustive:
+            assert len(share.trials) == 8
+            assert np.mean(share.trials) == pytest.approx(share.estimate)
+
+
+def test_whenever_it_is_stopped_there_are_figures(small_domain, monkeypatch):
+    monkeypatch.setattr(estimate, "_TELL_SECONDS", 0.0)
+    model = Network(small_domain, np.random.default_rng(4))
+    people = small_domain.sample(np.random.default_rng(1), 100)
+    ledger = Ledger(model, small_domain)
+    events = []
+    for event in estimate.search(ledger, people, SHORT, np.random.default_rng(0)):
+        events.append(event)
+        if isinstance(event, Progress) and event.done > 2_500:
+            break
+    told = shares(events)
+    assert {whom for whom, _ in told} == {"domain", "data", "perturbed"}
+    assert all(0 < share.people <= 3_200 for share in told.values())
+    assert not told["domain", ("sex",)].exhaustive
+
+
+def test_same_seed_same_figures(small_domain, real_domain):
+    for domain in (small_domain, real_domain):
+        model = Network(domain, np.random.default_rng(4))
+        first, second = (shares(run(domain, model)[0]) for _ in range(2))
+        assert first == second
+        assert first != shares(run(domain, model, seed=1)[0])
+
+
+def test_real_attributes_are_estimated_too(real_domain):
+    model = Network(real_domain, np.random.default_rng(4))
+    events, _ = run(real_domain, model, EstimateOptions(trials=10, people=500))
+    told = shares(events)
+    assert {attributes for _, attributes in told} == {("sex",)}  # alone is the same as together
+    rows = real_domain.sample(np.random.default_rng(77), 20_000)
+    truth = verdicts(real_domain, rows[:4_000], model, real_domain.protected).mean()
+    share = told["domain", ("sex",)]
+    assert share.anytime_low < truth < share.anytime_high
+
+
+class Placed:
+    """Answers by a row's place in its batch, as last bits do."""
+
+    def predict(self, rows):
+        return np.where(np.arange(len(rows)) % 3 == 0, 0.50001, 0.5)[:, None].astype(np.float32)
+
+
+def test_last_bits_are_no_share(small_domain):
+    events, ledger = run(small_domain, Placed())
+    assert ledger.found == 0
+    for share in shares(events).values():
+        assert share.hits == 0 < share.people
+
+
+def test_nought_of_many_is_not_nothing(small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    model.hidden[small_domain.protected] = 0
+    events, _ = run(small_domain, model)
+    share = shares(events)["domain", ("sex", "race")]
+    assert share.estimate == share.low == 0
+    assert share.high == pytest.approx(1 - 0.025 ** (1 / 3_200))
+    assert share.high < share.anytime_high < 0.01
+
+
+def test_only_people_near_the_data_are_asked_about(small_domain):
+    def fits(rows):
+        return rows[:, 0] < 3  # stands for a distance: few years only
+
+    model = Network(small_domain, np.random.default_rng(4))
+    events, ledger = run(small_domain, model, fits=fits)
+    told = shares(events)
+    everyone = everybody(small_domain)
+    truth = verdicts(small_domain, everyone[fits(everyone)], model, small_domain.protected).mean()
+    share = told["domain", ("sex", "race")]
+    assert share.people == 3_200
+    assert abs(share.estimate - truth) < 5 * np.sqrt(truth * (1 - truth) / 3_200)
+    assert fits(np.concatenate(model.asked)).all()
+    assert ledger.rejected > share.people
+
+
+def test_nobody_near_is_told(small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    with pytest.raises(SpecError, match="Nearly nobody may be asked about: 0 of"):
+        run(small_domain, model, fits=lambda rows: np.zeros(len(rows), dtype=bool))
+
+
+def test_fixed_values_are_each_as_likely(small_domain):
+    people = small_domain.sample(np.random.default_rng(1), 200)
+    people[:, 4] = np.arange(200) < 5  # five of 200 have 1
+    ledger = Ledger(Network(small_domain, np.random.default_rng(4)), small_domain)
+    rows, combination = next(of_domain(ledger, people, np.random.default_rng(0)))
+    assert 0.001 < binom.cdf(rows[:, 4].sum(), len(rows), 0.5) < 0.999
+    own = small_domain.combinations[combination]
+    assert (rows[:, small_domain.protected] == own).all()
+
+
+def test_a_search_that_found_nothing_is_bounded(small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    model.hidden[small_domain.protected] = 0
+    people = small_domain.sample(np.random.default_rng(1), 100)
+    ledger = Ledger(model, small_domain)
+    events = list(estimate.upper_bound(ledger, people, np.random.default_rng(0)))
+    (share,) = shares(events).values()
+    assert share.hits == share.low == 0
+    assert (share.people, share.whom) == (3_000, "domain")
+    assert 0.001 < share.high < share.anytime_high < 0.003
+    assert isinstance(events[-1], Progress)
+
+
+def test_no_bound_where_nobody_may_be_asked_about(small_domain):
+    ledger = Ledger(
+        Network(small_domain, np.random.default_rng(4)),
+        small_domain,
+        fits=lambda rows: np.zeros(len(rows), dtype=bool),
+    )
+    people = small_domain.sample(np.random.default_rng(1), 100)
+    events = list(estimate.upper_bound(ledger, people, np.random.default_rng(0)))
+    assert not any(isinstance(event, Measured) for event in events)
+
+
+def before(domain, model, **kept):
+    ledger = Ledger(model, domain, **kept)
+    people = domain.sample(np.random.default_rng(1), 300)
+    return list(preflight(ledger, people, np.random.default_rng(0))), ledger
+
+
+class Constant:
+    def __init__(self, score):
+        self.score, self.asked = score, []
+
+    def predict(self, rows):
+        self.asked.append(rows)
+        return np.full((len(rows), 1), self.score, dtype=np.float32)
+
+
+@pytest.mark.parametrize("score", [0.0, 0.7])
+def test_a_constant_model_is_told_at_once(score, small_domain):
+    with pytest.raises(ModelError, match="the same for everybody: 2,300 people") as raised:
+        before(small_domain, Constant(score))
+    assert raised.value.why
+    assert raised.value.remedy
+    # a narrow domain of a sound model looks the same: nothing is claimed of all people
+    assert "allowed values are so few" in str(raised.value)
+
+
+def test_a_model_that_answers_no_number_is_told_at_once(small_domain):
+    class Dumb(Constant):
+        def predict(self, rows):
+            raise ModelError("The model answered with no number for 3 of 300 rows.")
+
+    with pytest.raises(ModelError, match="no number"):
+        before(small_domain, Dumb(0.0))
+
+
+def test_a_look_before_a_run_is_counted(small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    events, ledger = before(small_domain, model)
+    asked = np.concatenate(model.asked)
+    assert small_domain.contains(asked).all()
+    assert events[-1].queries == ledger.asked.queries == len(asked) <= PEOPLE + 300
+    assert (ledger.tried, ledger.found) == (0, 0)
+
+
+def test_nobody_far_is_looked_at_before_a_run(small_domain):
+    model = Network(small_domain, np.random.default_rng(4))
+    before(small_domain, model, fits=lambda rows: rows[:, 0] < 3)
+    assert (np.concatenate(model.asked)[:, 0] < 3).all()
+
+
+def test_constraints_that_hardly_anybody_fulfils_hinder_no_look():
+    domain = Domain(
+        (
+            *(integer(f"a{i}", 0, 99) for i in range(6)),
+            integer("sex", 0, 1, Role.PROTECTED, (0, 1)),
+        ),
+        tuple(f"a{i} = 7" for i in range(6)),
+    )
+    ledger = Ledger(Network(domain, np.random.default_rng(4)), domain)
+    people = np.array([[7.0] * 6 + [0.0], [7.0] * 6 + [1.0]])
+    list(preflight(ledger, people, np.random.default_rng(0)))
+    assert ledger.asked.queries == 2
+
+
+@pytest.mark.parametrize("field", msgspec.structs.fields(EstimateOptions), ids=lambda f: f.name)
+def test_every_option_says_what_it_does(field):
+    meta = field.type.__metadata__[0]
+    assert meta.title
+    assert meta.description.endswith(".")
+
+
+def test_determined_by_protected_is_estimated_as_enumerated():
+    domain = Domain(ATTRIBUTES, ("class is determined by race",), (OF_RACE,))
+    model = Network(domain, np.random.default_rng(6))
+    everyone = everybody_of(domain)
+    truth = verdicts(domain, everyone, model, domain.protected).mean()
+    events, _ = run(domain, model, EstimateOptions(trials=10, people=500))
+    share = shares(events)["domain", ("sex", "race")]
+    assert abs(share.estimate - truth) < 5 * np.sqrt(truth * (1 - truth) / 5_000)

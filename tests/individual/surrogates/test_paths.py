@@ -1,0 +1,207 @@
+"""Paths as constraints: what is toggled, in which order, and who is nearest on them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
+from fairdesk.data.table import Kind
+from fairdesk.individual.surrogates.paths import (
+    Predicate,
+    average_confidence,
+    bounds,
+    directed,
+    follows,
+    identity,
+    undirected,
+)
+from fairdesk.individual.surrogates.solving import ConstrainedSolver, Solver, nearest_in_box
+from tests.individual.conftest import integer
+from tests.individual.test_constrained import ATTRIBUTES, OF_AGE, TEXTS, constrained
+
+#: Attribute 1 is protected.
+PATH = (
+    Predicate(0, above=True, threshold=4.5, confidence=0.75),
+    Predicate(1, above=False, threshold=0.5, confidence=0.5),
+    Predicate(2, above=False, threshold=1.5, confidence=0.15),
+    Predicate(0, above=False, threshold=7.5, confidence=0.9),
+)
+PROTECTED = frozenset({1})
+
+
+def test_directed_toggles_the_least_confident_and_keeps_all_others():
+    (toggled,) = directed(PATH, PROTECTED, 0.2)
+    assert toggled == (PATH[0], PATH[1], Predicate(2, True, 1.5, 0.85), PATH[3])
+    assert average_confidence(toggled) == pytest.approx((0.75 + 0.5 + 0.85 + 0.9) / 4)
+
+
+def test_directed_never_toggles_what_is_protected():
+    toggled = list(directed(PATH, PROTECTED, 1.01))
+    assert [path[i].above for i, path in zip((0, 2, 3), toggled, strict=True)] == [
+        False,
+        True,
+        True,
+    ]
+    assert all(path[1] == PATH[1] for path in toggled)
+
+
+def test_undirected_ends_at_the_first_with_little_confidence_and_forgets_what_follows():
+    assert list(undirected(PATH, PROTECTED, 0.3)) == [(Predicate(0, False, 4.5, 0.25),)]
+    first, third, fourth = undirected(PATH, PROTECTED, 0.1)
+    assert first == (PATH[0].toggled,)
+    assert third == (PATH[0], PATH[1], PATH[2].toggled)
+    assert fourth == (*PATH[:3], PATH[3].toggled)
+
+
+def test_a_path_is_the_same_whatever_its_confidences_and_order():
+    surer = tuple(each._replace(confidence=1.0) for each in reversed(PATH))
+    assert identity(surer) == identity(PATH)
+    assert identity((*PATH[:3], PATH[3].toggled)) != identity(PATH)
+
+
+def test_bounds_are_the_narrowest():
+    more = (*PATH, Predicate(0, above=True, threshold=2.5, confidence=1.0))
+    assert bounds(more)[0] == (4.5, 7.5)
+    assert bounds(more)[2] == (-np.inf, 1.5)
+    assert follows(np.array([[5.0, 0, 1], [4, 0, 1], [7, 1, 1]]), more).tolist() == [
+        True,
+        False,
+        False,
+    ]
+
+
+def mixed(**more):
+    return Domain(
+        (
+            integer("years", 0, 9),
+            integer("age", 20, 40, Role.PROTECTED, (22, 27, 38)),
+            Attribute("ratio", Kind.REAL, low=-1.0, high=1.0),
+            Attribute("rent", Kind.REAL, low=0.1, high=0.7, step=0.2),
+            integer("county", 0, 1, Role.FIXED),
+            Attribute("sector", Kind.NOMINAL, ("a", "b", "c"), 0.0, 2.0),
+        ),
+        **more,
+    )
+
+
+@st.composite
+def paths(draw, domain):
+    """Up to six predicates on what may vary, at codes and between them."""
+    free = [*domain.varying.tolist(), *domain.protected.tolist()]
+    path = []
+    for _ in range(draw(st.integers(1, 6))):
+        position = draw(st.sampled_from(free))
+        low, high = domain.low[position], domain.high[position]
+        share = draw(st.integers(-1, 41)) / 40
+        threshold = float(np.round(low + share * (high - low), 6))
+        path.append(Predicate(position, draw(st.booleans()), threshold, 0.5))
+    return tuple(path)
+
+
+@settings(max_examples=60, deadline=None)
+@given(path=paths(mixed()), seed=st.integers(0, 99))
+def test_without_constraints_the_solver_finds_the_same_person(path, seed):
+    domain = mixed()
+    row = domain.sample(np.random.default_rng(seed), 1)[0]
+    plain, solved = nearest_in_box(domain, path, row), CONSTRAINED.nearest(path, row)
+    assert (plain is None) == (solved is None)
+    if plain is not None:
+        assert domain.contains(plain[None])[0]
+        assert follows(plain[None], path)[0]
+        np.testing.assert_allclose(plain, solved, atol=1e-9)
+        assert plain[4] == row[4]
+        assert Solver(domain).nearest(path, row)[1] == [22, 27, 38].index(plain[1])
+
+
+CONSTRAINED = ConstrainedSolver(mixed())
+
+
+@settings(max_examples=15, deadline=None)
+@given(data=st.data(), domain=constrained(), seed=st.integers(0, 99))
+def test_under_constraints_the_nearest_is_found_wherever_there_is_one(data, domain, seed):
+    path = data.draw(paths(domain))
+    row = domain.sample(np.random.default_rng(seed), 1)[0]
+    everyone = every_person(domain)
+    there = everyone[(everyone[:, domain.fixed] == row[domain.fixed]).all(axis=1)]
+    there = there[follows(there, path)]
+    found = Solver(domain).nearest(path, row)
+    assert (found is None) == (len(there) == 0)
+    if found is None:
+        return
+    person, combination = found
+    assert (domain.combinations[combination] == person[domain.protected]).all()
+    assert (there == person).all(axis=1).any()
+    if not (nearest_in_box_allowed := allowed_in_box(domain, path, row)):
+        # one attribute after the other as near as it can be, protected ones last
+        order = np.concatenate([domain.varying, domain.protected])
+        away = np.abs(there - row)[:, order]
+        least = away[np.lexsort(away.T[::-1])[0]]
+        np.testing.assert_array_equal(np.abs(person - row)[order], least)
+    else:
+        np.testing.assert_array_equal(person, nearest_in_box_allowed[0])
+
+
+def every_person(domain):
+    steps = [
+        np.arange(each.low, each.high + 1, each.spacing) if not each.compared else each.compared
+        for each in domain.attributes
+    ]
+    everyone = np.stack(np.meshgrid(*steps, indexing="ij"), axis=-1).reshape(-1, len(steps))
+    return everyone[domain.contains(everyone)]
+
+
+def allowed_in_box(domain, path, row):
+    person = nearest_in_box(domain, path, row)
+    if person is None:
+        return []
+    domain.settle(person)
+    return [person] if domain.contains(person[None])[0] else []
+
+
+def test_the_order_of_paths_does_not_change_who_is_found():
+    domain = Domain(ATTRIBUTES, (*TEXTS[:3], "class is determined by age"), (OF_AGE,))
+    rng = np.random.default_rng(3)
+    rows = domain.sample(rng, 12)
+    asked = [
+        ((Predicate(0, bool(rng.integers(2)), float(rng.integers(0, 5)) + 0.5, 1.0),), row)
+        for row in rows
+    ]
+    one, other = Solver(domain), Solver(domain)
+    forwards = [one.nearest(*each) for each in asked]
+    backwards = [other.nearest(*each) for each in reversed(asked)][::-1]
+    assert sum(each is not None for each in forwards) > 6
+    for first, second in zip(forwards, backwards, strict=True):
+        assert (first is None) == (second is None)
+        assert first is None or ((first[0] == second[0]).all() and first[1] == second[1])
+
+
+def test_constraints_move_others_where_they_must():
+    domain = Domain(
+        (
+            integer("years", 0, 20),
+            integer("sex", 0, 1, Role.PROTECTED, (0, 1)),
+            integer("age", 18, 60),
+        ),
+        ("years <= age - 18",),
+    )
+    row = np.array([2.0, 1, 20])
+    person, combination = Solver(domain).nearest((Predicate(0, True, 9.5, 1.0),), row)
+    assert person.tolist() == [10, 1, 28]
+    assert combination == 1
+    assert (
+        Solver(domain).nearest((Predicate(0, True, 9.5, 1), Predicate(2, False, 27.5, 1)), row)
+        is None
+    )
+
+
+def test_thresholds_of_reals_are_passed_by_the_least_code():
+    domain = mixed()
+    row = np.array([3.0, 22, 0.25, 0.3, 0, 1])
+    grid = domain.attributes[2].grid
+    above = nearest_in_box(domain, (Predicate(2, True, 0.5, 1.0),), row)[2]
+    assert above == 0.5 + 1 / grid
+    assert nearest_in_box(domain, (Predicate(2, False, 0.125, 1.0),), row)[2] == 0.125
+    assert nearest_in_box(domain, (Predicate(3, True, 0.3, 1.0),), row)[3] == 0.5
+    assert nearest_in_box(domain, (Predicate(3, True, 0.7, 1.0),), row) is None

@@ -1,0 +1,333 @@
+"""What a repair adds: in the domain, apart from what is tested, labelled as it says."""
+
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairdesk.audit.plan.plan import Limits
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.table import Kind
+from fairdesk.errors import SpecError
+from fairdesk.groups.tabular.membership import members
+from fairdesk.mitigate.rows.pool import of_pairs, of_rule
+from fairdesk.mitigate.rows.splitting import split
+from fairdesk.models.model import labels
+from fairdesk.results.events import Condition
+from tests.mitigate import making
+
+SOURCES = ("majority", "similar", "model", "neighbours")
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def keys(made, rows):
+    return set(map(tuple, rows[:, made.domain.others].tolist()))
+
+
+def held_out(made, parts):
+    return keys(made, made.rows[np.concatenate([parts.validation, parts.test])])
+
+
+@pytest.fixture(scope="module")
+def made(_two):
+    return making.fresh(_two)
+
+
+@pytest.fixture
+def parts(workshop):
+    return split(workshop, rng())
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_pairs_stand_together_and_are_labelled(workshop, parts, source):
+    pool = of_pairs(workshop, parts, source, 400, rng())
+    assert len(pool.rows) == len(pool.targets) == len(pool.pairs) == len(pool.seeds) == 400
+    place = {number: i for i, number in enumerate(workshop.numbers.tolist())}
+    at = [place[number] for number in pool.pairs.tolist()]
+    assert np.array_equal(pool.rows[::2], workshop.pairs[at[::2]])
+    assert np.array_equal(pool.rows[1::2], workshop.partners[at[1::2]])
+    assert at[::2] == at[1::2]
+    same = pool.targets[::2] == pool.targets[1::2]
+    decided = labels(workshop.model.predict(pool.rows))
+    if source == "model":
+        assert not same.any()
+        assert np.array_equal(pool.targets, decided)
+        assert any("expect more discrimination" in note for note in pool.notes)
+    else:
+        assert same.all()
+        # every pair is decided in both ways, so one of its two is contradicted
+        assert (pool.targets != decided).sum() == 200
+        assert set(pool.targets.tolist()) == {0, 1}
+    assert workshop.domain.contains(pool.rows).all()
+    assert np.isin(pool.seeds, parts.train).all()
+
+
+def test_seeds_are_the_nearest_rows_to_train_with(workshop, parts):
+    from fairdesk.data.profiling.nearest import gower
+
+    pool = of_pairs(workshop, parts, "similar", 40, rng())
+    for row, seed in zip(pool.rows, pool.seeds.tolist(), strict=True):
+        away = gower(workshop.domain, workshop.rows, row)
+        assert away[seed] == pytest.approx(away[parts.train].min())
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32), less=st.integers(0, 150), more=st.integers(0, 150))
+def test_a_smaller_pool_is_the_beginning_of_a_greater_one(made, seed, less, more):
+    parts = split(made, rng())
+    small, great = (
+        of_pairs(made, parts, "similar", most, rng(seed)) for most in (less, less + more)
+    )
+    assert len(small.rows) == less // 2 * 2
+    for name in ("rows", "targets", "pairs", "seeds"):
+        start = getattr(great, name)[: len(small.rows)]
+        assert np.array_equal(getattr(small, name), start)
+
+
+def test_nobody_is_added_who_is_tested_with(workshop, parts):
+    # a hundred pairs that are real rows of each part
+    places = np.concatenate([each[:100] for each in (parts.train, parts.validation, parts.test)])
+    rows = workshop.rows[places]
+    others = rows.copy()
+    others[:, workshop.domain.protected] = 1 - others[:, workshop.domain.protected]
+    known = replace(workshop, pairs=others, partners=rows, numbers=np.arange(300))
+    pool = of_pairs(known, parts, "similar", 1_000, rng())
+    assert len(pool.rows) > 0
+    assert not keys(workshop, pool.rows) & held_out(workshop, parts)
+    assert set(pool.pairs.tolist()) <= set(range(100))
+    assert pool.available == len(pool.rows) // 2
+    assert pool.notes[0].startswith("Left out: 2")
+    assert "could take 1,000" in pool.notes[1]
+
+
+def test_flagged_pairs_come_first_all_others_at_random(workshop, parts):
+    pool = of_pairs(replace(workshop, flagged=30), parts, "similar", 10_000, rng())
+    numbers = pool.pairs[::2]
+    places = numbers - workshop.numbers[0]
+    first = int((places < 30).sum())
+    assert 0 < first <= 30
+    assert (places[:first] < 30).all()
+    assert not np.array_equal(np.sort(places[:first]), places[:first])
+    assert not np.array_equal(np.sort(places[first:]), places[first:])
+    assert np.unique(numbers).size == numbers.size
+
+
+def test_who_was_found_twice_is_added_once(workshop, parts):
+    twice = replace(
+        workshop,
+        pairs=np.tile(workshop.pairs[:50], (2, 1)),
+        partners=np.tile(workshop.partners[:50], (2, 1)),
+        numbers=np.arange(100),
+    )
+    pool = of_pairs(twice, parts, "similar", 1_000, rng())
+    assert len(keys(workshop, pool.rows)) == len(pool.rows) // 2 == pool.available <= 50
+
+
+def test_texts_have_no_part_in_the_vote_which_is_told(workshop, parts):
+    note = Attribute("note", Kind.TEXT, ("x", "y", "z"), 0.0, 2.0, Role.FIXED)
+    domain = msgspec.structs.replace(
+        workshop.domain, attributes=(*workshop.domain.attributes, note)
+    )
+    plain = of_pairs(workshop, parts, "majority", 40, rng())
+    made = replace(
+        workshop,
+        domain=domain,
+        rows=np.column_stack([workshop.rows, np.arange(len(workshop.rows)) % 3]),
+        pairs=np.column_stack([workshop.pairs, np.arange(len(workshop.pairs)) % 3]),
+        partners=np.column_stack([workshop.partners, np.arange(len(workshop.pairs)) % 3]),
+    )
+    pool = of_pairs(made, parts, "majority", 40, rng())
+    # with texts fewer people are like somebody tested with, so others may be among the first
+    known = dict(zip(plain.pairs.tolist(), plain.targets.tolist(), strict=True))
+    told = dict(zip(pool.pairs.tolist(), pool.targets.tolist(), strict=True))
+    both = known.keys() & told.keys()
+    assert len(both) > 10
+    assert all(known[number] == told[number] for number in both)
+    assert "not given any texts" in pool.notes[-1]
+    assert not any("texts" in each for each in plain.notes)
+
+
+def test_no_pairs_make_no_rows(workshop, parts):
+    none = replace(
+        workshop, pairs=workshop.pairs[:0], partners=workshop.pairs[:0], numbers=np.arange(0)
+    )
+    for source in SOURCES:
+        pool = of_pairs(none, parts, source, 100, rng())
+        assert pool.rows.shape == (0, 6)
+        assert pool.targets.shape == pool.pairs.shape == pool.seeds.shape == (0,)
+        assert "only 0 pairs" in pool.notes[0]
+
+
+def test_the_seed_decides(workshop, parts):
+    first, again, other = (of_pairs(workshop, parts, "similar", 100, rng(i)) for i in (1, 1, 2))
+    assert np.array_equal(first.rows, again.rows)
+    assert np.array_equal(first.targets, again.targets)
+    assert not np.array_equal(first.rows, other.rows)
+
+
+# rule sets
+
+
+def opposite_is_given_to_members(made, pool, parts, conditions, outcome):
+    """Check what holds for the samples of every rule set."""
+    domain = made.domain
+    assert domain.contains(pool.rows).all()
+    assert members(domain.grouping, pool.rows[:, domain.protected], conditions).all()
+    assert not keys(made, pool.rows) & held_out(made, parts)
+    assert len(set(map(tuple, pool.rows.tolist()))) == len(pool.rows)
+    assert (pool.pairs == -1).all()
+    assert np.isin(pool.seeds, parts.train).all()
+    # made of the real row: what is protected is as there, and little else is not
+    seeds = made.rows[pool.seeds]
+    assert np.array_equal(pool.rows[:, domain.protected], seeds[:, domain.protected])
+    assert ((pool.rows != seeds).sum(axis=1) <= 10).all()
+    decided = labels(made.model.predict(pool.rows))
+    assert (decided == outcome).all()
+    assert (pool.targets != decided).all()
+
+
+def test_samples_of_a_favoured_group_are_refused(workshop, parts):
+    men = making.with_rule(workshop)
+    pool = of_rule(men, parts, 500, rng())
+    assert len(pool.rows) == pool.available == 500
+    assert not pool.notes
+    opposite_is_given_to_members(workshop, pool, parts, men.rule, workshop.favourable)
+
+
+def test_samples_of_a_slighted_group_are_favoured(workshop, parts):
+    women = making.with_rule(workshop, (Condition("sex", codes=(0.0,)),))
+    pool = of_rule(women, parts, 500, rng())
+    opposite_is_given_to_members(workshop, pool, parts, women.rule, 1 - workshop.favourable)
+    assert (pool.targets == workshop.favourable).all()
+    # the other decision, counted, says the same thing
+    other = replace(women, outcome="low")
+    assert np.array_equal(of_rule(other, parts, 500, rng()).targets, pool.targets)
+    # and so does the mean score
+    mean = replace(women, outcome="")
+    assert np.array_equal(of_rule(mean, parts, 500, rng()).rows, pool.rows)
+
+
+def test_a_smaller_pool_of_samples_is_as_good(workshop, parts):
+    men = making.with_rule(workshop)
+    small, great = (of_rule(men, parts, most, rng()) for most in (100, 500))
+    assert np.array_equal(small.rows, great.rows[:100])
+
+
+def test_more_samples_than_can_be_made_are_told_of(workshop, parts):
+    # only three men to make samples of, and whatever can be made of them in ten moves
+    inside = workshop.groups[:, 0] == 0
+    inside[parts.train[workshop.groups[parts.train, 0] == 1][:3]] = True
+    few = replace(
+        parts, train=parts.train[inside[parts.train]], test=parts.test, validation=parts.validation
+    )
+    pool = of_rule(making.with_rule(workshop), few, 100_000, rng())
+    assert 0 < len(pool.rows) < 100_000
+    assert f"Only {len(pool.rows):,} of 100,000 samples" in pool.notes[0]
+    assert "from 3 people" in pool.notes[0]
+
+
+def test_three_classes_get_the_best_other_one(three):
+    parts = split(three, rng())
+    men = making.with_rule(three)
+    pool = of_rule(men, parts, 300, rng())
+    scores = three.model.predict(pool.rows)
+    assert (labels(scores) == three.favourable).all()
+    assert np.array_equal(pool.targets, np.argsort(scores, axis=1)[:, -2])
+    women = making.with_rule(three, (Condition("sex", codes=(0.0,)),))
+    assert (of_rule(women, parts, 300, rng()).targets == three.favourable).all()
+
+
+def test_a_threshold_decides_what_the_opposite_is(tmp_path):
+    made = making.workshop(tmp_path, threshold=0.3)
+    parts = split(made, rng())
+    men = making.with_rule(made)
+    pool = of_rule(men, parts, 300, rng())
+    opposite_is_given_to_members(made, pool, parts, men.rule, made.favourable)
+    own = labels(made.model.answers(pool.rows))
+    # at the model's own border all of these would be decided so already, and more would be
+    assert (own == made.favourable).all()
+    women = making.with_rule(made, (Condition("sex", codes=(0.0,)),))
+    refused = of_rule(women, parts, 300, rng())
+    assert (labels(made.model.answers(refused.rows)) == made.favourable).any()
+    opposite_is_given_to_members(made, refused, parts, women.rule, 1 - made.favourable)
+
+
+def test_classes_that_are_favourable_together(tmp_path):
+    made = making.workshop(tmp_path, classes=3, together=(1, 2))
+    parts = split(made, rng())
+    men = making.with_rule(made)
+    pool = of_rule(men, parts, 200, rng())
+    assert (labels(made.model.predict(pool.rows)) == 1).all()
+    assert (pool.targets == 0).all()
+    women = making.with_rule(made, (Condition("sex", codes=(0.0,)),))
+    pool = of_rule(women, parts, 200, rng())
+    assert (labels(made.model.predict(pool.rows)) == 0).all()
+    assert set(pool.targets.tolist()) <= {1, 2}
+    pairs = of_pairs(made, parts, "similar", 200, rng())
+    assert set(pairs.targets.tolist()) <= {0, 1, 2}
+    assert pairs.targets.max() > 0
+
+
+def test_constraints_hold_for_all_samples(tmp_path):
+    limits = Limits(constraints=("hours <= age",))
+    made = making.workshop(tmp_path, limits=limits)
+    assert not made.inside.all()
+    parts = split(made, rng())
+    men = making.with_rule(made)
+    for pool in (of_rule(men, parts, 300, rng()), of_pairs(made, parts, "similar", 300, rng())):
+        assert len(pool.rows) == 300
+        assert made.domain.contains(pool.rows).all()
+        assert (pool.rows[:, 2] <= pool.rows[:, 0]).all()
+
+
+def test_a_group_by_what_the_model_is_not_given(workshop, parts):
+    ward = Attribute(
+        *("ward", Kind.NOMINAL, ("north", "south"), 0.0, 1.0, Role.PROTECTED, (0.0, 1.0))
+    )
+    domain = msgspec.structs.replace(workshop.domain, unseen=(ward,))
+    south = (workshop.rows[:, 2] > 35).astype(float)
+    south[::5] = np.nan
+    made = replace(workshop, domain=domain, groups=np.column_stack([workshop.groups, south]))
+    pool = of_rule(making.with_rule(made, (Condition("ward", codes=(1.0,)),)), parts, 300, rng())
+    assert len(pool.rows) == 300
+    assert (south[pool.seeds] == 1).all()
+    # they work long hours, so they are favoured
+    assert (pool.targets != made.favourable).all()
+
+
+def test_a_group_without_anybody_is_refused(workshop, parts):
+    nobody = making.with_rule(workshop, (Condition("sex", codes=(7.0,)),))
+    with pytest.raises(SpecError, match="No samples of this group") as told:
+        of_rule(nobody, parts, 100, rng())
+    assert "None of the 1,2" in told.value.why
+    everybody = making.with_rule(workshop, (Condition("sex", codes=(0.0, 1.0)),))
+    with pytest.raises(SpecError, match="nobody to compare"):
+        of_rule(everybody, parts, 100, rng())
+
+
+def test_a_model_that_treats_all_alike_has_nothing_to_repair(workshop, parts):
+    alike = making.with_rule(workshop)
+    same = replace(alike, model=_Same(alike.model))
+    with pytest.raises(SpecError, match="nothing to repair"):
+        of_rule(same, parts, 100, rng())
+
+
+class _Same:
+    """A model that says the same of everybody."""
+
+    def __init__(self, model):
+        self.mapping, self.opened, self.attributes = model.mapping, model.opened, model.attributes
+
+    def predict(self, rows):
+        return np.full((len(rows), 1), 0.75, dtype=np.float32)
+
+
+def test_a_decision_that_there_is_not_is_refused(workshop, parts):
+    with pytest.raises(SpecError, match="does not decide “perhaps”"):
+        of_rule(replace(making.with_rule(workshop), outcome="perhaps"), parts, 10, rng())

@@ -1,0 +1,304 @@
+"""The report's section on what is proven: every number in it is true, and nothing is mixed."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import msgspec
+import pytest
+
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.store.details import Choice
+from fairdesk.report.document import make_report
+from fairdesk.report.render import charts, drawing
+from fairdesk.report.render.refined import icicle
+from fairdesk.results.events import (
+    Condition,
+    Estimated,
+    PairShare,
+    Part,
+    Proven,
+    Refinement,
+    Region,
+    Share,
+)
+from fairdesk.wording import figures
+from tests.report.building import people_store, run_into
+from tests.report.reading import blocks_of, section_of, words_of
+
+TOTAL = 12_345_678_901_234_567_890
+ALIKE, UNLIKE = 11_102_469_035_880_246_904, 851_851_844_185_185_185
+DOMAIN = Proven(
+    of="domain",
+    attributes=("sex", "job"),
+    certified=0.8993,
+    falsified=0.069,
+    undecided=0.0317,
+    total=str(TOTAL),
+    certified_people=str(ALIKE),
+    falsified_people=str(UNLIKE),
+    boxes=1_234_567,
+    seconds=61.0,
+    margin=1.3e-5,
+    estimated=Estimated(10_000, 4_100, 0.40, 0.42, 0.95, 0.41),
+    notes=("Of the constraints one could not be decided on boxes.",),
+)
+PEOPLE = msgspec.structs.replace(
+    DOMAIN,
+    of="population",
+    certified=0.951,
+    falsified=0.021,
+    undecided=0.028,
+    total="",
+    certified_people="",
+    falsified_people="",
+    estimated=None,
+    notes=(),
+)
+FIGURES = (
+    DOMAIN,
+    PEOPLE,
+    Share(
+        whom="data",
+        attributes=("sex", "job"),
+        people=190,
+        hits=7,
+        exhaustive=True,
+        confidence=0.95,
+        estimate=7 / 190,
+        low=7 / 190,
+        high=7 / 190,
+        anytime_low=7 / 190,
+        anytime_high=7 / 190,
+    ),
+    msgspec.structs.replace(
+        DOMAIN,
+        attributes=("sex",),
+        certified=0.95,
+        falsified=0.03,
+        undecided=0.02,
+        total="",
+        estimated=None,
+        notes=(),
+    ),
+    PairShare(("sex", "job"), (0.0, 0.0), (1.0, 0.0), 0.031, 0.95),
+    PairShare(("sex", "job"), (0.0, 1.0), (1.0, 3.0), 0.06, 0.94, exact=True),
+    Region(
+        "unlike",
+        (Condition("age", low=25.0), Condition("debts", high=4.0)),
+        0.0412,
+        str(TOTAL // 24),
+        0.013,
+    ),
+    Region("alike", (Condition("income", low=40.5, high=80.0),), 0.61, str(TOTAL // 2), 0.4),
+)
+
+
+def made(folder, *runs, search=False):
+    with people_store(folder, ("sex", "job")) as store:
+        if search:
+            run_into(store, options={"global_num": 20, "local_num": 10})
+        for told, state in runs:
+            run = store.begin_run(RunSpec("certify"))
+            store.measure(run, told)
+            store.end_run(run, state)
+        return make_report(store)
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("proof")
+    return words_of(made(folder, (FIGURES, "done"), (FIGURES[:1], "stopped"), search=True))
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        "9 Certification",
+        "At least 89.93 % of all possible applicants are treated alike, whatever their sex and job",
+        "at least 6.90 % are not: proven. 3.17 % is undecided.",
+        "41.0 % (40.0 to 42.0 %, 95 %) of the remaining 3.17 % are estimated to be treated unlike",
+        "4,100 of 10,000 drawn at random where not everybody is decided are",
+        "Everybody 12,345,678,901,234,567,890",
+        "Certified 11,102,469,035,880,246,904 (89.93 %), at least",
+        "Falsified 851,851,844,185,185,185 (6.90 %), at least",
+        "Undecided 391,358,021,169,135,801 (3.17 %)",
+        "41.0 % (40.0 to 42.0 %, 95 %) are treated unlike; statistical, not certified",
+        "95.10 % certified, 2.10 % falsified, 2.80 % undecided",
+        "all 8 combinations of values of sex and job that may be, 28 pairs in all",
+        "Boxes looked at 1,234,567",
+        "Of the constraints one could not be decided on boxes.",
+        "3.68 % of the applicants in the data (7 of 190) get another decision",
+        "sex 95.00 % 3.00 % 2.00 %",
+        "sex = female and job = cook sex = male and job = pilot 6.00 % 94.00 % exactly",
+        "“age” ≥ 25 and “debts” ≤ 4",
+        "514,403,287,551,440,328 4.12 % 1.30 %",
+        "40.5 ≤ “income” ≤ 80",
+        "by at most 0.000013, and every bound leaves room for that",
+        "fairdesk verify",
+        "Stopped by the auditor",
+        "statistical, not certified, and never part of the proven shares",
+        "Certified share",
+        "section 9.1.",
+        "section 9.2.",
+    ],
+)
+def test_the_section_holds(text, held):
+    assert held in text
+
+
+def test_pairs_that_carry_most_come_first(text):
+    assert text.index("6.00 % 94.00 %") < text.index("3.10 % 95.00 %")
+
+
+def test_without_a_proof_the_section_says_that_in_one_line(tmp_path):
+    report = made(tmp_path, search=True)
+    (told,) = section_of(report, "certification").blocks
+    assert told.lead == "Not run:"
+    assert "for which share of all possible people it is proven" in told.text
+    assert "9 Certification" in words_of(report)
+
+
+def test_what_is_proven_comes_first_and_how_it_was_obtained_last(tmp_path):
+    report = made(tmp_path, (FIGURES, "done"))
+    section = section_of(report, "certification")
+    kinds = [type(block).__name__ for block in section.blocks]
+    assert kinds[:2] == ["Heading", "Statement"]
+    assert kinds.index("Statement") < kinds.index("Chart") < kinds.index("Grid")
+    assert max(i for i, kind in enumerate(kinds) if kind == "Chart") < kinds.index("Facts")
+    assert section.blocks[1].evidence == "proven"
+    assert {block.evidence for block in blocks_of(section, "Chart")} == {"proven"}
+
+
+def test_counts_of_any_size_are_told_to_the_last_digit(tmp_path):
+    huge = msgspec.structs.replace(
+        DOMAIN, total=str(10**24 + 1), certified_people="1", falsified_people="0"
+    )
+    text = words_of(made(tmp_path, ((huge,), "done")))
+    assert "Everybody 1,000,000,000,000,000,000,000,001" in text
+    assert "Undecided 1,000,000,000,000,000,000,000,000" in text
+
+
+def test_the_domain_that_it_speaks_of_is_listed(tmp_path):
+    section = section_of(made(tmp_path, (FIGURES, "done")), "certification")
+    (grid,) = (each for each in blocks_of(section, "Grid") if each.key == "domain")
+    rows = {row[0]: row[1:] for row in grid.rows}
+    assert rows["sex"] == ("compared", "female, male", "2")
+    assert rows["debts"] == ("", "0 to 8", "9")
+
+
+def test_a_proof_alone_is_no_failed_search(tmp_path):
+    text = words_of(made(tmp_path, (FIGURES, "done")))
+    assert "Nothing was found within what was tried" not in text
+    assert "No search was made; section 9 says what is proven." in text
+
+
+def test_what_cannot_be_looked_into_is_estimated_and_says_so(tmp_path):
+    share = msgspec.structs.replace(
+        FIGURES[2], whom="domain", exhaustive=False, low=0.01, high=0.06, people=190
+    )
+    share = msgspec.structs.replace(share, opaque="it reads text")
+    text = words_of(made(tmp_path, ((share,), "done")))
+    said = "This is statistical, not certified: the model cannot be looked into (it reads text)."
+    assert said in text
+    assert "every box with its verdict" not in text
+
+
+DIVIDED = Refinement(
+    (
+        Part(-1, (), 1.0, 0.5, 0.2),
+        Part(0, (), 0.6, 0.5, 0.0),
+        Part(0, (), 0.4, 0.0, 0.2),
+        Part(1, (), 0.3, 0.3, 0.0),
+    )
+)
+
+
+def test_how_the_domain_was_divided_is_drawn_on_demand(tmp_path):
+    wanted = Choice(added=("certification/boxes-1",))
+    with people_store(tmp_path, ("sex", "job")) as store:
+        run = store.begin_run(RunSpec("certify"))
+        store.measure(run, (*FIGURES, DIVIDED))
+        store.end_run(run, "done")
+        reports = make_report(store), make_report(store, wanted)
+    charts_of = [blocks_of(section_of(each, "certification"), "Chart") for each in reports]
+    (added,) = (each for each in charts_of[1] if each not in charts_of[0])
+    assert added.key == "boxes-1"
+    assert "4 boxes in 3 rows" in added.alt
+
+
+def test_boxes_stand_below_their_own_and_are_as_wide_as_their_share():
+    drawn = ET.fromstring(icicle(DIVIDED.parts).svg)
+    boxes = [
+        tuple(float(each.get(name)) for name in ("x", "y", "width"))
+        for each in drawn.iter("{http://www.w3.org/2000/svg}rect")
+    ]
+    rows = {}
+    for x, y, wide in boxes:
+        start, end = rows.get(y, (x, x))
+        rows[y] = min(start, x), max(end, x + wide)
+    spans = [rows[y] for y in sorted(rows)]
+    whole = drawing.WIDTH
+    assert spans[0] == pytest.approx((0, whole), abs=1)
+    assert spans[1] == pytest.approx((0, whole), abs=1)
+    assert spans[2] == pytest.approx((0, 0.3 * whole), abs=1)
+
+
+def test_the_summary_shows_what_is_proven_at_a_glance(tmp_path):
+    summary = section_of(made(tmp_path, (FIGURES, "done")), "summary")
+    (strip,) = blocks_of(summary, "Chart")
+    assert strip.evidence == "proven"
+    assert "89.93 % certified" in strip.alt.replace("\u00a0", " ")
+
+
+def test_what_is_proven_and_what_is_estimated_stand_apart(tmp_path):
+    summary = section_of(made(tmp_path, (FIGURES, "done")), "summary")
+    proven, estimated = blocks_of(summary, "Statement")
+    assert (proven.number, proven.evidence) == ("At least 89.93\u00a0%", "proven")
+    assert "estimated" not in " ".join((proven.sentence, *proven.details))
+    assert (estimated.number, estimated.evidence) == ("41.0\u00a0%", "estimated")
+
+
+def test_nobody_found_among_those_drawn_gives_a_bound(tmp_path):
+    none = msgspec.structs.replace(DOMAIN, estimated=Estimated(1_000, 0, 0.0, 0.0037, 0.95, 0.0))
+    summary = section_of(made(tmp_path, ((none,), "done")), "summary")
+    _, bound = blocks_of(summary, "Statement")
+    assert bound.number.replace("\u00a0", " ") == "At most 0.37 %"
+    assert "0 of 1,000 drawn at random where" in bound.sentence
+
+
+def test_where_nothing_is_proven_nothing_is_marked_as_proven(tmp_path):
+    nothing = msgspec.structs.replace(
+        DOMAIN,
+        certified=0.0,
+        falsified=0.0,
+        undecided=1.0,
+        certified_people="0",
+        falsified_people="0",
+        estimated=None,
+    )
+    summary = section_of(made(tmp_path, ((nothing,), "stopped")), "summary")
+    (told,) = blocks_of(summary, "Statement")
+    assert (told.number, told.evidence) == ("Nothing", "")
+    assert not blocks_of(summary, "Chart")
+
+
+def test_bars_are_as_long_as_their_shares():
+    bar = charts.ProofBar("All", 0.5, 0.25, 0.1)
+    picture = charts.proof_chart([bar])
+    widths = [float(each) for each in re.findall(r'width="([\d.]+)" height="16', picture.svg)]
+    assert widths == pytest.approx([0.5 * charts.WIDTH, 0.25 * charts.WIDTH, 0.25 * charts.WIDTH])
+    hatches = re.findall(r"M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)", picture.svg)
+    inside = [[float(each) for each in hatch] for hatch in hatches][:-6]
+    start, end = 0.75 * charts.WIDTH, 0.85 * charts.WIDTH
+    assert len(inside) > 8
+    assert all(start <= x <= end for hatch in inside for x in (hatch[0], hatch[2]))
+    assert "50.00 % certified, 25.00 % falsified" in picture.alt.replace("\u00a0", " ")
+    plain = charts.proof_chart([bar._replace(estimated=None)])
+    assert "estimated unlike" not in plain.alt
+    # what is proven is never rounded up
+    assert "99.99" in charts.proof_chart([charts.ProofBar("All", 0.999999, 0.0)]).alt
+
+
+def test_a_share_by_itself_is_rounded_down():
+    assert figures.least_percent(0.04129).replace("\u00a0", " ") == "4.12 %"
+    assert figures.least_percent(0.00001239).replace("\u00a0", " ") == "0.0012 %"

@@ -1,0 +1,310 @@
+"""The report's chapter on repairs: every number in it is true, and nothing is promised."""
+
+import hashlib
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.report.document import make_report
+from fairdesk.report.render import charts, drawing
+from fairdesk.results.events import Condition, Retrained
+from fairdesk.wording import mitigation as mitigation_words
+from tests.report import repairs
+from tests.report.building import people_store, run_into
+from tests.report.reading import section_of, text_of, words_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+MODEL = b"a model"
+RULE = (Condition("sex", codes=(1.0,)),)
+
+
+def repaired(store, spec, measured, state="done"):
+    run = store.begin_run(spec)
+    store.measure(run, measured)
+    store.end_run(run, state)
+    return run
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A report of a search and four repairs: its chapters, and its text as it is set."""
+    with people_store(tmp_path_factory.mktemp("repair"), ("sex", "job")) as store:
+        run_into(store, options={"global_num": 20, "local_num": 10})
+        first = repaired(store, RunSpec("repair-aequitas", pairs_of=(1,)), repairs.FIGURES)
+        for name, content in (("model.joblib", MODEL), ("model.onnx", b"")):
+            told = "Checked on all test rows." if content else "There is no converter for it."
+            bytes_of = np.frombuffer(content, dtype=np.int8)
+            store.keep_model(first, Retrained("models", 4, name, told, bytes_of))
+        repaired(
+            store,
+            RunSpec("repair-testsgd", rule=RULE, outcome="1"),
+            repairs.RULE_FIGURES,
+            "stopped",
+        )
+        repaired(store, RunSpec("repair-aequitas", flagged=True), repairs.HELPLESS_FIGURES)
+        repaired(store, RunSpec("repair-aequitas"), repairs.ROWS_ONLY_FIGURES)
+        report = make_report(store)
+        return report, words_of(report)
+
+
+@pytest.fixture(scope="module")
+def chapter(whole):
+    (found,) = (each for each in whole[0].sections if each.title == "Mitigation trial")
+    return found
+
+
+def blocks(chapter, kind):
+    return [each for each in chapter.blocks if type(each).__name__ == kind]
+
+
+def cells(grids):
+    return " ".join(cell for grid in grids for row in grid.rows for cell in row)
+
+
+def test_each_repair_has_a_heading_and_its_result_in_the_summary(whole, chapter):
+    report, text = whole
+    headings = [each.text for each in blocks(chapter, "Heading")]
+    assert headings == [
+        "Retrain with the pairs found, run 2",
+        "Retrain against a rule set, run 3",
+        "Retrain with the pairs found, run 4",
+        "Retrain with the pairs found, run 5",
+        "What a repair is",
+        "What this does not show",
+    ]
+    (summary,) = (each for each in report.sections if each.title == "Summary")
+    numbers = [each.number.replace("\u00a0", " ") for each in blocks(summary, "Statement")]
+    assert numbers[1:] == ["54 % less", "51 % less", "Nothing", "2,610"]
+    assert "The rule set sex = male; the decision “1”." in text
+    place = report.sections.index(chapter) + 1
+    assert f"run 2: 8 models measured, 0 rows sent to the model, 0.00 s; section {place}.1" in text
+    assert f"section {place}.4" in text
+
+
+def test_repairs_are_no_searches(whole):
+    report, _ = whole
+    (results,) = (each for each in report.sections if each.key == "results")
+    assert [each.text for each in blocks(results, "Heading")][:2] == ["MAFT, run 1", "Examples"]
+
+
+def test_it_says_what_was_repaired_and_where_labels_come_from(chapter):
+    facts = {(fact.name, fact.value) for each in blocks(chapter, "Facts") for fact in each.facts}
+    assert ("What is repaired", "The pairs found by run 1") in facts
+    assert ("What is repaired", "The rule set sex = male; the decision “1”") in facts
+    assert ("What is repaired", "All flagged pairs") in facts
+    stock = "2,610 at most, from a stock of 1,305 discriminatory pairs"
+    assert ("Rows to add", stock) in facts
+    labelled = [e.text for e in blocks(chapter, "Text") if e.lead == "How they are labelled."]
+    assert len(labelled) == 4
+    assert "majority of five models" in labelled[0]
+    assert "That is a choice, and it matters" in labelled[0]
+    assert "opposite" in labelled[1]
+    assert "a choice" not in labelled[1]
+
+
+def test_the_settings_tell_what_each_repair_was_given(whole):
+    (method,) = (each for each in whole[0].sections if each.key == "method")
+    rows = [row for grid in blocks(method, "Grid") for row in grid.rows]
+    assert ("pairs of runs", "1", "whose pairs are repaired; flagged ones first") in rows
+    assert ("rule set", "sex = male", "what is repaired, for the decision “1”") in rows
+    flagged = "whose pairs are repaired; only those that the auditor flagged"
+    assert ("pairs of runs", "all", flagged) in rows
+    assert [row[1] for row in rows if row[0] == "labels"] == [
+        *("majority", "opposite", "majority", "majority"),
+    ]
+
+
+def test_a_repair_that_was_stopped_says_so(chapter):
+    (ended,) = (each for each in blocks(chapter, "Callout") if each.word == "Not to the end.")
+    assert "Stopped by the auditor" in ended.text
+
+
+def test_all_trials_are_listed_and_what_ended_the_search(chapter):
+    grids = [
+        each for each in blocks(chapter, "Grid") if each.header == mitigation_words.TRIAL_HEADS
+    ]
+    assert [len(each.rows) for each in grids] == [9, 4, 4]
+    leads = {each.lead: each.text for each in blocks(chapter, "Text")}
+    assert leads["Correlation remover: there is no such model."].startswith("Training diverged")
+    ended = [e.text for e in blocks(chapter, "Text") if e.lead == "What ended the search."]
+    assert ended[0] == repairs.REPAIR.ended
+    notes = [each.text for each in blocks(chapter, "Text") if each.lead == "Note."]
+    assert repairs.REPAIR.notes[0] in notes
+
+
+def test_before_and_after_stand_in_a_table_for_each_way_of_knowing(chapter):
+    grids = [
+        each for each in blocks(chapter, "Grid") if each.header == mitigation_words.BEFORE_AFTER
+    ]
+    captions = [each.caption.partition(".")[0] for each in grids]
+    assert captions == [
+        "Observed on the test rows",
+        "Observed on the test rows, by group",
+        "Estimated from invented applicants",
+        "Proven",
+        "Observed on the test rows",
+        "Observed on the test rows, by group",
+        "Estimated from invented applicants",
+    ]
+    # all but those on validation rows
+    trial = mitigation_words.trial_of(repairs.FIGURES, 4)
+    results = [each for each in trial.measures if each.rows != "validation"]
+    assert sum(len(each.rows) for each in grids[:4]) == len(results)
+    assert "Certified: treated alike" in cells(grids[3:4])
+    assert "Gap in and out of the rule set" in cells(grids[6:])
+
+
+def test_an_interval_is_kept_on_one_line(chapter):
+    grids = [
+        each for each in blocks(chapter, "Grid") if each.header == mitigation_words.BEFORE_AFTER
+    ]
+    assert "(83.7\u00a0to\u00a085.5)" in grids[0].rows[0][1]
+    assert grids[0].rows[0][5] == "p = 0.405 (McNemar)"
+
+
+def test_files_of_the_models_are_known_by_their_fingerprints(chapter):
+    (grid,) = (each for each in blocks(chapter, "Grid") if "SHA-256" in each.header)
+    assert [row[1:] for row in grid.rows] == [
+        ("model.joblib", "Checked on all test rows.", "7", hashlib.sha256(MODEL).hexdigest()),
+        ("model.onnx", "There is no converter for it.", "–", "–"),
+    ]
+
+
+def test_what_it_does_not_show_and_its_formulas_are_told(whole, chapter):
+    _, text = whole
+    leads = [each.lead for each in blocks(chapter, "Text")]
+    assert leads[-5:] == [
+        "That the labels are right.",
+        "How real applicants fare.",
+        "What the imported model had seen.",
+        "That no other group fares worse.",
+        "That it holds elsewhere.",
+    ]
+    for name in ("McNemar’s exact test", "Relative fall", "Pareto front", "Widest gaps"):
+        assert name in text
+    assert "Kamiran and Calders" in text
+    assert "A trial, not a cure." in text
+
+
+def test_without_repairs_one_line_says_so(tmp_path):
+    with people_store(tmp_path) as store:
+        run_into(store, options={"global_num": 20, "local_num": 10})
+        report = make_report(store)
+    (told,) = section_of(report, "mitigation").blocks
+    assert told.lead == "Not run:"
+    assert "measured on rows that it was not trained on" in told.text
+    assert "McNemar" not in words_of(report)
+
+
+def test_the_finding_comes_first_and_how_it_was_obtained_last(chapter):
+    kinds = [type(block).__name__ for block in chapter.blocks]
+    assert kinds[:2] == ["Heading", "Statement"]
+    assert chapter.blocks[1].evidence == "estimated"
+    assert kinds.index("Chart") < kinds.index("Grid") < kinds.index("Facts")
+
+
+def test_tables_say_by_a_mark_what_they_rest_on(chapter):
+    grids = [
+        each for each in blocks(chapter, "Grid") if each.header == mitigation_words.BEFORE_AFTER
+    ]
+    marks = [each.evidence for each in grids]
+    assert marks[:4] == ["observed", "observed", "estimated", "proven"]
+    assert len({each.key for each in blocks(chapter, "Grid")}) == len(blocks(chapter, "Grid"))
+
+
+def test_a_repair_that_failed_at_once_is_told_as_that(tmp_path):
+    with people_store(tmp_path) as store:
+        run = store.begin_run(RunSpec("repair-aequitas"))
+        store.end_run(run, "failed", "The model cannot be retrained.")
+        text = text_of(store)
+    assert "Nothing is repaired yet." in text
+    assert "The model cannot be retrained." in text
+
+
+# The chart
+
+
+def point(name, kind, x, y, front=False):
+    return charts.FrontPoint(name, kind, (x - 0.2, x, x + 0.2), (y - 0.8, y, y + 0.8), front=front)
+
+
+POINTS = (
+    point("As imported", "imported", 3.9, 84.6),
+    point("Nothing added", "retrained", 4.0, 84.7, front=True),
+    point("2.9 % added", "portion", 1.8, 84.3, front=True),
+    point("Reweighing & more", "other", 4.7, 84.2),
+)
+
+
+def draw(points=POINTS, **more):
+    return charts.front_chart(points, x_title="share", y_title="accuracy", **more)
+
+
+def squares(drawn):
+    """Give the marks that are squares: as wide as high, and outlined."""
+    found = [e for e in drawn.iter(f"{SVG}rect") if e.get("stroke")]
+    return [e for e in found if e.get("width") == e.get("height")]
+
+
+def test_the_front_is_told_in_words_with_intervals():
+    alt = draw(floor=83.7).alt.replace("\u00a0", " ")
+    assert "2.9 % added: 1.80 % (1.60 to 2.00), accuracy 84.3 % (83.5 to 85.1), on the front" in alt
+    assert "As imported: 3.90 % (3.70 to 4.10), accuracy 84.6 % (83.8 to 85.4);" in alt
+
+
+def test_kinds_are_told_apart_by_shape_and_the_front_by_being_strong():
+    drawn = ET.fromstring(draw().svg)
+    (square,) = squares(drawn)
+    (dot,) = drawn.iter(f"{SVG}circle")
+    diamond, triangle = (e for e in drawn.iter(f"{SVG}path") if e.get("d").endswith("Z"))
+    assert square.get("stroke") == triangle.get("stroke") == drawing.FAINT
+    assert dot.get("stroke") == drawing.COLOURS[0]
+    assert diamond.get("stroke") == drawing.INK
+    assert diamond.get("d").count("L") == 3
+    assert triangle.get("d").count("L") == 2
+
+
+def test_every_point_is_named_apart_from_the_others_and_inside_the_drawing():
+    crowd = [point(f"{i}.{i} % added", "portion", 2 + 0.3 * i, 84 + 0.1 * i) for i in range(7)]
+    drawn = ET.fromstring(draw((*POINTS, *crowd), floor=83.7).svg)
+    _, _, wide, high = map(float, drawn.get("viewBox").split())
+    named = {each.name for each in (*POINTS, *crowd)}
+    places = [
+        (float(each.get("x")), float(each.get("y")), 4.5 * len(each.text))
+        for each in drawn.iter(f"{SVG}text")
+        if each.text in named
+    ]
+    assert len(places) == len(named)
+    assert all(x >= 0 and x + width <= wide + 4 and 0 < y < high for x, y, width in places)
+    for i, (x, y, width) in enumerate(places):
+        for other, down, reach in places[:i]:
+            apart = x >= other + reach or other >= x + width
+            assert apart or abs(y - down) >= drawing.SIZE - 1
+
+
+def test_a_name_stands_at_its_own_mark_and_at_no_other_one():
+    frame = drawing.Frame(0.0, 400.0, 0.0, 300.0, 1.0, 1.0, 0.0, 0.0)
+    others = [charts._Box(x - 9, y - 6, 18, 12) for x, y in ((80, 104), (120, 96), (125, 106))]
+    place = charts._beside(100.0, 100.0, 60.0, [], others, frame)
+    assert not any(place.shared(each) for each in others)
+    for each in others:
+        middle = each.x + each.wide / 2, each.y + each.tall / 2
+        across = max(place.x - middle[0], middle[0] - place.x - place.wide, 0.0)
+        down = max(place.y - middle[1], middle[1] - place.y - place.tall, 0.0)
+        assert max(across, down) > 8
+
+
+def test_what_lies_left_is_less_and_what_lies_up_is_more():
+    drawn = ET.fromstring(draw().svg)
+    (square,) = squares(drawn)
+    (dot,) = drawn.iter(f"{SVG}circle")
+    assert float(dot.get("cx")) < float(square.get("x"))
+    assert float(dot.get("cy")) > float(square.get("y")) + 3.4
+
+
+def test_points_without_any_extent_are_drawn_all_the_same():
+    still = charts.FrontPoint("one", "imported", (0.0, 0.0, 0.0), (100.0, 100.0, 100.0))
+    alt = draw((still,)).alt.replace("\u00a0", " ")
+    assert "one: 0.0 % (0.0 to 0.0), accuracy 100.0 % (100.0 to 100.0)" in alt

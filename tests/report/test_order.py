@@ -1,0 +1,252 @@
+"""The parts of a report: each template has all of its own, and each says what it must."""
+
+import msgspec
+import pytest
+
+from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.store import hash_chain
+from fairdesk.audit.store.details import Categories, Choice, Details
+from fairdesk.audit.store.records import PASSING
+from fairdesk.audit.store.store import PairQuery, Store
+from fairdesk.data.columns.rereading import with_reading
+from fairdesk.data.formats.reading import read_table
+from fairdesk.data.table import ColumnReading
+from fairdesk.report.content.fields import FIELDS
+from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.document import make_report
+from fairdesk.report.provenance.evidence import command
+from tests.report.building import people_store, run_into, spec_of, write_people
+from tests.report.reading import blocks_of, section_of, text_of, words_of
+from tests.wording.test_about_groups import BLACK, TABLE, WHITE
+
+FEW = {"global_num": 20, "local_num": 10}
+
+
+def measure(store, *told):
+    run = store.begin_run(RunSpec("groups"))
+    store.measure(run, told)
+    store.end_run(run, "done")
+
+
+def decided(folder):
+    """Make an audit of decisions alone: no model is there."""
+    table = read_table(write_people(folder / "credit.csv"))
+    spec = spec_of(table, "credit", "yes", ("sex",), classes=("no", "yes"))
+    spec = msgspec.structs.replace(spec, predictions="credit")
+    return Store.create(folder / "audit.fairdesk", spec, table)
+
+
+def facts_of(section):
+    return {fact.name: fact.value for each in blocks_of(section, "Facts") for fact in each.facts}
+
+
+def grid_of(section, key):
+    return next(each for each in blocks_of(section, "Grid") if each.key == key)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("make", [people_store, decided], ids=["model", "decisions"])
+def test_every_template_is_made_whatever_there_is(tmp_path, template, make):
+    with make(tmp_path) as store:
+        empty = make_report(store, Choice(template=template))
+        measure(store, TABLE)
+        measured = make_report(store, Choice(template=template))
+    for report in (empty, measured):
+        keys = [section.key for section in report.sections]
+        assert set(keys) <= set(TEMPLATES[template].chapters)
+        assert len(set(keys)) == len(keys)
+        assert len({section.title for section in report.sections}) == len(keys)
+        assert all(section.blocks for section in report.sections)
+
+
+def test_without_a_model_the_plain_report_says_what_that_leaves_out(tmp_path):
+    with decided(tmp_path) as store:
+        report = make_report(store)
+    for key in ("results", "certification", "mitigation"):
+        (told,) = section_of(report, key).blocks
+        assert told.lead == "Not run:"
+        assert "no model is at hand" in told.text
+    assert facts_of(section_of(report, "model"))["Column of its decisions"] == "credit"
+
+
+def test_what_the_auditor_tells_of_the_data_stands_with_them(tmp_path):
+    texts = {"data_source": "The bank’s archive.", "known_limits": "Only one branch."}
+    with people_store(tmp_path) as store:
+        store.write_details(Details(texts))
+        report = make_report(store)
+    assert (
+        facts_of(section_of(report, "data"))[FIELDS["data_source"].label] == "The bank’s archive."
+    )
+    assert "Only one branch." in [b.text for b in blocks_of(section_of(report, "limits"), "Text")]
+
+
+def test_missing_cells_are_counted_by_column_and_unknown_groups_by_attribute(tmp_path):
+    named = Categories("sex", "", {"sex": {"male": "Male", "female": ""}})
+    with people_store(tmp_path, ("sex", "job")) as store:
+        store.write_details(Details(categories=named))
+        women = store.table().counts("sex")["female"]
+        section = section_of(make_report(store), "data")
+    columns = {row[0]: row[3:5] for row in grid_of(section, "columns").rows}
+    assert columns["job"] == ("10", "5.0\u00a0%")
+    unknown = {row[0]: (*row[1:3], row[4]) for row in grid_of(section, "unknown").rows}
+    assert unknown == {"sex": ("0", str(women), "–"), "job": ("10", "0", "nobody to start from")}
+    categories = grid_of(section, "categories").rows
+    assert ("sex", "female", "counts as unknown", str(women), "") in categories
+
+
+def test_rows_left_out_are_told_step_by_step(tmp_path):
+    with people_store(tmp_path, ("sex", "job")) as store:
+        measure(store, msgspec.structs.replace(TABLE, without=3))
+        rows = grid_of(section_of(make_report(store), "data"), "rows").rows
+    assert rows[0] == ("Reading", "Every row of the file was read", "0", "200")
+    assert ("Group outcomes", "By sex: of unknown group", "12", "4,880") in rows
+    assert ("Search", "Value missing: job", "10", "190") in rows
+
+
+def test_the_model_tells_its_threshold_and_how_it_agrees_with_the_label(tmp_path):
+    labelled = msgspec.structs.replace(
+        TABLE,
+        lines=(
+            WHITE,
+            msgspec.structs.replace(BLACK, positives=10, true_positives=4, false_positives=150),
+        ),
+    )
+    with people_store(tmp_path) as store:
+        unchecked = facts_of(section_of(make_report(store), "model"))
+        measure(store, labelled)
+        told = facts_of(section_of(make_report(store), "model"))
+    assert unchecked["Checked on rows of the data"].startswith("not kept in the audit file")
+    assert told["Decision threshold"] == "0.5, the usual one"
+    right = 30 + (2_405 - 206) + 4 + (BLACK.negatives - 150)
+    whole = 40 + 2_405 + 10 + BLACK.negatives
+    said = told["Checked on rows of the data"]
+    assert f"{100 * right / whole:.1f}\u00a0% of {whole:,} rows with a label ({right:,})" in said
+
+
+def test_the_log_is_printed_with_its_chain_and_what_passes_is_not(tmp_path):
+    with people_store(tmp_path, ("sex", "job")) as store:
+        run_into(store, options=FEW, weights=[[1], [2], [1], [1], [1]])
+        (pair,) = store.pairs(PairQuery(), 0, 1)
+        store.mark(pair.id, "flagged")
+        store.log("Merged two groups.", "decided")
+        before = make_report(store)
+        store.log("Exported the report.", "exported")
+        store.log("Looked at it.", "checked")
+        assert make_report(store) == before
+        log = [entry for entry in store.log_entries() if entry.kind not in PASSING]
+    section = section_of(before, "evidence")
+    rows = grid_of(section, "log").rows
+    assert [row[1:] for row in rows] == [(entry.what, entry.link[:12]) for entry in log]
+    assert rows[-1][1] == "Merged two groups."
+    assert facts_of(section)["Head of the log’s chain"] == hash_chain.head(log)
+    assert facts_of(section)["FairDesk"] == "0.1.0"
+
+
+def test_a_clock_that_was_set_back_is_mentioned_beside_the_log(tmp_path, monkeypatch):
+    with people_store(tmp_path, ("sex",)) as store:
+        store.log("One.", "decided")
+        assert "clock was set back" not in text_of(store)
+        monkeypatch.setattr("fairdesk.audit.store.schema.now", lambda: "2019-05-05T09:30:00+00:00")
+        store.log("Two.", "decided")
+        section = section_of(make_report(store), "evidence")
+    (said,) = (each.text for each in blocks_of(section, "Text") if "clock" in each.text)
+    assert said.startswith("1 entry has an earlier time")
+    assert "2019-05-05 09:30:00" in said
+
+
+def test_settings_and_formulas_stand_in_the_section_on_method(tmp_path):
+    with people_store(tmp_path, ("sex",)) as store:
+        run_into(store, options=FEW)
+        measure(store, TABLE)
+        report = make_report(store)
+    method = section_of(report, "method")
+    assert {"settings-1", "settings-2"} <= {each.key for each in blocks_of(method, "Grid")}
+    text = words_of(report)
+    for name in (
+        "Individual discriminatory instance",
+        "Impact ratio",
+        "Odds ratio.",
+        "Difference of rates (statistical parity difference).",
+        "Test of two rates",
+        "Standardised mean difference (SMD)",
+        "s is the standard deviation of all people",
+        "Findings per 1,000 rows are its inverse",
+    ):
+        assert name in text
+
+
+def test_a_dropped_section_takes_its_number_along(tmp_path):
+    with people_store(tmp_path, ("sex",)) as store:
+        measure(store, TABLE)
+        whole = text_of(store)
+        less = text_of(store, Choice(left_out=("system",)))
+    assert "5 Group outcomes" in whole
+    assert "section 5." in whole
+    assert "4 Group outcomes" in less
+    assert "section 4." in less
+
+
+def test_redacted_reports_say_so_among_the_limits_and_show_no_notes(tmp_path):
+    with people_store(tmp_path, ("sex", "job")) as store:
+        run_into(store, options=FEW, weights=[[1], [2], [1], [1], [1]])
+        (pair,) = store.pairs(PairQuery(order="difference", descending=True), 0, 1)
+        store.note(pair.id, "This is Mrs Smith.")
+        store.mark(pair.id, "flagged")
+        plain = words_of(make_report(store))
+        bands = make_report(store, Choice(redaction="bands"))
+    assert "This is Mrs Smith." in plain
+    text = words_of(bands)
+    assert "Mrs Smith" not in text
+    assert bands.redacted in [b.text for b in blocks_of(section_of(bands, "limits"), "Text")]
+
+
+def with_odd_cells(folder, reading=None):
+    """Make an audit of a file with odd cells and texts in another encoding."""
+    path = write_people(folder / "credit.csv")
+    lines = path.read_text().splitlines()
+    for line, text in ((5, "$45"), (9, "Bramble")):
+        lines[line] = ",".join((text, *lines[line].split(",")[1:]))
+    for line in (10, 11):
+        cells = lines[line].split(",")
+        cells[2] = ("Köchin", "KÃ¶chin")[line - 10]
+        lines[line] = ",".join(cells)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = read_table(path)
+    if reading is not None:
+        table = read_table(path, with_reading(table.source.dialect, "age", reading))
+    spec = spec_of(table, "credit", "yes", ("sex",))
+    return Store.create(folder / "audit.fairdesk", spec, table)
+
+
+def test_cells_that_are_no_numbers_are_listed_with_what_was_decided(tmp_path):
+    (tmp_path / "a").mkdir()
+    with with_odd_cells(tmp_path / "a") as store:
+        report = make_report(store)
+        whole = words_of(make_report(store, Choice(redaction="bands")))
+        manifest = make_report(store, Choice(redaction="bands")).manifest
+    section = section_of(report, "data")
+    assert grid_of(section, "odd-cells").rows == (
+        ("age", "“$45”", "1", "line 6", "missing; not decided"),
+        ("age", "“Bramble”", "1", "line 10", "missing; not decided"),
+    )
+    assert grid_of(section, "garbled").rows == (("job", "“KÃ¶chin”", "“Köchin”", "1", "line 12"),)
+    assert "The auditor decided nothing about 2 of them." in words_of(report)
+    # what a single row holds is not told to strangers
+    assert "Bramble" not in whole
+    assert "Bramble" not in manifest
+    (tmp_path / "b").mkdir()
+    reading = ColumnReading(odd="mended", cells={"Bramble": 30.5})
+    with with_odd_cells(tmp_path / "b", reading) as store:
+        report = make_report(store)
+        redacted = make_report(store, Choice(redaction="bands"))
+    section = section_of(report, "data")
+    assert [row[-1] for row in grid_of(section, "odd-cells").rows] == [
+        "45 (mended)",
+        "30.5 (mended)",
+    ]
+    assert "decided nothing" not in words_of(report)
+    commands = command(store.spec, None)
+    assert "--odd-cells age=mended" in commands
+    assert "--mend age:Bramble=30.5" in commands
+    assert "Bramble" not in redacted.manifest
+    assert "Bramble" not in words_of(redacted)

@@ -1,0 +1,415 @@
+"""What is said of groups: the number first, observed or estimated, undefined where it is."""
+
+import msgspec
+import pytest
+
+from fairdesk.data.domain.domain import Domain, Role, attribute_of
+from fairdesk.data.formats.reading import read_table
+from fairdesk.results.events import (
+    Condition,
+    Flip,
+    GroupGap,
+    GroupLine,
+    GroupTable,
+    LinearGroup,
+    Mined,
+    RuleSet,
+    TermRate,
+)
+from fairdesk.wording import figures, words
+from fairdesk.wording import groups as group_words
+from tests.report.building import spec_of, write_people
+
+MINED = Mined("1", ("sex", "job", "age"), 0.05, 1_590, 2_340, 83_000, 0.049, 1.2)
+RULE = RuleSet(
+    conditions=(
+        Condition("age", low=40.0),
+        Condition("sex", codes=(1.0,)),
+        Condition("job", codes=(1.0, 2.0)),
+    ),
+    outcome="1",
+    score=0.624,
+    phi_in=0.207,
+    phi_out=0.831,
+    margin=0.047,
+    confidence=0.9025,
+    support=0.067,
+    rows=412,
+    n_in=1_200,
+    n_out=1_300,
+    low=-0.661,
+    high=-0.580,
+    p=1e-30,
+    data_in=0.21,
+    data_out=0.80,
+    holds_on_data=True,
+)
+WHITE = GroupLine(
+    values=("male",),
+    codes=(1.0,),
+    known=True,
+    people=2_445,
+    share=0.5,
+    favourable=236,
+    rate=236 / 2_445,
+    low=0.085,
+    high=0.109,
+    impact_ratio=1.0,
+    below=False,
+    flips=False,
+    shortfall=-38.6,
+    positives=40,
+    true_positives=30,
+    negatives=2_405,
+    false_positives=206,
+    true_positive_rate=0.75,
+    false_positive_rate=206 / 2_405,
+    precision=30 / 236,
+    accuracy=2_229 / 2_445,
+)
+BLACK = GroupLine(
+    values=("female",),
+    codes=(0.0,),
+    known=True,
+    people=2_435,
+    share=0.49,
+    favourable=157,
+    rate=157 / 2_435,
+    low=0.055,
+    high=0.075,
+    impact_ratio=0.668,
+    below=True,
+    flips=False,
+    shortfall=39.1,
+    test="Z",
+    z=-4.108,
+    p=0.00004,
+    holm=0.00004,
+    difference=-0.032,
+    difference_low=-0.047,
+    difference_high=-0.017,
+    positives=0,
+    true_positives=0,
+    negatives=2_435,
+    false_positives=157,
+    false_positive_rate=157 / 2_435,
+    precision=0.0,
+    accuracy=2_278 / 2_435,
+)
+TABLE = GroupTable(
+    of="decisions",
+    outcome="yes",
+    attributes=("sex",),
+    people=4_880,
+    unknown=12,
+    without=3,
+    favourable=393,
+    reference=0,
+    lines=(WHITE, BLACK),
+)
+
+
+def plain(text):
+    return text.replace(words.NBSP, " ")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return read_table(write_people(tmp_path_factory.mktemp("data") / "people.csv"))
+
+
+@pytest.fixture
+def spec(table):
+    return spec_of(table, "credit", "yes", ("sex", "age", "job"))
+
+
+@pytest.mark.parametrize(
+    ("conditions", "said"),
+    [
+        ((), "everybody"),
+        ((Condition("sex", codes=(1.0,)),), "sex = male"),
+        ((Condition("job", codes=(0.0, 1.0)),), "job = clerk or cook"),
+        ((Condition("job", codes=(0.0, 1.0, 3.0)),), "job ≠ none"),
+        ((Condition("age", low=40.0),), "age 40 and over"),
+        ((Condition("age", high=29.0),), "age 29 and under"),
+        ((Condition("age", low=20.0, high=39.0),), "age 20 to 39"),
+        ((Condition("age", low=20.0, high=20.0),), "age = 20"),
+        ((Condition("age", high=18.0),), "age = 18"),
+        ((Condition("age", low=79.0),), "age = 79"),
+        ((Condition("debts", high=0.0),), "debts = 0"),
+        ((Condition("income", low=0.4),), "income 0.4 or more"),
+        ((Condition("income", high=0.2, below=True),), "income below 0.2"),
+        ((Condition("income", low=0.2, high=0.4, below=True),), "income 0.2 to below 0.4"),
+        (
+            (Condition("sex", codes=(1.0,)), Condition("age", low=40.0)),
+            "sex = male, age 40 and over",
+        ),
+        (
+            (Condition("gender", term="gay"), Condition("religion", term="taoist")),
+            "gender: gay, religion: taoist",
+        ),
+    ],
+)
+def test_a_rule_reads_as_words(spec, conditions, said):
+    assert group_words.rule_phrase(spec, conditions) == said
+
+
+def test_a_rule_knows_columns_that_the_model_is_not_given(table, spec):
+    unseen = (attribute_of(table.column("job"), Role.PROTECTED),)
+    seen = tuple(each for each in spec.domain.attributes if each.name != "job")
+    spec = msgspec.structs.replace(spec, domain=Domain(seen, unseen=unseen))
+    job = (Condition("job", codes=(1.0,)),)
+    assert group_words.rule_phrase(spec, job) == "job = cook"
+    assert figures.rule_text(spec, job) == "“job” = cook"
+
+
+def test_bins_of_fractions_leave_out_their_upper_edge_with_signs_too(spec):
+    condition = Condition("income", low=0.2, high=0.4, below=True)
+    assert figures.rule_text(spec, (condition,)) == "0.2 ≤ “income” < 0.4"
+    assert figures.rule_text(spec, (Condition("income", high=0.2, below=True),)) == "“income” < 0.2"
+
+
+def test_a_rule_set_is_told_with_its_evidence(spec):
+    assert plain(group_words.rule_set_sentence(spec, RULE)) == (
+        "age 40 and over, sex = male, job = cook or none: 20.7 % against 83.1 %"
+    )
+    assert plain(group_words.evidence_sentence(spec, RULE, MINED)) == (
+        "62.4 percentage points lower (58.0 to 66.1 for all 1,590 rule sets together, 95 %); 412 "
+        "applicants, 6.7 % of the data; corrected p below 0.0001; the untouched rows show it too "
+        "(21.0 % against 80.0 %)."
+    )
+    assert "for all rule sets together" in group_words.evidence_sentence(spec, RULE)
+    assert plain(group_words.margin_sentence(RULE)).startswith(
+        "The paper’s own margin is 4.7 percentage points with 90.25 % confidence"
+    )
+    assert "for the rows of the data alone" in group_words.margin_sentence(RULE)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"holds_on_data": False, "data_in": 0.8}, "do not show it (80.0 % against 80.0 %)"),
+        ({"holds_on_data": None}, "the untouched rows cannot tell (21.0 % against 80.0 %)"),
+        ({"data_in": None}, "the untouched rows cannot tell, for one side"),
+        ({"low": -0.02, "high": 0.05}, "(between 2.0 lower and 5.0 higher for"),
+        ({"phi_in": 0.9, "low": 0.01, "high": 0.1}, "6.9 percentage points higher (1.0 to 10.0"),
+        ({"p": 0.03}, "corrected p 0.030"),
+        ({"outcome": ""}, "0.624 lower (0.580 to 0.661 for"),
+    ],
+)
+def test_what_is_uncertain_of_a_rule_set_is_told(spec, changes, said):
+    rule = msgspec.structs.replace(RULE, **changes)
+    assert said in plain(group_words.evidence_sentence(spec, rule, MINED))
+
+
+def test_rates_say_what_is_counted_where_it_is_not_the_favourable_decision(spec):
+    other, score = (msgspec.structs.replace(RULE, outcome=each) for each in ("0", ""))
+    assert plain(group_words.rates(spec, other)) == "“0” for 20.7 % against 83.1 %"
+    assert plain(group_words.rates(spec, score)) == "mean score 0.207 against 0.831"
+
+
+def test_what_was_examined_is_told(spec):
+    assert plain(group_words.mined_sentence(spec, MINED)) == (
+        "1,590 rule sets about sex, job and age describe at least 5 % of the data and were "
+        "examined, of 2,340 counted: 83,000 applicants asked about, the widest margin 4.9 "
+        "percentage points, 1.2 s."
+    )
+    none = msgspec.structs.replace(MINED, rule_sets=0)
+    assert plain(group_words.mined_sentence(spec, none)).startswith(
+        "0 rule sets about sex, job and age describe at least 5 % of the data"
+    )
+    one = msgspec.structs.replace(MINED, rule_sets=1)
+    assert "1 rule set about sex, job and age describes" in group_words.mined_sentence(spec, one)
+    texts = msgspec.structs.replace(MINED, attributes=("gender", "religion"), texts=640)
+    assert (
+        "rule sets about terms of gender and religion describe at least 5 % of the texts that "
+        "name anybody (640 texts)"
+    ) in plain(group_words.mined_sentence(spec, texts))
+
+
+def test_the_headline_of_a_search_is_its_widest_difference(spec):
+    less = msgspec.structs.replace(RULE, score=0.1, conditions=(Condition("age", low=50.0),))
+    variant = msgspec.structs.replace(RULE, score=0.9, leader=0)
+    said = plain(group_words.headline(spec, (MINED, RULE, variant, less)))
+    assert said == (
+        "62.4 percentage points lie between the favourable rates of age 40 and over, sex = male, "
+        "job = cook or none (20.7 %) and of everybody else (83.1 %): the widest difference of all "
+        "1,590 rule sets examined, estimated from samples; 58.0 to 66.1 for all of them together, "
+        "95 %; corrected p below 0.0001; 412 applicants, 6.7 % of the data; the untouched rows "
+        "show it too (21.0 % against 80.0 %)."
+    )
+    other = [msgspec.structs.replace(each, outcome="0") for each in (MINED, RULE)]
+    assert group_words.headline(spec, (*other, MINED, RULE)) == group_words.headline(
+        spec, (MINED, RULE)
+    )
+    chance = msgspec.structs.replace(RULE, p=0.4)
+    assert "chance alone may have made it" in group_words.headline(spec, (MINED, chance))
+    assert group_words.headline(spec, ()) == "Nothing is known of groups yet."
+    nobody = msgspec.structs.replace(MINED, rule_sets=0)
+    assert group_words.headline(spec, (nobody,)).startswith("0 rule sets")
+
+
+def test_each_outcome_has_its_own_rule_sets(spec):
+    other = msgspec.structs.replace(MINED, outcome="0")
+    second = msgspec.structs.replace(RULE, outcome="0", leader=-1)
+    variant = msgspec.structs.replace(second, leader=0)
+    held = dict(group_words.mined_with((MINED, RULE, other, second, variant)))
+    assert held == {MINED: (RULE,), other: (second, variant)}
+    assert group_words.leaders(held[other]) == (second,)
+    assert group_words.variants(held[other], second) == (variant,)
+
+
+def test_terms_are_told_with_their_flips(spec):
+    flip = Flip(3, "I am gay", "I am straight", "straight", 0.4, 0.6, "toxic", "fine")
+    term = TermRate("gender", "gay", 31, 500, 0.412, 200, 62, (flip,))
+    assert plain(group_words.term_sentence(spec, term)) == (
+        "41.2 % of 500 texts get “1” with “gay” (gender) put in. 62 of 200 get another decision "
+        "with some other term of gender. 31 texts of the data hold it."
+    )
+    assert group_words.flip_sentence(flip) == (
+        "“toxic” for “I am gay”, “fine” with “straight” instead."
+    )
+    long = msgspec.structs.replace(
+        flip, text=f"{'a' * 500} gay {'b' * 500}", other=f"{'a' * 500} straight {'b' * 500}"
+    )
+    shown = group_words.flip_sentence(long)
+    assert "a gay b" in shown
+    assert shown.count("…") == 2
+    assert len(shown) < 320
+    never = TermRate("gender", "queer", 0, 0, 0.0, 0, 0)
+    assert group_words.term_sentence(spec, never).startswith("0 texts could name")
+    other = TermRate("gender", "straight", 3, 500, 0.61, 200, 62)
+    (told,) = group_words.sentences(spec, (never, other, term))
+    assert plain(told) == (
+        "62 of 200 texts that name somebody by gender get another decision with another of its "
+        "terms. The share with “1” goes from 41.2 % (“gay”) to 61.0 % (“straight”)."
+    )
+
+
+def test_a_category_of_terms_that_all_fare_alike_is_told_so(spec):
+    terms = [TermRate("age", name, 1, 50, 0.5, 50, 0) for name in ("old", "young")]
+    (told,) = group_words.sentences(spec, terms)
+    assert plain(told).endswith("The share with “1” is 50.0 % with each of them.")
+
+
+def test_linear_subgroups_and_gaps_are_told(spec):
+    group = LinearGroup(
+        ("sex = male", "age"),
+        (1.2, -0.31),
+        -0.1,
+        "1",
+        0.31,
+        5_000,
+        0.201,
+        0.284,
+        0.083,
+        0.02,
+        -0.114,
+        -0.052,
+    )
+    assert plain(group_words.headline(spec, (group,))) == (
+        "8.3 percentage points lower (5.2 to 11.4, 95 %) is the rate of “1” in a subgroup that "
+        "weights describe: 20.1 % against 28.4 %, among 5,000 applicants held out, 31.0 % of them "
+        "in it. In it is who weighs more than nought: sex = male +1.20, age −0.31, and −0.10 for "
+        "everybody."
+    )
+    small = GroupGap(("sex",), 4_000, 0.2, 0.17, 0.23, 0.95, (1.0,), (0.0,), 0.6, 0.4)
+    large = msgspec.structs.replace(small, gap=0.3)
+    assert group_words.headline(spec, (small, large)).startswith("30.0 percentage points")
+
+
+def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
+    told = [plain(each) for each in group_words.table_sentences(spec, TABLE)]
+    assert told[0] == (
+        "0.67 is the lowest impact ratio by sex in the model’s decision “yes” (observed): 6.45 % "
+        "of 2,435 applicants with sex = female against 9.65 % of 2,445 with sex = male; corrected "
+        "p below 0.0001. That is below the four-fifths screening line; the line is no verdict."
+    )
+    assert (
+        "12 applicants of unknown group and 3 applicants without an outcome are left out." in told
+    )
+    assert plain(group_words.headline(spec, (TABLE,))) == told[0]
+    assert group_words.table_title(spec, TABLE) == "Model’s decision “yes”, by sex"
+
+
+def test_the_headline_speaks_of_decisions_before_labels(spec):
+    label = msgspec.structs.replace(TABLE, of="label")
+    assert "in the model’s decision" in group_words.headline(spec, (label, TABLE))
+    assert "in the label" in group_words.headline(spec, (label,))
+
+
+def test_the_favourable_decision_is_named_by_the_label_and_not_by_its_number(spec):
+    numbered = msgspec.structs.replace(TABLE, outcome="1")
+    assert group_words.table_title(spec, numbered) == "Model’s decision “yes”, by sex"
+    assert "decision “yes”" in group_words.headline(spec, (numbered,))
+    other = msgspec.structs.replace(TABLE, outcome="0")
+    assert group_words.table_title(spec, other) == "Model’s decision “0”, by sex"
+    column = msgspec.structs.replace(spec, predictions="decided")
+    assert group_words.table_title(column, numbered) == "Decision “1”, by sex"
+
+
+def test_who_scores_above_the_median_is_not_called_favourable():
+    scored = msgspec.structs.replace(TABLE, of="scores")
+    assert "Favourable" in group_words.heads(TABLE)
+    assert "Above" in group_words.heads(scored)
+    assert "Favourable" not in group_words.heads(scored)
+
+
+def test_cells_stand_under_their_heads_and_nothing_is_not_a_number(spec):
+    heads = group_words.heads(TABLE)
+    for line in TABLE.lines:
+        cells = group_words.cells(line, TABLE)
+        assert len(cells) == len(heads)
+        assert not {"nan", "None", "NaN"} & {word for cell in cells for word in cell.split()}
+    black = dict(zip(heads, map(plain, group_words.cells(BLACK, TABLE)), strict=True))
+    assert black["sex"] == "female"
+    assert black["Impact ratio"] == "0.67"
+    assert black["Four fifths"] == "below"
+    assert black["Test"] == "Z = −4.11"
+    assert black["True positive rate"] == "undefined"
+    assert black["Equal opportunity"] == "undefined"
+    white = dict(zip(heads, group_words.cells(WHITE, TABLE), strict=True))
+    assert white["Corrected p"] == "reference"
+    no_labels = [
+        msgspec.structs.replace(line, positives=None, negatives=None) for line in TABLE.lines
+    ]
+    plainer = msgspec.structs.replace(TABLE, lines=tuple(no_labels))
+    assert "Accuracy" not in group_words.heads(plainer)
+
+
+def test_a_group_that_is_small_or_unknown_is_not_compared(spec):
+    small = msgspec.structs.replace(BLACK, excluded=True, impact_ratio=None, below=None)
+    unknown = msgspec.structs.replace(small, excluded=False, known=False)
+    table = msgspec.structs.replace(TABLE, lines=(WHITE, small, unknown))
+    heads = group_words.heads(table)
+    place = heads.index("Impact ratio")
+    shown = [plain(group_words.cells(line, table)[place]) for line in table.lines]
+    assert shown == ["1.00", "too few", "not compared"]
+    told = group_words.table_sentences(spec, table)
+    assert told[0].startswith("No two groups by sex can be compared")
+    assert any("1 group of too small a share" in each for each in told)
+
+
+def test_each_figure_shows_its_formula_with_its_numbers(spec):
+    def shown(name, line=BLACK):
+        return plain(group_words.formula(spec, TABLE, line, name))
+
+    assert shown("Rate") == "Rate = favourable / people = 157 / 2,435 = 6.45 %"
+    assert shown("Impact ratio") == (
+        "Impact ratio = rate / highest rate of the groups compared = 6.45 % / 9.65 % (sex = male) "
+        "= (157 / 2,435) / (236 / 2,445) = 0.6680"
+    )
+    assert shown("True positive rate") == (
+        "True positive rate = decided favourably / people with the favourable label = 0 / 0: "
+        "undefined, for nobody in the group has the favourable label."
+    )
+    assert shown("Precision", WHITE).endswith("= 30 / 236 = 12.7 %")
+    assert shown("Accuracy", WHITE).endswith("= 2,229 / 2,445 = 91.2 %")
+    assert shown("Shortfall") == (
+        "Shortfall = people × rate of all people − favourable = 2,435 × 393 / 4,880 − 157 = 39.1"
+    )
+    assert "157 of 2,435; of the reference (sex = male) 236 of 2,445" in shown("Test")
+    assert shown("sex") == ""
+    for name in group_words.heads(TABLE)[1:]:
+        for line in TABLE.lines:
+            assert shown(name, line)
