@@ -834,7 +834,7 @@ def test_groups_are_told_apart_also_by_what_the_model_is_not_given(
     more += ("--domain", str(tmp_path / "blue.json"))
     assert cli.main(mining(*more, "--bins", "age=30,40.5", "--json")) == 0
     told = json.loads(capsys.readouterr().out)
-    (mined,) = [each for each in told["figures"] if each["type"] == "Mined"]
+    (mined,) = [each for each in told["figures"] if each["type"] == "RuleSearchSummary"]
     assert mined["attributes"] == ["age", "sex", "colour"]
     assert mined["notes"] == ["{'age': (30.0, 40.5)}  {}"]
     assert told["queries"] == 60 + 4 * 60
@@ -870,7 +870,7 @@ def test_terms_in_texts_are_compared_where_nothing_is_protected(mining, tmp_path
 
     assert cli.main(line("--terms", str(tmp_path / "terms.json"), "--json")) == 0
     told = json.loads(capsys.readouterr().out)
-    (mined,) = [each for each in told["figures"] if each["type"] == "Mined"]
+    (mined,) = [each for each in told["figures"] if each["type"] == "RuleSearchSummary"]
     assert mined["notes"] == ["{} said {'gender': ('gay', 'old')}"]
     fails(capsys, line("--terms", str(tmp_path / "broken.json")), "not what is expected", "JSON")
     fails(capsys, line("--terms", str(tmp_path / "empty.json")), "has no category")

@@ -21,7 +21,7 @@ from fairdesk.cli import commands
 from fairdesk.cli import main as cli
 from fairdesk.data.formats.reading import read_table
 from fairdesk.files import sha256
-from fairdesk.results.events import Condition, Mined, RuleSet
+from fairdesk.results.events import Condition, RuleSearchSummary, RuleSet
 from fairdesk.results.trials import Repair
 from fairdesk.samples import samples
 from fairdesk.wording.mitigation import measured, repair_of, trials_of
@@ -326,7 +326,7 @@ def test_a_rule_set_is_named_by_its_number(audit, repair):
     ]
     with Store.open(path) as store:
         number = store.begin_run(RunSpec("testsgd"))
-        mined = Mined("1", ("sex",), 0.05, 2, 2, 100, 0.04, 0.1)
+        mined = RuleSearchSummary("1", ("sex",), 0.05, 2, 2, 100, 0.04, 0.1)
         store.measure(number, (mined, *sets))
         store.end_run(number, "done")
     refused(repair(path, "--rule", "3", method="testsgd"), "no rule set 3", "from 1 to 2")

@@ -25,15 +25,15 @@ from fairdesk.certify.pairwise import look_aside, pairs_counted
 from fairdesk.certify.proof.certificate import CertificateError, decoded, pack
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.results import Course, Sums, proven, refinement, regions
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import enumeration, estimate
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.structure.types import OpaqueError, structure_of
 from fairdesk.results.events import (
     Estimated,
     Event,
-    Figure,
     Measured,
+    Metric,
     Progress,
     Proven,
     Rows,
@@ -89,7 +89,7 @@ class CertifyOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    ledger: Ledger, people: Rows, options: CertifyOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: CertifyOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Prove how many people are treated alike, and how many are not.
 
@@ -117,10 +117,12 @@ def search(
     SpecError
         When the model mixes attributes before it decides, or is given what is no number.
     """
-    return timed(_search(ledger, people, options, rng))
+    return timed(_search(context, people, options, rng))
 
 
-def shares(ledger: Ledger, people: Rows, seconds: float) -> Generator[Progress, None, Proven]:
+def shares(
+    context: SearchContext, people: Rows, seconds: float
+) -> Generator[Progress, None, Proven]:
     """Prove as `search` does how many of the domain are treated alike, and nothing beside.
 
     What a search tells beside may take longer than a proof of a few seconds: every row of the data
@@ -150,38 +152,38 @@ def shares(ledger: Ledger, people: Rows, seconds: float) -> Generator[Progress, 
     SpecError
         As of `search`.
     """
-    fed = cast("FedModel", ledger.asked.model)
-    layout = lay_out(ledger.domain, people, structure_of(fed.opened), fed)
+    fed = cast("FedModel", context.asked.model)
+    layout = lay_out(context.domain, people, structure_of(fed.opened), fed)
     # what is random in it belongs to what is told beside
     rng = np.random.default_rng(0)
-    proof = _Proof(ledger, people, CertifyOptions(seconds, 0), rng, layout)
+    proof = _Proof(context, people, CertifyOptions(seconds, 0), rng, layout)
     return (yield from proof.shares())
 
 
 def _search(
-    ledger: Ledger, people: Rows, options: CertifyOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: CertifyOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    yield ledger.progress("looking", 0, _WHOLE)
-    fed = cast("FedModel", ledger.asked.model)
+    yield context.progress("looking", 0, _WHOLE)
+    fed = cast("FedModel", context.asked.model)
     try:
         anatomy = structure_of(fed.opened)
     except OpaqueError as error:
-        for event in _without(ledger, people, rng):
+        for event in _without(context, people, rng):
             yield _because(event, str(error)) if isinstance(event, Measured) else event
         return
-    layout = lay_out(ledger.domain, people, anatomy, fed)
-    yield from _Proof(ledger, people, options, rng, layout).run()
+    layout = lay_out(context.domain, people, anatomy, fed)
+    yield from _Proof(context, people, options, rng, layout).run()
 
 
-def _without(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
+def _without(context: SearchContext, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
     """Say what can be said of a model that cannot be looked into."""
-    if not enumeration.obstacle(ledger.domain):
-        real, _ = ledger.domain.admit(people)
-        size = enumeration.population(ledger.domain, real, _MOST_ASKED)
+    if not enumeration.obstacle(context.domain):
+        real, _ = context.domain.admit(people)
+        size = enumeration.population(context.domain, real, _MOST_ASKED)
         if size is not None and size <= _MOST_ASKED:
-            yield from enumeration.search(ledger, people, enumeration.EnumerateOptions(), rng)
+            yield from enumeration.search(context, people, enumeration.EnumerateOptions(), rng)
             return
-    yield from estimate.search(ledger, people, estimate.EstimateOptions(), rng)
+    yield from estimate.search(context, people, estimate.EstimateOptions(), rng)
 
 
 def _because(measured: Measured, opaque: str) -> Measured:
@@ -198,21 +200,21 @@ class _Proof:
 
     def __init__(
         self,
-        ledger: Ledger,
+        context: SearchContext,
         people: Rows,
         options: CertifyOptions,
         rng: np.random.Generator,
         layout: Layout,
     ) -> None:
         self._started = perf_counter()
-        self._ledger, self._people = ledger, people
+        self._ledger, self._people = context, people
         self._options, self._rng, self._layout = options, rng, layout
-        names = ledger.domain.names
-        self._attributes = tuple(names[i] for i in ledger.domain.protected)
+        names = context.domain.names
+        self._attributes = tuple(names[i] for i in context.domain.protected)
         self._counter = everyone_for(layout)
         self._told = self._measured = 0.0
         self._kept = 0
-        self._course, self._aside = Course(), list[Figure]()
+        self._course, self._aside = Course(), list[Metric]()
         self._rows: tuple[Share, ...] = ()
         self._refinery = Refinery(layout.space, layout.examiner, self._begun(), at_once=False)
 
@@ -332,7 +334,7 @@ class _Proof:
 
     def _figures(
         self, estimated: Estimated | None = None, *, ended: bool = False
-    ) -> tuple[Figure, ...]:
+    ) -> tuple[Metric, ...]:
         """Give all figures as they stand; the first is that of the domain."""
         refinery, examiner = self._refinery, self._layout.examiner
         whole = max(refinery.space.total, 1)
@@ -355,11 +357,11 @@ class _Proof:
 
     def _examples(self) -> Iterator[Event]:
         """Ask the model again about some of those who are unlike, and tell of them."""
-        refinery, ledger = self._refinery, self._ledger
+        refinery, context = self._refinery, self._ledger
         wanted = self._options.keep - self._kept
         if wanted > 0 and refinery.examples:
             places = np.concatenate(refinery.examples)[:wanted]
-            yield from self._kept_of(*ledger.domain.admit(refinery.space.rows(places)))
+            yield from self._kept_of(*context.domain.admit(refinery.space.rows(places)))
         refinery.examples.clear()
 
     def _kept_of(self, rows: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
@@ -371,7 +373,7 @@ class _Proof:
 
     def _more_examples(self) -> Iterator[Event]:
         """Look for examples where people are known to be unlike, but not who."""
-        refinery, ledger, tree = self._refinery, self._ledger, self._refinery.tree
+        refinery, context, tree = self._refinery, self._ledger, self._refinery.tree
         leaves = tree.leaves
         share = np.where(tree.verdict[leaves] == Verdict.UNLIKE, 1.0, tree.unlike[leaves])
         some = leaves[np.argsort(-share, kind="stable")[:_LOOKED_AT]]
@@ -380,8 +382,8 @@ class _Proof:
             return
         low, high = (np.repeat(each, _DRAWN, axis=0) for each in tree.boxes(some))
         drawn = self._rng.integers(low, high, endpoint=True)
-        rows, combination = ledger.domain.admit(refinery.space.rows(np.unique(drawn, axis=0)))
-        unlike = ledger.ask(rows).discriminatory
+        rows, combination = context.domain.admit(refinery.space.rows(np.unique(drawn, axis=0)))
+        unlike = context.ask(rows).discriminatory
         wanted = np.flatnonzero(unlike)[: self._options.keep - self._kept]
         yield from self._kept_of(rows[wanted], combination[wanted])
 
@@ -398,7 +400,7 @@ class _Proof:
         figures = self._figures(estimated, ended=True)
         yield self._progress()
         sums = Sums.of(tree)
-        told: tuple[Figure, ...] = (*regions(tree, sums), refinement(tree, sums))
+        told: tuple[Metric, ...] = (*regions(tree, sums), refinement(tree, sums))
         yield Measured("certify", (*figures, *told))
         yield self._progress()
         domain = cast("Proven", figures[0])

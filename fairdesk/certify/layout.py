@@ -9,14 +9,14 @@ import numpy as np
 from fairdesk.certify.bounds.forest import ForestExaminer, arranged
 from fairdesk.certify.bounds.linear import LinearExaminer, is_linear
 from fairdesk.certify.bounds.network import NetworkExaminer
-from fairdesk.certify.counting.exhaustive import Everyone
+from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.constraint_partition import ruled
 from fairdesk.certify.domain.encoded import Encoded, encode
 from fairdesk.certify.domain.space import Space, space_of
 from fairdesk.certify.refine import Examiner
 from fairdesk.data.domain.domain import Domain
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.structure.types import Anatomy, Layers
+from fairdesk.models.structure.types import Layers, ModelStructure
 from fairdesk.results.events import Rows
 
 
@@ -42,7 +42,7 @@ class Layout:
 
     space: Space
     fed: FedModel
-    anatomy: Anatomy
+    anatomy: ModelStructure
     encoded: Encoded | None
     examiner: Examiner
     unused: bool
@@ -63,7 +63,7 @@ class Layout:
         return replace(self, space=space, encoded=encoded, examiner=examiner)
 
 
-def lay_out(domain: Domain, people: Rows, anatomy: Anatomy, fed: FedModel) -> Layout:
+def lay_out(domain: Domain, people: Rows, anatomy: ModelStructure, fed: FedModel) -> Layout:
     """Lay a domain out.
 
     Parameters
@@ -101,7 +101,7 @@ def lay_out(domain: Domain, people: Rows, anatomy: Anatomy, fed: FedModel) -> La
     return Layout(space, fed, anatomy, encoded, examiner, unused)
 
 
-def network_over(domain: Domain, people: Rows, anatomy: Anatomy, fed: FedModel) -> Encoded:
+def network_over(domain: Domain, people: Rows, anatomy: ModelStructure, fed: FedModel) -> Encoded:
     """Write a network over the space of a domain, divided by its constraints.
 
     Parameters
@@ -127,7 +127,7 @@ def _of_layers(encoded: Encoded, fed: FedModel) -> Examiner:
 __all__ = ["Layout", "lay_out", "network_over"]
 
 
-def everyone_for(layout: Layout) -> Everyone:
+def everyone_for(layout: Layout) -> PointCounter:
     """Give who counts the people of a domain that was laid out."""
     encoded = layout.encoded
-    return Everyone(layout.space, layout.fed, None if encoded is None else encoded.columns)
+    return PointCounter(layout.space, layout.fed, None if encoded is None else encoded.columns)

@@ -8,7 +8,7 @@ from math import comb
 import msgspec
 import numpy as np
 
-from fairdesk.certify.counting.exhaustive import Everyone
+from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.space import Space
 from fairdesk.certify.layout import Layout, everyone_for, lay_out
 from fairdesk.certify.proof.certificate import share_down
@@ -17,7 +17,7 @@ from fairdesk.certify.results import Course, proven
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.models.model import labels
-from fairdesk.results.events import Figure, PairShare, Rows
+from fairdesk.results.events import Metric, PairShare, Rows
 
 #: So many pairs of combinations are looked at: those that differ most often in a sample.
 MOST_PAIRS = 15
@@ -33,7 +33,7 @@ Over = Callable[[float], bool]
 
 def look_aside(
     layout: Layout, people: Rows, rng: np.random.Generator, over: Over, *, pairs: bool = True
-) -> Iterator[Figure | None]:
+) -> Iterator[Metric | None]:
     """Say what is proven of single attributes and of pairs of values.
 
     Parameters
@@ -113,7 +113,7 @@ def _pair_share(layout: Layout, refinery: Refinery, first: int, second: int) -> 
     )
 
 
-def pairs_counted(space: Space, counter: Everyone) -> tuple[PairShare, ...]:
+def pairs_counted(space: Space, counter: PointCounter) -> tuple[PairShare, ...]:
     """Give the pairs that differ, most often first, where everybody was counted; else none."""
     domain, differ = space.domain, counter.pairs
     if domain.ruled or counter.points < space.total or len(differ) <= 2:

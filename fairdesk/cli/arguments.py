@@ -24,9 +24,9 @@ from fairdesk.audit.plan.plan import Limits, read_limits, read_terms
 from fairdesk.audit.plan.spec import Budget, OptionValue, RunSpec
 from fairdesk.audit.runs.inspection import Subject
 from fairdesk.audit.store.details import LanguageKey, Paper, Redaction, Standard, TemplateKey
-from fairdesk.audit.verify.certificate import Doubt
-from fairdesk.audit.verify.checks import Recheck
-from fairdesk.audit.verify.reproducing import Again
+from fairdesk.audit.verify.certificate import CertificateCheckRequest
+from fairdesk.audit.verify.checks import VerifyRequest
+from fairdesk.audit.verify.reproducing import ReproduceRequest
 from fairdesk.certify.proof.certificate import SUFFIX
 from fairdesk.data.columns.kinds import as_numbers
 from fairdesk.data.columns.number_formats import format_of
@@ -791,14 +791,14 @@ def changes_of(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value}
 
 
-def doubt_of(arguments: argparse.Namespace) -> Doubt:
+def doubt_of(arguments: argparse.Namespace) -> CertificateCheckRequest:
     """Name the certificate, and what it is checked with."""
     for name in ("manifest", "exported", "trust_certificate", "out"):
         if getattr(arguments, name):
             arguments.refuse(f"argument --{_SPELT.get(name, name)}: only with an audit")
     if arguments.model is None:
         arguments.refuse("the following arguments are required of a certificate: --model")
-    return Doubt(
+    return CertificateCheckRequest(
         certificate=arguments.file,
         model=arguments.model,
         companions=tuple(arguments.companion),
@@ -813,11 +813,11 @@ def doubt_of(arguments: argparse.Namespace) -> Doubt:
     )
 
 
-def recheck_of(arguments: argparse.Namespace) -> Recheck:
+def recheck_of(arguments: argparse.Namespace) -> VerifyRequest:
     """Name the audit, and what it is checked with."""
     if arguments.table:
         arguments.refuse("argument --table: an audit knows which table it read")
-    return Recheck(
+    return VerifyRequest(
         audit=arguments.file,
         data=arguments.data,
         model=arguments.model,
@@ -831,9 +831,9 @@ def recheck_of(arguments: argparse.Namespace) -> Recheck:
     )
 
 
-def again_of(arguments: argparse.Namespace) -> Again:
+def again_of(arguments: argparse.Namespace) -> ReproduceRequest:
     """Name the audit that is run again, and with what."""
-    return Again(
+    return ReproduceRequest(
         audit=arguments.audit,
         data=arguments.data,
         model=arguments.model,

@@ -43,7 +43,7 @@ from fairdesk.files import log_folder
 from fairdesk.report.content.choosing import Part
 from fairdesk.report.document import Written
 from fairdesk.report.verified import summary as verified
-from fairdesk.results.events import Figure, Mined, Proven, RuleSet, Share
+from fairdesk.results.events import Metric, Proven, RuleSearchSummary, RuleSet, Share
 from fairdesk.wording import figures, inspected, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.rules import rule_phrase
@@ -160,7 +160,9 @@ def _reproduce(arguments: argparse.Namespace) -> int:
     return _tell(told, arguments)
 
 
-def _tell(told: verified.Account, arguments: argparse.Namespace, out: Path | None = None) -> int:
+def _tell(
+    told: verified.VerificationReport, arguments: argparse.Namespace, out: Path | None = None
+) -> int:
     """Print what came of a check, and write it; gives the exit code."""
     if out is not None:
         verified.write(told, out)
@@ -362,7 +364,7 @@ def _proven_figures(proven: Proven) -> dict[str, object]:
 
 def _rule_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
     """Give the rule sets that a search for groups examined, the highest score first."""
-    mined = [each for each in run.figures if isinstance(each, Mined)]
+    mined = [each for each in run.figures if isinstance(each, RuleSearchSummary)]
     if not mined:
         return {}
     names = ("score", "phi_in", "phi_out", "margin", "support", "low", "high", "p", "outcome")
@@ -423,7 +425,7 @@ def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
     }
 
 
-def _compared(figures: Sequence[Figure], number: int | None, what: str) -> dict[str, object]:
+def _compared(figures: Sequence[Metric], number: int | None, what: str) -> dict[str, object]:
     """Give a result of the model as imported, with nothing added, and of a trial."""
     imported, plain = (mitigation_words.trial_of(figures, each) for each in (0, 1))
     trial = None if number is None else mitigation_words.trial_of(figures, number)

@@ -30,7 +30,15 @@ from fairdesk.groups.tabular.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, PARTS
 from fairdesk.groups.text import search as text_rules
 from fairdesk.individual.engine.sampling import Pace
 from fairdesk.models.model import Mapping, ModelCard, favourable_scores, labels
-from fairdesk.results.events import Event, Figure, Measured, Mined, Progress, Rows, Scores
+from fairdesk.results.events import (
+    Event,
+    Measured,
+    Metric,
+    Progress,
+    Rows,
+    RuleSearchSummary,
+    Scores,
+)
 
 #: At most so many of the data's rows are asked about untouched.
 MOST_ROWS = 200_000
@@ -354,14 +362,14 @@ class _Mining:
 
     def _measured(self, *, last: bool = False) -> Measured:
         """Tell what is known of every rule set of which there are samples on either side."""
-        figures: list[Figure] = []
+        figures: list[Metric] = []
         known = np.flatnonzero((self.tallies.n > 0).all(axis=0))
         notes = (*self._surprises(), *self.notes)
         most = min(MOST_TOLD, max(20, _TOLD_IN_ALL // len(self.outcomes.names)))
         for value, name in enumerate(self.outcomes.names):
             told = self._told(value, name, known)
             figures.append(
-                Mined(
+                RuleSearchSummary(
                     outcome=name,
                     attributes=tuple(each.name for each in self.study.domain.grouping),
                     theta=self.options.theta,

@@ -16,7 +16,7 @@ from fairdesk.results.events import Condition, Rows, Scores
 
 
 @dataclass
-class Workshop:
+class MitigationContext:
     """The data of an audit as a repair sees them.
 
     Attributes
@@ -92,7 +92,7 @@ class Workshop:
         """Whether it is time to come to an end: no further portion is begun."""
         return self._over.is_set()
 
-    def wind_up(self) -> None:
+    def request_finish(self) -> None:
         """Ask the repair to come to an end; from any thread."""
         self._over.set()
 
@@ -124,4 +124,4 @@ class Workshop:
         return model.predict(rows)
 
 
-__all__ = ["Workshop"]
+__all__ = ["MitigationContext"]

@@ -214,7 +214,7 @@ class GroupGap(msgspec.Struct, frozen=True, tag=True):
     unmet: int = 0
 
 
-class Likeness(msgspec.Struct, frozen=True, tag=True):
+class GradientFidelity(msgspec.Struct, frozen=True, tag=True):
     """How well zero-order gradients of one perturbation size serve a search (MAFT, RQ1 and RQ3).
 
     Attributes
@@ -546,7 +546,7 @@ class Support(msgspec.Struct, frozen=True):
     conditions: Conditions = ()
 
 
-class Mined(msgspec.Struct, frozen=True, tag=True):
+class RuleSearchSummary(msgspec.Struct, frozen=True, tag=True):
     """What a search for rule sets did, for one outcome; its rule sets follow it, ranked.
 
     The highest scores come first, but those that leave fewer people outside than the least support
@@ -853,17 +853,17 @@ class GroupTable(msgspec.Struct, frozen=True, tag=True):
     ties: float | None = None
 
 
-Figure = (
+Metric = (
     Share
     | Repeatability
     | ExcessChange
     | GroupGap
-    | Likeness
+    | GradientFidelity
     | Proven
     | Region
     | PairShare
     | Refinement
-    | Mined
+    | RuleSearchSummary
     | RuleSet
     | TermRate
     | LinearGroup
@@ -886,7 +886,7 @@ class Measured:
     """
 
     phase: str
-    figures: tuple[Figure, ...]
+    figures: tuple[Metric, ...]
 
 
 @dataclass(frozen=True, slots=True)

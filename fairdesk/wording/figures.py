@@ -17,9 +17,9 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import (
     ExcessChange,
-    Figure,
+    GradientFidelity,
     GroupGap,
-    Likeness,
+    Metric,
     PairShare,
     Proven,
     Region,
@@ -53,20 +53,20 @@ _AS_COMMON = fixed("{people} among whom every value is as common as in the data"
 MOST_REGIONS = 3
 
 
-def share_of_domain(figures: Iterable[Figure]) -> Share | None:
+def share_of_domain(figures: Iterable[Metric]) -> Share | None:
     """Give the share of all possible people, all protected attributes together; if measured."""
     shares = [each for each in figures if isinstance(each, Share) and each.whom == "domain"]
     return max(shares, key=lambda share: len(share.attributes), default=None)
 
 
-def share_of_data(figures: Iterable[Figure]) -> Share | None:
+def share_of_data(figures: Iterable[Metric]) -> Share | None:
     """Give the share of the people in the data, all protected attributes together; if measured."""
     shares = [each for each in figures if isinstance(each, Share) and each.whom == "data"]
     return max(shares, key=lambda share: len(share.attributes), default=None)
 
 
 def proven_of(
-    figures: Iterable[Figure], of: Literal["domain", "population"] = "domain"
+    figures: Iterable[Metric], of: Literal["domain", "population"] = "domain"
 ) -> Proven | None:
     """Give what is proven of all protected attributes together, if anything was tried."""
     proven = (each for each in figures if isinstance(each, Proven) and each.of == of)
@@ -193,7 +193,7 @@ def anytime_sentence(share: Share) -> str:
     )
 
 
-def likeness_sentence(likeness: Likeness) -> str:
+def likeness_sentence(likeness: GradientFidelity) -> str:
     """Say how well one perturbation size serves."""
     values = {
         "size": words.short(likeness.size, 2),
@@ -381,7 +381,7 @@ def percent_up(share: Fraction, digits: int) -> str:
     return _decimal(-(-share * 100 * 10**digits // 1), digits)
 
 
-def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
+def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     """Say everything that was measured, a sentence or two each; of regions the largest."""
     told: list[str] = []
     regions = {"alike": 0, "unlike": 0}
@@ -395,7 +395,7 @@ def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
                 told.append(excess_sentence(spec, figure))
             case GroupGap():
                 told.append(gap_sentence(spec, figure))
-            case Likeness():
+            case GradientFidelity():
                 told.append(likeness_sentence(figure))
             case Proven():
                 said = (proven_sentence(spec, figure), estimated_sentence(spec, figure))

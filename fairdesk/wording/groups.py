@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.results.events import Figure, GroupGap, GroupTable, LinearGroup, Mined
+from fairdesk.results.events import GroupGap, GroupTable, LinearGroup, Metric, RuleSearchSummary
 from fairdesk.wording import words
 from fairdesk.wording.group_columns import (
     Column,
@@ -67,7 +67,7 @@ MOST_TOLD = 5
 _NOTHING = fixed("Nothing is known of groups yet.")
 
 
-def headline(spec: AuditSpec, figures: Iterable[Figure]) -> str:
+def headline(spec: AuditSpec, figures: Iterable[Metric]) -> str:
     """Say what came of a run about groups, the number first.
 
     The widest difference that a search found; of tables of groups the lowest impact ratio, by
@@ -105,7 +105,7 @@ def headline(spec: AuditSpec, figures: Iterable[Figure]) -> str:
     return next(iter(sentences(spec, figures)), say(_NOTHING))
 
 
-def sentences(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[str, ...]:
+def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:
     """Say what figures about groups tell; of rule sets and terms the foremost.
 
     Of tables of groups the lowest impact ratio of each attribute, and of all together. Other
@@ -131,10 +131,10 @@ def sentences(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[str, ...]:
     return tuple(told)
 
 
-def looked_at(figures: Iterable[Figure]) -> str:
+def looked_at(figures: Iterable[Metric]) -> str:
     """Say in a few words what a run about groups looked at; empty of other runs."""
     figures = tuple(figures)
-    mined = [each for each in figures if isinstance(each, Mined)]
+    mined = [each for each in figures if isinstance(each, RuleSearchSummary)]
     if mined:
         # every outcome has the same rule sets
         most = max(each.rule_sets for each in mined)
@@ -148,7 +148,7 @@ def looked_at(figures: Iterable[Figure]) -> str:
     return ""
 
 
-def best_so_far(figures: Iterable[Figure]) -> str:
+def best_so_far(figures: Iterable[Metric]) -> str:
     """Say in a few words how far the widest groups are apart; empty where nothing is known."""
     figures = tuple(figures)
     scored = [(sets[0].score, bool(mined.outcome)) for mined, sets in mined_with(figures) if sets]

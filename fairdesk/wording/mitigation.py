@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.results.events import Figure
+from fairdesk.results.events import Metric
 from fairdesk.results.trials import Change, Measure, Repair, Trial
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
@@ -130,22 +130,22 @@ _LABELS = fixed(
 )
 
 
-def repair_of(figures: Iterable[Figure]) -> Repair | None:
+def repair_of(figures: Iterable[Metric]) -> Repair | None:
     """Give what a repair came to; ``None`` where there is nothing of it yet."""
     return next((each for each in figures if isinstance(each, Repair)), None)
 
 
-def trials_of(figures: Iterable[Figure]) -> tuple[Trial, ...]:
+def trials_of(figures: Iterable[Metric]) -> tuple[Trial, ...]:
     """Give the trials of a repair, in the order of their numbers."""
     return tuple(each for each in figures if isinstance(each, Trial))
 
 
-def trial_of(figures: Iterable[Figure], number: int) -> Trial | None:
+def trial_of(figures: Iterable[Metric], number: int) -> Trial | None:
     """Give a trial by its number; ``None`` where there is none."""
     return next((each for each in trials_of(figures) if each.number == number), None)
 
 
-def chosen_of(figures: Sequence[Figure]) -> Trial | None:
+def chosen_of(figures: Sequence[Metric]) -> Trial | None:
     """Give the trial that was chosen; ``None`` where none was."""
     repair = repair_of(figures)
     return None if repair is None else trial_of(figures, repair.chosen)
@@ -285,7 +285,7 @@ def _fieller(a: float, b: float, arms: tuple[float, float, float], sign: int) ->
     return (half + sign * math.sqrt(inner)) / square
 
 
-def headline(spec: AuditSpec, figures: Sequence[Figure]) -> str:
+def headline(spec: AuditSpec, figures: Sequence[Metric]) -> str:
     """Say what came of a repair; where nothing was shown to help, that first."""
     repair = repair_of(figures)
     if repair is None:
@@ -325,7 +325,7 @@ def headline(spec: AuditSpec, figures: Sequence[Figure]) -> str:
     return said + _harm(spec, figures, best)
 
 
-def told_large(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, str]:
+def told_large(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, str]:
     """Say `headline` with what is to be written large first: ``54 % less``, and the rest of it."""
     said = headline(spec, figures)
     repair, best = repair_of(figures), chosen_of(figures)
@@ -340,7 +340,7 @@ def told_large(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, str]:
     return number, rest
 
 
-def sentences(spec: AuditSpec, figures: Sequence[Figure]) -> tuple[str, ...]:
+def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     """Say everything that a repair tells, a sentence or two each; what was chosen first."""
     repair = repair_of(figures)
     if repair is None:
@@ -388,7 +388,7 @@ def stock_text(repair: Repair) -> str:
     return say_many(repair.pairs, "{n} discriminatory pair", "{n} discriminatory pairs")
 
 
-def worse_sentence(spec: AuditSpec, figures: Sequence[Figure], trial: Trial) -> str:
+def worse_sentence(spec: AuditSpec, figures: Sequence[Metric], trial: Trial) -> str:
     """Say what a trial is shown to have made worse, beside nothing added; empty for nothing."""
     told = [f"{measure_name(spec, each)} {change_text(each)}" for each in _worse(figures, trial)]
     if not told:
@@ -397,18 +397,18 @@ def worse_sentence(spec: AuditSpec, figures: Sequence[Figure], trial: Trial) -> 
     return say("Worse than {other}: {measures}.", other=other, measures="; ".join(told))
 
 
-def effort_text(figures: Sequence[Figure]) -> str:
+def effort_text(figures: Sequence[Metric]) -> str:
     """Say how many models were measured: ``9 models measured``; empty for none."""
     count = sum(bool(each.measures) for each in trials_of(figures))
     return say_many(count, "{n} model measured", "{n} models measured") if count else ""
 
 
-def standing(figures: Sequence[Figure]) -> str:
+def standing(figures: Sequence[Metric]) -> str:
     """Say in a few words how a repair stands; empty where nothing is measured yet."""
     return "; ".join(filter(None, (effort_text(figures), fall_text(figures))))
 
 
-def fall_text(figures: Sequence[Figure]) -> str:
+def fall_text(figures: Sequence[Metric]) -> str:
     """Say from what to what it fell: ``share from 4.02 % to 1.84 %``; empty for no choice."""
     repair, best = repair_of(figures), chosen_of(figures)
     if repair is None or best is None or best.number < 2:
@@ -428,7 +428,7 @@ def fall_text(figures: Sequence[Figure]) -> str:
 
 def before_after(
     spec: AuditSpec,
-    figures: Sequence[Figure],
+    figures: Sequence[Metric],
     number: int,
     how: Known | None = None,
     *,
@@ -490,7 +490,7 @@ def tested_text(change: Change | None) -> str:
     return told + (f" ({say(change.test)})" if change.test else "")
 
 
-def trial_rows(_spec: AuditSpec, figures: Sequence[Figure]) -> list[tuple[str, ...]]:
+def trial_rows(_spec: AuditSpec, figures: Sequence[Metric]) -> list[tuple[str, ...]]:
     """Give all trials, a row each, as `TRIAL_HEADS` has it.
 
     Accuracy is that on the test rows, the share (or gap) that of people drawn afresh, with its
@@ -553,14 +553,14 @@ def change_of(trial: Trial, measure: Measure, against: int) -> Change | None:
     return next(found, None)
 
 
-def _against(figures: Sequence[Figure]) -> int:
+def _against(figures: Sequence[Metric]) -> int:
     """Give the trial that others are compared with: 1 where there is such a model, else 0."""
     plain = trial_of(figures, 1)
     return 1 if plain is not None and plain.kind == "retrained" and plain.measures else 0
 
 
 def _compared(
-    figures: Sequence[Figure], trial: Trial, what: str
+    figures: Sequence[Metric], trial: Trial, what: str
 ) -> tuple[Change | None, Measure | None, Measure | None]:
     """Give the change of something, and it before and after, as results."""
     against = _against(figures)
@@ -569,7 +569,7 @@ def _compared(
     return change, result(trial_of(figures, against), what), after
 
 
-def _worse(figures: Sequence[Figure], trial: Trial) -> list[Change]:
+def _worse(figures: Sequence[Metric], trial: Trial) -> list[Change]:
     """Give what a trial is shown to have made worse, of what is observed or estimated."""
     against = _against(figures)
     return [
@@ -594,7 +594,7 @@ def _same(trial: Trial | None, measure: Measure) -> Measure | None:
     return next(found, None)
 
 
-def _harm(spec: AuditSpec, figures: Sequence[Figure], trial: Trial) -> str:
+def _harm(spec: AuditSpec, figures: Sequence[Metric], trial: Trial) -> str:
     """Say what a trial made worse: who else is treated unlike by name, other measures by number."""
     worse = {
         (each.what, each.of): each for each in _worse(figures, trial) if each.what != "accuracy"
@@ -653,7 +653,7 @@ def _share(spec: AuditSpec) -> str:
     return say("the estimated share of discriminatory {people}", people=plural(spec.person))
 
 
-def _fall(spec: AuditSpec, figures: Sequence[Figure], trial: Trial, what: str) -> str:
+def _fall(spec: AuditSpec, figures: Sequence[Metric], trial: Trial, what: str) -> str:
     """Say from what to what the target fell, and by what share of it."""
     repair = repair_of(figures)
     change, before, after = _compared(figures, trial, what)
@@ -714,7 +714,7 @@ def _beside_imported(spec: AuditSpec, trial: Trial, repair: Repair) -> str:
     )
 
 
-def _proven(figures: Sequence[Figure], trial: Trial) -> str:
+def _proven(figures: Sequence[Metric], trial: Trial) -> str:
     """Say what is proven before and after, where something is."""
     first, last = (measured(each, "certified", "domain") for each in (trial_of(figures, 0), trial))
     if first is None or last is None or first.estimate is None or last.estimate is None:
@@ -726,7 +726,7 @@ def _proven(figures: Sequence[Figure], trial: Trial) -> str:
     )
 
 
-def lowest_portion(figures: Iterable[Figure]) -> Trial | None:
+def lowest_portion(figures: Iterable[Metric]) -> Trial | None:
     """Give the portion with which least is left to repair, by what is chosen by.
 
     The lowest of several by the results would owe that to chance in part.
@@ -746,7 +746,7 @@ def lowest_portion(figures: Iterable[Figure]) -> Trial | None:
     )
 
 
-def _helpless(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str:
+def _helpless(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> str:
     """Say that nothing helped, and what was tried."""
     portions = [each for each in trials_of(figures) if each.kind == "portion"]
     if not any(each.measures for each in portions):
@@ -795,7 +795,7 @@ def _counts(portions: Sequence[Trial]) -> str:
     )
 
 
-def _others(spec: AuditSpec, figures: Sequence[Figure], repair: Repair) -> str:
+def _others(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> str:
     """Say how the methods beside which it stands fared."""
     told = []
     for each in trials_of(figures):

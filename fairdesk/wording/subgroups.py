@@ -9,7 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.groups.tabular.results import MOST_TOLD, MOST_VARIANTS
-from fairdesk.results.events import Figure, Flip, GroupGap, LinearGroup, Mined, RuleSet, TermRate
+from fairdesk.results.events import (
+    Flip,
+    GroupGap,
+    LinearGroup,
+    Metric,
+    RuleSearchSummary,
+    RuleSet,
+    TermRate,
+)
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import combination_text, rule_phrase
@@ -52,7 +60,9 @@ def rates(spec: AuditSpec, rule_set: RuleSet) -> str:
     return say("“{outcome}” for {inside} against {outside}", outcome=rule_set.outcome, **values)
 
 
-def evidence_sentence(spec: AuditSpec, rule_set: RuleSet, mined: Mined | None = None) -> str:
+def evidence_sentence(
+    spec: AuditSpec, rule_set: RuleSet, mined: RuleSearchSummary | None = None
+) -> str:
     """Say how certain a rule set's difference is, and how many people it is about.
 
     Parameters
@@ -104,7 +114,7 @@ def margin_sentence(rule_set: RuleSet) -> str:
     )
 
 
-def mined_sentence(spec: AuditSpec, mined: Mined) -> str:
+def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
     """Say what was examined, the number of rule sets first."""
     about = words.listed(mined.attributes) if not mined.texts else _terms_of(mined.attributes)
     values = {
@@ -146,17 +156,19 @@ def favourable(spec: AuditSpec) -> str:
     return spec.decisions[spec.mapping.favourable_class]
 
 
-def mined_with(figures: Iterable[Figure]) -> Iterator[tuple[Mined, tuple[RuleSet, ...]]]:
+def mined_with(
+    figures: Iterable[Metric],
+) -> Iterator[tuple[RuleSearchSummary, tuple[RuleSet, ...]]]:
     """Give for each outcome what was examined, and its rule sets, as they follow each other."""
-    held = [each for each in figures if isinstance(each, Mined | RuleSet)]
-    places = [place for place, each in enumerate(held) if isinstance(each, Mined)]
+    held = [each for each in figures if isinstance(each, RuleSearchSummary | RuleSet)]
+    places = [place for place, each in enumerate(held) if isinstance(each, RuleSearchSummary)]
     for place, end in zip(places, (*places[1:], len(held)), strict=False):
         mined = held[place]
-        if isinstance(mined, Mined):
+        if isinstance(mined, RuleSearchSummary):
             yield mined, tuple(each for each in held[place + 1 : end] if isinstance(each, RuleSet))
 
 
-def leaves_few(mined: Mined, rule_set: RuleSet) -> bool:
+def leaves_few(mined: RuleSearchSummary, rule_set: RuleSet) -> bool:
     """Tell whether a rule set leaves fewer people outside than the least support.
 
     In texts, the same sentences are inside and outside.
@@ -175,7 +187,7 @@ def variants(rule_sets: Sequence[RuleSet], leader: RuleSet) -> tuple[RuleSet, ..
     return tuple(each for each in rule_sets if each.leader == place)
 
 
-def variants_text(mined: Mined, count: int) -> str:
+def variants_text(mined: RuleSearchSummary, count: int) -> str:
     """Write how many variants there are; of very many rule sets not all are told."""
     told = words.number(count)
     if count >= MOST_VARIANTS and mined.rule_sets > MOST_TOLD:
@@ -209,7 +221,7 @@ def _apart(rule_set: RuleSet, value: float) -> str:
     return signed(100 * value, 1) if rule_set.outcome else signed(value, 3)
 
 
-def widest_sentence(spec: AuditSpec, mined: Mined, rule_set: RuleSet) -> str:
+def widest_sentence(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> str:
     """Say of the rule set with the highest score, the difference first."""
     if mined.rule_sets == 1:
         widest, whose = say("the only rule set"), ""
@@ -367,7 +379,7 @@ def term_sentence(spec: AuditSpec, term: TermRate) -> str:
     )
 
 
-def by_category(figures: Iterable[Figure]) -> tuple[tuple[TermRate, ...], ...]:
+def by_category(figures: Iterable[Metric]) -> tuple[tuple[TermRate, ...], ...]:
     """Give the terms that were compared, by their categories, the lowest rate first."""
     held: dict[str, list[TermRate]] = {}
     for each in figures:

@@ -23,9 +23,9 @@ from fairdesk.results.events import (
     Condition,
     Found,
     Measured,
-    Mined,
     Progress,
     Proven,
+    RuleSearchSummary,
     RuleSet,
     timed,
 )
@@ -48,8 +48,8 @@ class StepsOptions(msgspec.Struct, frozen=True):
     steps: Annotated[int, msgspec.Meta(ge=1, title="Steps", description="How many.")] = 10
 
 
-def search(ledger, people, options, rng):
-    return timed(_steps(ledger.asked, ledger.domain, people, options.steps))
+def search(context, people, options, rng):
+    return timed(_steps(context.asked, context.domain, people, options.steps))
 
 
 def _steps(asked, domain, people, steps):
@@ -72,8 +72,8 @@ class ProvesOptions(msgspec.Struct, frozen=True):
     seconds: Annotated[float, msgspec.Meta(ge=0, title="Seconds", description="Long.")] = 60.0
 
 
-def prove(ledger, people, options, rng):
-    event = honest(ledger.domain, ledger.asked.predict)
+def prove(context, people, options, rng):
+    event = honest(context.domain, context.asked.predict)
     told = certificate.decoded(event.header)
     proven = Proven(
         of="domain",
@@ -90,7 +90,7 @@ def prove(ledger, people, options, rng):
     )
     yield Measured("proving", (proven,))
     yield event
-    yield ledger.progress("proving", 1, 1)
+    yield context.progress("proving", 1, 1)
 
 
 PROVES = methods.Method(
@@ -107,7 +107,7 @@ class MinesOptions(msgspec.Struct, frozen=True):
 
 def mine(study, people, options, rng):
     decided = study.label if study.model is None else study.predict(people)[:, 0] > 0.5
-    mined = Mined(
+    mined = RuleSearchSummary(
         outcome=study.decisions[study.favourable],
         attributes=tuple(each.name for each in study.domain.grouping),
         theta=0.05,
@@ -147,24 +147,24 @@ MINES = methods.Method(
 )
 
 
-def mend(workshop, people, options, rng):
-    count = len(workshop.pairs)
-    rows = np.concatenate([workshop.pairs, workshop.partners])
+def mend(mitigation, people, options, rng):
+    count = len(mitigation.pairs)
+    rows = np.concatenate([mitigation.pairs, mitigation.partners])
     order = np.arange(2 * count).reshape(2, count).T.ravel()
-    numbers = np.concatenate([workshop.numbers] * 2)[order]
-    labels = workshop.target[np.arange(2 * count) % len(workshop.rows)]
+    numbers = np.concatenate([mitigation.numbers] * 2)[order]
+    labels = mitigation.target[np.arange(2 * count) % len(mitigation.rows)]
     yield Augmented("making", rows[order], labels, numbers, np.zeros(2 * count, dtype=np.int64))
     share = Measure("share_domain", "", "domain", 0.1, 0.08, 0.12, len(people))
     trials = [Trial(0, "imported", measures=(share,))]
     told = Repair(
         *("share_domain", -1, count, 2 * count, options.labels),
-        *(len(workshop.usable), 0, workshop.flagged),
-        *(options.accuracy_loss, True, f"{len(workshop.usable)} rows were of use."),
+        *(len(mitigation.usable), 0, mitigation.flagged),
+        *(options.accuracy_loss, True, f"{len(mitigation.usable)} rows were of use."),
     )
-    while len(trials) < options.batch and not workshop.ending:
+    while len(trials) < options.batch and not mitigation.ending:
         yield Measured("training", (told, *trials))
-        yield Progress("training", len(trials), options.batch, 0, 0, workshop.queries)
-        workshop.predict(workshop.model, people[:7])
+        yield Progress("training", len(trials), options.batch, 0, 0, mitigation.queries)
+        mitigation.predict(mitigation.model, people[:7])
         last = len(trials)
         less = msgspec.structs.replace(share, estimate=0.1 / last)
         change = Change("share_domain", "", "domain", 0, 0.1 / last - 0.1, -0.1, 0.0)
@@ -175,7 +175,7 @@ def mend(workshop, people, options, rng):
     for name, content in (("model.joblib", b"a model"), ("model.onnx", b"")):
         file = np.frombuffer(content, np.int8)
         yield Retrained("saving", len(trials) - 1, name, f"This is {name}.", file)
-    yield Progress("saving", 1, 1, 0, 0, workshop.queries)
+    yield Progress("saving", 1, 1, 0, 0, mitigation.queries)
 
 
 #: The real repair with pairs, but for its search.

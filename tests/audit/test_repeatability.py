@@ -9,7 +9,7 @@ from fairdesk.audit.catalogue.methods import METHODS, Answers, Repeats, why_off
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.verify.reproducing import Again, reproduce
+from fairdesk.audit.verify.reproducing import ReproduceRequest, reproduce
 from fairdesk.errors import SpecError
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import GroupTable, Share
@@ -100,7 +100,9 @@ def test_an_estimate_with_repeats_tells_chance_from_discrimination(opened, worke
     assert "another probability of the favourable decision" in report
     assert any("audited all the same" in entry.what for entry in store.log_entries())
     # what came out by chance is not held against a repetition
-    again = Again(store.path, tmp_path / "people.csv", tmp_path / "model.pkl", trusted=True)
+    again = ReproduceRequest(
+        store.path, tmp_path / "people.csv", tmp_path / "model.pkl", trusted=True
+    )
     *_files, repeated = reproduce(worker, store, again, lambda _state: None)
     assert (repeated.failed, repeated.unknown) == (0, 1)
     assert "cannot come out the same" in repeated.told[0]

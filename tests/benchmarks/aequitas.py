@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from fairdesk.audit.catalogue.methods import Search
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import aequitas, uniform
 from tests.benchmarks import plain_aequitas
 from tests.benchmarks.measuring import (
@@ -65,7 +65,7 @@ def lockstep(case: Case, search: Search, options: Any, seed: int) -> Measured:
     """Measure a search of ours."""
     model, domain, people = case
     rng = np.random.default_rng(seed)
-    return measure(model, counts(lambda m: search(Ledger(m, domain), people, options, rng)))
+    return measure(model, counts(lambda m: search(SearchContext(m, domain), people, options, rng)))
 
 
 def plainly(case: Case, options: aequitas.RandomOptions, seed: int) -> Measured:

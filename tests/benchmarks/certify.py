@@ -26,7 +26,7 @@ from fairdesk.audit.plan.plan import Limits, domain_of, read_limits
 from fairdesk.certify import certify
 from fairdesk.certify.baselines import fairquant
 from fairdesk.data.formats.reading import read_table
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
@@ -122,7 +122,7 @@ NETWORKS = {
     "bank/age": _of(("eidig_bank", "y", "age"), "eidig_bank", goal=(100, 10)),
 }
 
-Search = Callable[[Ledger, Any, Any, np.random.Generator], Iterator[Event]]
+Search = Callable[[SearchContext, Any, Any, np.random.Generator], Iterator[Event]]
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,10 @@ class Run:
 
 def run(case: Case, search: Search, options: object) -> Run:
     """Run a method to its end."""
-    ledger = Ledger(case.model, case.domain)
+    context = SearchContext(case.model, case.domain)
     began = perf_counter()
     proven = None
-    for event in search(ledger, case.people, options, np.random.default_rng(0)):
+    for event in search(context, case.people, options, np.random.default_rng(0)):
         if isinstance(event, Measured):
             proven = next(each for each in event.figures if isinstance(each, Proven))
     assert proven is not None

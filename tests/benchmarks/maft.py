@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import adf, eidig, maft, uniform
 from tests.benchmarks import plain_gradients
 from tests.benchmarks.measuring import Measured, counts, load, measure
@@ -91,7 +91,7 @@ def main() -> None:
             rng = np.random.default_rng(seed)
             return measure(
                 model,
-                counts(lambda timed: search(Ledger(timed, domain), people, options, rng)),  # noqa: B023 - called at once
+                counts(lambda timed: search(SearchContext(timed, domain), people, options, rng)),  # noqa: B023 - called at once
             )
 
         ours(0)  # warm-up
@@ -121,7 +121,7 @@ def main() -> None:
             model,
             counts(
                 lambda timed: uniform.search(
-                    Ledger(timed, domain), people, draws, np.random.default_rng(0)
+                    SearchContext(timed, domain), people, draws, np.random.default_rng(0)
                 )
             ),
         ),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import adf, eidig, maft, uniform
 from fairdesk.results.events import Found, Progress, Rows, Scores
 
@@ -65,18 +65,20 @@ def main() -> None:
     )
     people = domain.sample(np.random.default_rng(0), 20_000)
     search, options = SEARCHES[arguments.method]
-    ledger = Ledger(Plane(domain), domain)
+    context = SearchContext(Plane(domain), domain)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     given, told = 0, [(0, process_time())]
-    last = ledger.progress("", 0, 0)
-    for event in search(ledger, people, options, np.random.default_rng(0)):
+    last = context.progress("", 0, 0)
+    for event in search(context, people, options, np.random.default_rng(0)):
         if isinstance(event, Found):
             given += len(event.rows)
         if isinstance(event, Progress):
             last = event
             if event.found >= told[-1][0] + arguments.findings // 10:
                 told.append((event.found, process_time()))
-                print(f"{event.found:>12,} found, {ledger.nbytes / 2**20:>6,.0f} MiB in the ledger")
+                print(
+                    f"{event.found:>12,} found, {context.nbytes / 2**20:>6,.0f} MiB in the ledger"
+                )
             if event.found >= arguments.findings:
                 break
     paces = [(later[1] - earlier[1]) / (later[0] - earlier[0]) for earlier, later in pairwise(told)]

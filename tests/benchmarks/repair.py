@@ -36,15 +36,15 @@ from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.errors import FairDeskError
 from fairdesk.groups import testsgd as rules
 from fairdesk.groups.context import Study
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import uniform
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods import aequitas, testsgd
 from fairdesk.mitigate.options import AequitasOptions, TestSgdOptions
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
-from fairdesk.results.events import Found, Mined, RuleSet
+from fairdesk.results.events import Found, RuleSearchSummary, RuleSet
 from fairdesk.results.events import Measured as Told
 from fairdesk.results.trials import Measure, Repair, Trial
 from tests.benchmarks.measuring import DATA
@@ -120,7 +120,7 @@ def fitted(case: Case, folder: Path) -> tuple[Path, Path]:
     return folder / "data.csv", folder / "model.pkl"
 
 
-def workshop_of(case: Case, folder: Path) -> Workshop:
+def workshop_of(case: Case, folder: Path) -> MitigationContext:
     """Open a case as the app does; nothing is found yet."""
     data, model = fitted(case, folder)
     table, opened_model = read_table(data), open_model(model)
@@ -130,7 +130,7 @@ def workshop_of(case: Case, folder: Path) -> Workshop:
     inside[domain.places(table)] = True
     good, known = favourable_rows(table, case.label, case.favourable)
     none = np.empty((0, len(domain.attributes)))
-    return Workshop(
+    return MitigationContext(
         domain=domain,
         rows=domain.encode(table),
         groups=encode(domain.grouping, table),
@@ -150,13 +150,13 @@ def _target(good: Any, known: Any, favourable: int) -> Any:
     return np.where(known, np.where(good, favourable, 1 - favourable), -1).astype(np.int64)
 
 
-def with_pairs(workshop: Workshop, seed: int) -> Workshop:
+def with_pairs(mitigation: MitigationContext, seed: int) -> MitigationContext:
     """Search for pairs for a short while."""
-    ledger = Ledger(workshop.model, workshop.domain)
+    context = SearchContext(mitigation.model, mitigation.domain)
     rows, partners, found, began = [], [], 0, process_time()
     events = uniform.search(
-        ledger,
-        workshop.rows[workshop.inside],
+        context,
+        mitigation.rows[mitigation.inside],
         uniform.UniformOptions(1_000_000),
         np.random.default_rng(seed),
     )
@@ -168,7 +168,7 @@ def with_pairs(workshop: Workshop, seed: int) -> Workshop:
         if found >= _PAIRS or process_time() - began > _SECONDS:
             break
     return replace(
-        workshop,
+        mitigation,
         pairs=np.concatenate(rows),
         partners=np.concatenate(partners),
         numbers=np.arange(found),
@@ -203,12 +203,12 @@ class Outcome(NamedTuple):
 
 
 def run(
-    search: Callable[..., Iterator[Any]], workshop: Workshop, options: Any, seed: int
+    search: Callable[..., Iterator[Any]], mitigation: MitigationContext, options: Any, seed: int
 ) -> Outcome:
     """Run a repair to its end."""
     last, began, cpu = None, perf_counter(), process_time()
-    people = workshop.rows[workshop.inside]
-    for event in search(workshop, people, options, np.random.default_rng(seed)):
+    people = mitigation.rows[mitigation.inside]
+    for event in search(mitigation, people, options, np.random.default_rng(seed)):
         last = event if isinstance(event, Told) else last
     seconds, cpu = perf_counter() - began, process_time() - cpu
     assert last is not None
@@ -248,9 +248,9 @@ def _estimate(measure: Measure) -> float:
 def repaired(name: str, seeds: Sequence[int], options: AequitasOptions) -> list[Outcome]:
     """Repair a case with several seeds."""
     with threadpool_limits(limits=1), tempfile.TemporaryDirectory() as folder:
-        workshop, found = workshop_of(CASES[name], Path(folder)), []
+        mitigation, found = workshop_of(CASES[name], Path(folder)), []
         for seed in seeds:
-            found.append(run(aequitas.search, with_pairs(workshop, seed), options, seed))
+            found.append(run(aequitas.search, with_pairs(mitigation, seed), options, seed))
             _tell(name, found[-1])
         return found
 
@@ -260,12 +260,12 @@ def mitigated(name: str, seeds: Sequence[int]) -> list[Outcome]:
     with threadpool_limits(limits=1), tempfile.TemporaryDirectory() as folder:
         prepare(name, Path(folder), sys.maxsize)
         study = opened(name, Path(folder))
-        workshop, outcome = _of_study(study), study.decisions[study.favourable]
+        mitigation, outcome = _of_study(study), study.decisions[study.favourable]
         options = TestSgdOptions(compare="none", certify=0.0)
         found = []
         for seed in seeds:
             worst = _worst(study, seed)
-            at_work = replace(workshop, rule=worst.conditions, outcome=outcome, queries=0)
+            at_work = replace(mitigation, rule=worst.conditions, outcome=outcome, queries=0)
             found.append(run(testsgd.search, at_work, options, seed))
             _tell(name, found[-1])
         return found
@@ -279,16 +279,16 @@ def _worst(study: Study, seed: int) -> RuleSet:
     for event in rules.search(study, people, options, np.random.default_rng(seed)):
         last = event if isinstance(event, Told) else last
     assert last is not None
-    assert isinstance(last.figures[0], Mined)
+    assert isinstance(last.figures[0], RuleSearchSummary)
     sets = [each for each in last.figures if isinstance(each, RuleSet)]
     return next(each for each in sets if each.support <= 1 - options.theta)
 
 
-def _of_study(study: Study) -> Workshop:
+def _of_study(study: Study) -> MitigationContext:
     none = np.empty((0, len(study.domain.attributes)))
     known = ~np.isnan(study.label)
     assert study.model is not None
-    return Workshop(
+    return MitigationContext(
         domain=study.domain,
         rows=study.rows,
         groups=study.groups,

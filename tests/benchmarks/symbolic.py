@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import symbolic, uniform
 from tests.benchmarks import plain_symbolic
 from tests.benchmarks.measuring import (
@@ -93,7 +93,7 @@ def compare(name: str, case: Case, arguments: argparse.Namespace) -> None:
         rng = np.random.default_rng(seed)
         return measure(
             case.model,
-            counts(lambda m: symbolic.search(Ledger(m, domain), people, chosen, rng)),
+            counts(lambda m: symbolic.search(SearchContext(m, domain), people, chosen, rng)),
         )
 
     def plain(seed: int, chosen: symbolic.SymbolicOptions) -> Measured:
@@ -111,7 +111,7 @@ def compare(name: str, case: Case, arguments: argparse.Namespace) -> None:
         show("plain", slow, options.max_iter)
     rng = np.random.default_rng(0)
     sampled = measure(
-        case.model, counts(lambda m: uniform.search(Ledger(m, domain), people, draws, rng))
+        case.model, counts(lambda m: uniform.search(SearchContext(m, domain), people, draws, rng))
     )
     show("uniform", sampled, draws.samples)
 

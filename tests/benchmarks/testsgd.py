@@ -42,11 +42,11 @@ from fairdesk.models.open import open_model
 from fairdesk.results.events import (
     Condition,
     Event,
-    Figure,
     GroupGap,
     LinearGroup,
     Measured,
-    Mined,
+    Metric,
+    RuleSearchSummary,
     RuleSet,
 )
 from tests.benchmarks import plain_testsgd
@@ -206,7 +206,7 @@ def opened(name: str, folder: Path) -> Study:
 class Run(NamedTuple):
     """What a method told in the end, and what that took."""
 
-    figures: tuple[Figure, ...]
+    figures: tuple[Metric, ...]
     queries: int
     seconds: float
     cpu: float
@@ -233,7 +233,7 @@ def measure(name: str, folder: Path, plain: int) -> tuple[list[str], list[list[s
         ours = run(testsgd.search, study, testsgd.TestSgdOptions())
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 10)
         mined, *rule_sets = ours.figures
-        assert isinstance(mined, Mined)
+        assert isinstance(mined, RuleSearchSummary)
         sets = [each for each in rule_sets if isinstance(each, RuleSet)]
         case = CASES[name]
         cells = [
@@ -254,7 +254,7 @@ def measure(name: str, folder: Path, plain: int) -> tuple[list[str], list[list[s
 
 
 def _beside_plain(
-    study: Study, mined: Mined, sets: Sequence[RuleSet], cpu: float, plain: int
+    study: Study, mined: RuleSearchSummary, sets: Sequence[RuleSet], cpu: float, plain: int
 ) -> list[str]:
     """Score some rule sets plainly, and count some; extrapolate to all, by the CPU's seconds."""
     options, rng = testsgd.TestSgdOptions(), np.random.default_rng(1)

@@ -32,7 +32,7 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import labels
 from fairdesk.models.open import open_model
-from fairdesk.results.events import Measured, Mined, RuleSet, TermRate
+from fairdesk.results.events import Measured, RuleSearchSummary, RuleSet, TermRate
 from tests.benchmarks.measuring import DATA
 
 
@@ -189,7 +189,7 @@ def compare(name: str, model: str, arguments: argparse.Namespace) -> None:
             last = event if isinstance(event, Measured) else last
         seconds, queries = perf_counter() - started, study.queries
         assert last is not None
-        mined = next(each for each in last.figures if isinstance(each, Mined))
+        mined = next(each for each in last.figures if isinstance(each, RuleSearchSummary))
         rule_sets = [each for each in last.figures if isinstance(each, RuleSet)]
         drawn = np.random.default_rng(2).permutation(len(rule_sets))[: arguments.plain]
         slow = plain(study, [rule_sets[i] for i in drawn], options)

@@ -12,7 +12,7 @@ from fairdesk.certify.domain.space import space_of
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes, labels
@@ -31,8 +31,8 @@ class Small(NamedTuple):
     people: Rows
 
     @property
-    def ledger(self) -> Ledger:
-        return Ledger(self.fed, self.domain)
+    def context(self) -> SearchContext:
+        return SearchContext(self.fed, self.domain)
 
     @property
     def encoded(self) -> Encoded:

@@ -20,7 +20,7 @@ from fairdesk.certify.refine import Refinery
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.model import labels
 from fairdesk.models.structure.types import structure_of
 from fairdesk.results.events import (
@@ -91,8 +91,8 @@ def measured(events: list[Event]) -> tuple:
 def test_all_is_decided_and_right(seed, values, classes, rules):
     made = question(seed, values=values, classes=classes, rules=tuple(rules))
     unlike, total = counted(made)
-    ledger = made.ledger
-    events = list(search(ledger, made.people, CertifyOptions(seconds=0), np.random.default_rng(0)))
+    context = made.context
+    events = list(search(context, made.people, CertifyOptions(seconds=0), np.random.default_rng(0)))
     figures = measured(events)
     domain, population = figures[0], figures[1]
     assert isinstance(domain, Proven)
@@ -132,7 +132,7 @@ def test_who_has_what_follows_from_nothing_known_is_nobody(by):
     )
     unlike, total = counted(made)
     events = list(
-        search(made.ledger, made.people, CertifyOptions(seconds=0), np.random.default_rng(0))
+        search(made.context, made.people, CertifyOptions(seconds=0), np.random.default_rng(0))
     )
     domain = measured(events)[0]
     assert (int(domain.falsified_people), int(domain.total)) == (unlike, total)
@@ -142,18 +142,18 @@ def test_who_has_what_follows_from_nothing_known_is_nobody(by):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_stopped_run_can_be_gone_on_with(seed):
     made = question(seed)
-    ledger = made.ledger
+    context = made.context
     events: list[Event] = []
-    for event in search(ledger, made.people, CertifyOptions(seconds=0), np.random.default_rng(0)):
+    for event in search(context, made.people, CertifyOptions(seconds=0), np.random.default_rng(0)):
         events.append(event)
         if told(events, Measured):
-            ledger.wind_up()
+            context.request_finish()
     (certificate,) = told(events, Certificate)
     first = measured(events)[0]
 
-    ledger = made.ledger
-    ledger.begun = certificate
-    again = list(search(ledger, made.people, CertifyOptions(seconds=0), np.random.default_rng(0)))
+    context = made.context
+    context.begun = certificate
+    again = list(search(context, made.people, CertifyOptions(seconds=0), np.random.default_rng(0)))
     begun = told(again, Measured)[0].figures[0]
     assert int(begun.certified_people) >= int(first.certified_people)
     last = measured(again)[0]
@@ -168,7 +168,7 @@ def test_two_attributes_are_also_told_each_by_itself():
         if counted(each)[0]
     )
     events = list(
-        search(made.ledger, made.people, CertifyOptions(seconds=20), np.random.default_rng(0))
+        search(made.context, made.people, CertifyOptions(seconds=20), np.random.default_rng(0))
     )
     figures = measured(events)
     alone = [each for each in figures if isinstance(each, Proven) and len(each.attributes) == 1]
@@ -201,7 +201,7 @@ def test_of_nothing_proven_is_told_once(monkeypatch):
     monkeypatch.setattr(certify, "_FEW", 0)
     monkeypatch.setattr(certify._Proof, "_over", lambda *_: True)
     monkeypatch.setattr(Refinery, "step", lambda *_: None)
-    figures = measured([*search(made.ledger, made.people, CertifyOptions(5.0), rng)])
+    figures = measured([*search(made.context, made.people, CertifyOptions(5.0), rng)])
     proofs = [each for each in figures if isinstance(each, Proven)]
     assert [each.of for each in proofs] == ["domain", "population"]
     assert proofs[0].notes == (certify._NOTHING,)
@@ -213,7 +213,7 @@ def test_an_attribute_that_the_model_does_not_use_is_certified_at_once():
     layers = made.fed.opened.layers
     layers[0].weights[-2:] = 0.0
     events = list(
-        search(made.ledger, made.people, CertifyOptions(seconds=5), np.random.default_rng(0))
+        search(made.context, made.people, CertifyOptions(seconds=5), np.random.default_rng(0))
     )
     domain = measured(events)[0]
     assert domain.exact
@@ -226,7 +226,7 @@ def test_of_a_model_that_cannot_be_looked_into_the_estimate_says_why(monkeypatch
     frame, label = people(rng)
     model = fed(behind_one_hot(KNeighborsClassifier()).fit(frame, label))
     domain = domain_of()
-    ledger = Ledger(model, domain)
-    figures = measured(list(search(ledger, domain.sample(rng, 50), CertifyOptions(), rng)))
+    context = SearchContext(model, domain)
+    figures = measured(list(search(context, domain.sample(rng, 50), CertifyOptions(), rng)))
     shares = [each for each in figures if isinstance(each, Share)]
     assert {each.opaque for each in shares} == {"it is a “KNeighborsClassifier”"}

@@ -9,7 +9,7 @@ from fairdesk.data.table import Kind
 from fairdesk.groups import testsgd
 from fairdesk.groups.context import Study
 from fairdesk.groups.options import TestSgdOptions
-from fairdesk.results.events import Measured, Mined
+from fairdesk.results.events import Measured, RuleSearchSummary
 from tests.benchmarks import plain_testsgd
 from tests.individual.conftest import Network, integer
 
@@ -68,7 +68,7 @@ def found(study, options, seed=0):
     people = study.rows[study.inside]
     events = testsgd.search(study, people, options, np.random.default_rng(seed))
     mined, *sets = [event for event in events if isinstance(event, Measured)][-1].figures
-    assert isinstance(mined, Mined)
+    assert isinstance(mined, RuleSearchSummary)
     return mined, sets
 
 

@@ -18,7 +18,7 @@ from fairdesk.groups.statistics import Side, interval
 from fairdesk.groups.tabular.membership import members
 from fairdesk.groups.tabular.rules import rules_about
 from fairdesk.models.model import labels
-from fairdesk.results.events import Measured, Mined, Progress, RuleSet
+from fairdesk.results.events import Measured, Progress, RuleSearchSummary, RuleSet
 from tests.groups.studies import AGE, COUNTY, INCOME, RACE, SEX, nominal, people, study
 
 SMALL = Domain((SEX, INCOME, RACE, AGE, COUNTY))
@@ -41,7 +41,7 @@ def run(asked, options=QUICK, seed=0):
 
 def figures(events):
     last = [event for event in events if isinstance(event, Measured)][-1].figures
-    mined = [each for each in last if isinstance(each, Mined)]
+    mined = [each for each in last if isinstance(each, RuleSearchSummary)]
     return mined, [each for each in last if isinstance(each, RuleSet)]
 
 
@@ -237,7 +237,7 @@ def test_each_decision_in_turn():
     options = msgspec.structs.replace(QUICK, outcome="each")
     events = run(asked, options)
     last = [event for event in events if isinstance(event, Measured)][-1].figures
-    kinds = [each.outcome for each in last if isinstance(each, Mined)]
+    kinds = [each.outcome for each in last if isinstance(each, RuleSearchSummary)]
     assert kinds == list(names)
     assert [each.outcome for each in last] == sorted(
         [each.outcome for each in last], key=names.index

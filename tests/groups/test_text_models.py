@@ -17,7 +17,7 @@ from fairdesk.groups.context import Study
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.open import open_model
-from fairdesk.results.events import Flip, Measured, Mined, RuleSet, TermRate
+from fairdesk.results.events import Flip, Measured, RuleSearchSummary, RuleSet, TermRate
 
 WHO = ("gay", "straight", "male", "female", "black", "white", "young", "old")
 VERBS = {"sings": 2.0, "works": 0.6, "argues": 0.4, "fights": -2.0}
@@ -212,7 +212,7 @@ def test_a_run_on_texts_is_kept_and_a_failed_one_says_why(table, tmp_path):
         assert (last.state, last.message) == ("done", "")
         (record,) = store.runs()
         mined, *figures = record.figures
-        assert isinstance(mined, Mined)
+        assert isinstance(mined, RuleSearchSummary)
         assert mined.attributes == ("gender", "race")
         assert mined.rule_sets == 6 == sum(isinstance(each, RuleSet) for each in figures)
         assert record.queries >= mined.samples > 0

@@ -12,7 +12,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.nearest import gower
 from fairdesk.errors import WorkerError
 from fairdesk.gui.kit.store_thread import StoreThread
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.realism import minimal
 from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.individual.searches import uniform
@@ -74,13 +74,13 @@ class Scholar(Scales):
 
     def shrink(self, mapping, domain, people, rows):
         self._wait()
-        return minimal.shrink(Ledger(Formula(domain), domain), people, rows)
+        return minimal.shrink(SearchContext(Formula(domain), domain), people, rows)
 
     def explain(self, mapping, domain, people, pair, seed=0):
         self._wait()
         rng = np.random.default_rng(seed)
-        ledger = Ledger(Formula(domain), domain)
-        return explanation.explain(ledger, people, pair, mapping.favourable_class, rng)
+        context = SearchContext(Formula(domain), domain)
+        return explanation.explain(context, people, pair, mapping.favourable_class, rng)
 
 
 class FakeWorker:
@@ -106,7 +106,7 @@ class FakeWorker:
     def _events(self, domain, people, run):
         options = uniform.UniformOptions(**run.options)
         events = uniform.search(
-            Ledger(Formula(domain), domain), people, options, np.random.default_rng(run.seed)
+            SearchContext(Formula(domain), domain), people, options, np.random.default_rng(run.seed)
         )
         for number, event in enumerate(events):
             while self.paused and not self._stopped.is_set():

@@ -5,7 +5,7 @@ from fairdesk.results.events import (
     Flip,
     GroupGap,
     LinearGroup,
-    Mined,
+    RuleSearchSummary,
     RuleSet,
     Support,
     TermRate,
@@ -41,7 +41,7 @@ def rule_set(conditions, phi_in, phi_out, **about):
     return RuleSet(tuple(conditions), phi_in=phi_in, phi_out=phi_out, score=score, **told)
 
 
-MINED = Mined(
+MINED = RuleSearchSummary(
     "yes",
     ("age", "sex"),
     0.05,

@@ -41,7 +41,7 @@ from fairdesk.gui.wizard.dialog import Wizard
 from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.problem_card import ProblemCard
 from fairdesk.gui.wizard.state import Choice, Length, Standing, Step
-from fairdesk.models.inputs.input_check import Proof
+from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Takes
 from fairdesk.samples import samples
 
@@ -105,7 +105,7 @@ def take_model(wizard, **card):
     }
     state.set_model(ModelCard(**{**about, **card}), trusted=False)
     state.set_mapping(Mapping(inputs, "by name", 1))
-    proof = Proof(240, 0, 0.9, 0.6, 0.9, ((1, 1), (1, 1)), (), names, ())
+    proof = InputCheck(240, 0, 0.9, 0.6, 0.9, ((1, 1), (1, 1)), (), names, ())
     state.set_proof(msgspec.structs.replace(proof, takes_missing=("sex",)))
     wizard.next.setEnabled(True)
     wizard.next.click()
@@ -1119,7 +1119,7 @@ def test_nasty_tables_leave_every_page_with_a_sentence(qtbot, wizard, tmp_path, 
     )
     assert good
     state.set_mapping(Mapping(tuple(Input(n, n, How.AS_IS) for n in names), "by name", 1))
-    state.set_proof(Proof(2, 0, 0.9, 0.6, None, ((1, 1), (1, 1)), (), (), ()))
+    state.set_proof(InputCheck(2, 0, 0.9, 0.6, None, ((1, 1), (1, 1)), (), (), ()))
     wizard._next()
     assert state.step is Step.PEOPLE
     people = wizard.people

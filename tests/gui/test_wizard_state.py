@@ -18,10 +18,10 @@ from fairdesk.errors import SpecError
 from fairdesk.gui.wizard.examining import told
 from fairdesk.gui.wizard.state import Choice, Length, Standing, Step, WizardState
 from fairdesk.gui.wizard.telling import question
-from fairdesk.models.inputs.input_check import Proof
+from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Companion, How, Input, Mapping, ModelCard, Takes
 
-PROOF = Proof(
+PROOF = InputCheck(
     rows=4,
     left_out=0,
     accuracy=0.75,

@@ -13,7 +13,7 @@ from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import adf, eidig, maft, uniform
 from fairdesk.models.model import labels
 from fairdesk.results.events import Found
@@ -78,7 +78,7 @@ def run(name, domain, model, seed=0, **options):
     kind = type(usual)
     events = list(
         search(
-            Ledger(model, domain),
+            SearchContext(model, domain),
             people,
             kind(**{**msgspec.structs.asdict(usual), **options}),
             np.random.default_rng(seed),
@@ -237,7 +237,7 @@ def test_a_sampler_that_finds_nearly_nobody_says_so():
     people = np.array([[0.0, 10, 3]])
     model = Network(domain, np.random.default_rng(0))
     events = uniform.search(
-        Ledger(model, domain),
+        SearchContext(model, domain),
         people,
         uniform.UniformOptions(samples=100),
         np.random.default_rng(0),
@@ -247,7 +247,7 @@ def test_a_sampler_that_finds_nearly_nobody_says_so():
     # from real people a search can still start
     list(
         maft.search(
-            Ledger(model, domain),
+            SearchContext(model, domain),
             people,
             maft.MaftOptions(global_num=5, local_num=5),
             np.random.default_rng(0),
@@ -270,8 +270,8 @@ def test_a_step_that_breaks_an_equality_is_mended_by_another():
     model.hidden *= 4
     people = np.array([[0.0, 107, 100], [1, 207, 200], [0, 57, 50], [0, 157, 150]])
     options = maft.MaftOptions(global_num=4, local_num=400)
-    ledger = Ledger(model, domain)
-    list(maft.search(ledger, people, options, np.random.default_rng(0)))
+    context = SearchContext(model, domain)
+    list(maft.search(context, people, options, np.random.default_rng(0)))
     asked = np.concatenate(model.asked)
     assert domain.contains(asked).all()
     assert len(np.unique(asked[:, 1])) > 15

@@ -8,7 +8,7 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import enumeration
 from fairdesk.individual.shares.enumeration import EnumerateOptions, obstacle, population, sets
 from fairdesk.models.model import labels
@@ -21,10 +21,10 @@ from tests.individual.test_constrained import ATTRIBUTES, OF_AGE, OF_RACE, TEXTS
 def run(domain, model, keep=100_000, people=None, **kept):
     if people is None:
         people = domain.sample(np.random.default_rng(1), 200)
-    ledger = Ledger(model, domain, **kept)
+    context = SearchContext(model, domain, **kept)
     options = EnumerateOptions(keep=keep)
-    events = list(enumeration.search(ledger, people, options, np.random.default_rng(0)))
-    return events, ledger
+    events = list(enumeration.search(context, people, options, np.random.default_rng(0)))
+    return events, context
 
 
 def share_of(events):
@@ -56,7 +56,7 @@ def test_all_are_found_and_counted(name, classes):
     everyone = everybody_of(domain)
     truth = verdicts(domain, everyone, model, domain.protected)
     asked_before = len(model.asked)
-    events, ledger = run(domain, model)
+    events, context = run(domain, model)
     share = share_of(events)
     assert share.exhaustive
     assert (share.people, share.hits) == (len(everyone), truth.sum())
@@ -64,7 +64,7 @@ def test_all_are_found_and_counted(name, classes):
     rows = instances(events, domain)
     persons = np.unique(everyone[truth][:, domain.others], axis=0)
     assert np.array_equal(np.unique(rows[:, domain.others], axis=0), persons)
-    assert len(rows) == len(persons) == ledger.found
+    assert len(rows) == len(persons) == context.found
     last = events[-1]
     assert last.tried == len(np.unique(everyone[:, domain.others], axis=0))
     assert (last.done, last.found) == (last.total, len(persons))
@@ -91,10 +91,10 @@ def test_pairs_are_real():
 def test_the_count_goes_on_beyond_the_examples(small_domain):
     model = Network(small_domain, np.random.default_rng(4))
     every, _ = run(small_domain, model)
-    some, ledger = run(small_domain, model, keep=7)
+    some, context = run(small_domain, model, keep=7)
     none, _ = run(small_domain, model, keep=0)
     assert share_of(some) == share_of(none) == share_of(every)
-    assert len(instances(some, small_domain)) == 7 == ledger.found
+    assert len(instances(some, small_domain)) == 7 == context.found
     assert len(instances(none, small_domain)) == 0
     assert some[-1].found == none[-1].found == len(instances(every, small_domain)) > 7
 
@@ -128,10 +128,10 @@ def test_only_people_near_the_data_are_counted(small_domain):
     everyone = everybody(small_domain)
     near = everyone[fits(everyone)]
     truth = verdicts(small_domain, near, model, [1, 3])
-    events, ledger = run(small_domain, model, fits=fits)
+    events, context = run(small_domain, model, fits=fits)
     assert (share_of(events).people, share_of(events).hits) == (len(near), truth.sum())
     assert fits(instances(events, small_domain)).all()
-    assert ledger.rejected == 240 * 0.7
+    assert context.rejected == 240 * 0.7
 
 
 def test_nobody_discriminated_is_an_exact_nought(small_domain):
@@ -144,15 +144,15 @@ def test_nobody_discriminated_is_an_exact_nought(small_domain):
 
 
 def test_last_bits_are_no_discrimination(small_domain):
-    events, ledger = run(small_domain, Placed())
-    assert share_of(events).hits == ledger.found == 0
+    events, context = run(small_domain, Placed())
+    assert share_of(events).hits == context.found == 0
 
 
 def test_a_stopped_run_tells_no_share(small_domain, monkeypatch):
     monkeypatch.setattr(enumeration, "_BLOCK", 50)
-    ledger = Ledger(Network(small_domain, np.random.default_rng(4)), small_domain)
+    context = SearchContext(Network(small_domain, np.random.default_rng(4)), small_domain)
     people = small_domain.sample(np.random.default_rng(1), 200)
-    events = enumeration.search(ledger, people, EnumerateOptions(), np.random.default_rng(0))
+    events = enumeration.search(context, people, EnumerateOptions(), np.random.default_rng(0))
     met = []
     for event in events:
         met.append(event)

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairdesk.audit.catalogue.methods import METHODS, remark, why_off
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import adf, eidig, maft, uniform
 from fairdesk.models.model import Capability, ModelCard, Takes, labels
 from fairdesk.results.events import Found, Progress
@@ -26,7 +26,9 @@ SEARCHES = {
 def run(search, options, domain, model, seed=0, people=None):
     if people is None:
         people = domain.sample(np.random.default_rng(seed + 1), 100)
-    events = list(search(Ledger(model, domain), people, options, np.random.default_rng(seed)))
+    events = list(
+        search(SearchContext(model, domain), people, options, np.random.default_rng(seed))
+    )
     found = [event for event in events if isinstance(event, Found)]
     progress = [event for event in events if isinstance(event, Progress)]
     return found, progress
@@ -174,11 +176,11 @@ def test_what_the_model_does_not_confirm_is_struck_off(small_domain):
             scores = super().predict(rows)
             return scores if len(self.asked) == 1 else np.zeros_like(scores)
 
-    ledger = Ledger(Fickle(small_domain, np.random.default_rng(0)), small_domain)
+    context = SearchContext(Fickle(small_domain, np.random.default_rng(0)), small_domain)
     rows, combination = small_domain.snap(small_domain.sample(np.random.default_rng(0), 300))
-    assert ledger.check(rows, combination).any()
-    found = ledger.take("global")
-    assert len(found.rows) == 0 == ledger.found
+    assert context.check(rows, combination).any()
+    found = context.take("global")
+    assert len(found.rows) == 0 == context.found
 
 
 class Placed:
@@ -202,14 +204,14 @@ class Moody:
 
 
 def test_a_model_that_answers_at_random_is_hardly_believed(real_domain):
-    ledger = Ledger(Moody(), real_domain)
+    context = SearchContext(Moody(), real_domain)
     booked = 0
     rows, combination = real_domain.snap(real_domain.sample(np.random.default_rng(0), 4_000))
     for part in np.array_split(np.arange(len(rows)), 40):
-        booked += int(ledger.check(rows[part], combination[part]).sum())
-        ledger.take("random")
+        booked += int(context.check(rows[part], combination[part]).sum())
+        context.take("random")
     assert booked > 500
-    assert ledger.found < 0.05 * booked
+    assert context.found < 0.05 * booked
 
 
 def test_whoever_is_near_a_border_is_asked_twice(small_domain):
@@ -220,11 +222,11 @@ def test_whoever_is_near_a_border_is_asked_twice(small_domain):
 
     for kind, times in ((Network, 2), (Near, 4)):
         model = kind(small_domain, np.random.default_rng(0), bias=0.1)
-        ledger = Ledger(model, small_domain)
-        ledger.check(*small_domain.snap(everybody(small_domain)))
-        before = ledger.asked.queries
-        found = ledger.take("random")
-        per_finding = (ledger.asked.queries - before) / len(found.rows)
+        context = SearchContext(model, small_domain)
+        context.check(*small_domain.snap(everybody(small_domain)))
+        before = context.asked.queries
+        found = context.take("random")
+        per_finding = (context.asked.queries - before) / len(found.rows)
         assert times <= per_finding < times + 0.1
 
 
@@ -234,12 +236,12 @@ def test_gamma_counts_scores_that_differ_by_more(classes, small_domain):
     model.hidden[small_domain.protected] *= 0.3
     everyone = everybody(small_domain)
     rows, combination = small_domain.snap(everyone)
-    ledger = Ledger(model, small_domain)
-    ledger.gamma = 0.15
+    context = SearchContext(model, small_domain)
+    context.gamma = 0.15
     # one whose own values are not at the end of the similar set is shown as one who is
-    ledger.check(rows[2::6], combination[2::6])
-    ledger.check(rows, combination)
-    found = ledger.take("random")
+    context.check(rows[2::6], combination[2::6])
+    context.check(rows, combination)
+    found = context.take("random")
     people, by_score = {}, 0
     for row, scores in zip(everyone, model.predict(everyone).astype(float), strict=True):
         people.setdefault(tuple(row[small_domain.others]), []).append(scores)
@@ -248,7 +250,7 @@ def test_gamma_counts_scores_that_differ_by_more(classes, small_domain):
         scores = np.array(told)
         decided = labels(scores)
         flips = len(set(decided)) > 1
-        apart = np.ptp(scores[:, 0 if classes == 2 else decided[0]]) > ledger.gamma
+        apart = np.ptp(scores[:, 0 if classes == 2 else decided[0]]) > context.gamma
         by_score += apart and not flips
         if flips or apart:
             expected.add(key)
@@ -258,7 +260,7 @@ def test_gamma_counts_scores_that_differ_by_more(classes, small_domain):
     column = np.zeros_like(own) if classes == 2 else own
     each = np.arange(len(own))
     apart = np.abs(found.row_scores[each, column] - found.partner_scores[each, column])
-    assert ((own != other) | (apart > ledger.gamma)).all()
+    assert ((own != other) | (apart > context.gamma)).all()
     assert model.predict(found.rows) == pytest.approx(found.row_scores, abs=1e-6)
     assert found.alone[own == other].any()
 
@@ -302,7 +304,7 @@ def test_what_a_model_lacks_is_said():
 def test_white_box_slopes_are_true(classes, real_domain):
     """Beside differences of the score, and of the loss, over a thousandth of a step."""
     model = Network(real_domain, np.random.default_rng(3), classes)
-    ledger = Ledger(model, real_domain)
+    context = SearchContext(model, real_domain)
     rows, _ = real_domain.snap(real_domain.sample(np.random.default_rng(0), 50))
 
     def own(rows, decided):
@@ -313,7 +315,7 @@ def test_white_box_slopes_are_true(classes, real_domain):
 
     decided = labels(model.predict(rows))
     for slopes, of in ((eidig.output_slopes, float), (adf.loss_slopes, np.log)):
-        told = slopes(ledger, rows)
+        told = slopes(context, rows)
         assert told.shape == (50, len(real_domain.varying))
         for column, i in enumerate(real_domain.varying):
             step = np.zeros(len(real_domain.attributes))

@@ -7,16 +7,16 @@ from tests.mitigate import making
 
 @pytest.fixture(scope="session")
 def _two(tmp_path_factory):
-    return making.workshop(tmp_path_factory.mktemp("two"))
+    return making.mitigation(tmp_path_factory.mktemp("two"))
 
 
 @pytest.fixture(scope="session")
 def _three(tmp_path_factory):
-    return making.workshop(tmp_path_factory.mktemp("three"), classes=3)
+    return making.mitigation(tmp_path_factory.mktemp("three"), classes=3)
 
 
 @pytest.fixture
-def workshop(_two):
+def mitigation(_two):
     """2,000 people, two classes, a logistic regression that favours men; pairs, no rule."""
     return making.fresh(_two)
 

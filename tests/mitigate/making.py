@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from fairdesk.audit.plan.plan import Limits, domain_of
 from fairdesk.data.domain.attributes import encode
 from fairdesk.data.formats.reading import read_table
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import favourable_scores, labels
@@ -30,7 +30,7 @@ from fairdesk.results.events import Condition
 LABEL, VERDICT = "income", "verdict"
 NAMES = ["schooling", "work", "sex", "race"]
 NUMBERS = ["age", "hours"]
-#: The rule set that the model of `workshop` favours.
+#: The rule set that the model of `mitigation` favours.
 MEN = (Condition("sex", codes=(1.0,)),)
 
 
@@ -73,7 +73,7 @@ def pipeline(estimator=None):
     return make_pipeline(ready, estimator or LogisticRegression(max_iter=500))
 
 
-def workshop(
+def mitigation(
     folder,
     *,
     rows=2_000,
@@ -137,7 +137,7 @@ def opened(folder, favourable, protected, threshold, together, limits, drawn, se
     inside = np.zeros(len(table.codes), dtype=bool)
     inside[domain.places(table)] = True
     target, good = labelled(table, LABEL, model.card.classes, favourable, together)
-    made = Workshop(
+    made = MitigationContext(
         domain=domain,
         rows=domain.encode(table),
         groups=encode(domain.grouping, table),
@@ -195,7 +195,7 @@ def texts(folder, data=None, terms=None):
     domain = domain_of(table, mapping, VERDICT, ())
     rows = domain.encode(table)
     target, good = labelled(table, VERDICT, model.card.classes, "good")
-    return Workshop(
+    return MitigationContext(
         domain=domain,
         rows=rows,
         groups=np.empty((len(rows), 0)),

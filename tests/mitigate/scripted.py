@@ -69,20 +69,20 @@ class Script:
     seeds: list = field(default_factory=list)
     saved: list = field(default_factory=list)
     proven: list = field(default_factory=list)
-    workshop: object = None
+    mitigation: object = None
 
-    def refit(self, model, lesson, held_out, training, seed):
+    def refit(self, model, training_set, held_out, training, seed):
         assert len(held_out.rows) == HELD_OUT
         if self.seeds and seed != self.seeds[0]:
             # the same once more, by luck of another kind
-            assert len(lesson.rows) == TRAIN
+            assert len(training_set.rows) == TRAIN
             return self.luck or self.models[1]
         at = self.models[len(self.lessons) + 1]
-        self.lessons.append(lesson)
+        self.lessons.append(training_set)
         self.seeds.append(seed)
         yield 0, 2
         if len(self.lessons) == self.winding:
-            self.workshop.wind_up()
+            self.mitigation.request_finish()
         if at.memory:
             raise MemoryError
         if at.fails:
@@ -92,7 +92,7 @@ class Script:
 
     def steps(self, model):
         if len(self.lessons) == self.halfway:
-            self.workshop.wind_up()
+            self.mitigation.request_finish()
         yield 50
         yield 50
         at = model if isinstance(model, Model) else self.models[0]
@@ -113,7 +113,7 @@ class Script:
         self.saved.append(model)
         yield Saved("model.joblib", "It answers alike.", b"x" * self.size)
 
-    def certified(self, workshop, model, seconds):
+    def certified(self, mitigation, model, seconds):
         self.proven.append(model)
         if self.proof is not None:
             raise self.proof
@@ -139,13 +139,13 @@ def changes(after, before, against):
     return (Change("accuracy", "", "test", against, apart, None, None),)
 
 
-def play(monkeypatch, workshop, script, options=None, method=aequitas, seed=0):
+def play(monkeypatch, mitigation, script, options=None, method=aequitas, seed=0):
     """Run a repair by a script; give what it told in the end, and all events."""
-    script.workshop = workshop
-    places = np.arange(len(workshop.rows))
+    script.mitigation = mitigation
+    places = np.arange(len(mitigation.rows))
     parts = Split(places[:TRAIN], places[TRAIN:1_500], places[1_500:2_000])
     pool = Pool(
-        np.tile(workshop.rows[:1], (script.rows, 1)),
+        np.tile(mitigation.rows[:1], (script.rows, 1)),
         np.zeros(script.rows, dtype=np.int64),
         np.arange(script.rows),
         np.zeros(script.rows, dtype=np.int64),
@@ -174,7 +174,7 @@ def play(monkeypatch, workshop, script, options=None, method=aequitas, seed=0):
     monkeypatch.setattr(testsgd, "of_rule", of_pool)
     options = options or AequitasOptions(compare="none")
     rng = np.random.default_rng(seed)
-    events = list(method.search(workshop, workshop.rows, options, rng))
+    events = list(method.search(mitigation, mitigation.rows, options, rng))
     return Played(script, events)
 
 

@@ -39,7 +39,7 @@ def _no_files():
 
 @pytest.fixture(scope="module")
 def repaired(tmp_path_factory):
-    made = making.workshop(tmp_path_factory.mktemp("repaired"), rows=1_500, drawn=2_000)
+    made = making.mitigation(tmp_path_factory.mktemp("repaired"), rows=1_500, drawn=2_000)
     return made, run(aequitas, made, PAIRS)
 
 
@@ -94,7 +94,7 @@ def test_counts_never_fall(repaired):
 
 
 def test_the_same_seed_gives_the_same_figures(tmp_path):
-    made = making.workshop(tmp_path, rows=600, drawn=500)
+    made = making.mitigation(tmp_path, rows=600, drawn=500)
     options = AequitasOptions(**QUICK, most=2.0)
     first, second = (told(run(aequitas, making.fresh(made), options)) for _ in range(2))
     assert first[0] == second[0]
@@ -102,7 +102,7 @@ def test_the_same_seed_gives_the_same_figures(tmp_path):
 
 
 def test_a_rule_set_is_repaired_by_opposite_labels(tmp_path):
-    made = making.workshop(tmp_path, rows=1_500)
+    made = making.mitigation(tmp_path, rows=1_500)
     made.rule, made.outcome = making.MEN, made.model.opened.card.classes[made.favourable]
     events = run(testsgd, made, SAMPLES)
     repair, trials = told(events)
@@ -129,7 +129,7 @@ def test_a_rule_about_a_text_is_repaired_with_new_texts(tmp_path):
 
 
 def test_closing_it_at_any_moment_leaves_nothing_open(tmp_path):
-    made = making.workshop(tmp_path, rows=600, drawn=500)
+    made = making.mitigation(tmp_path, rows=600, drawn=500)
     for phase in ("labelling", "imported", "retraining"):
         events = aequitas.search(making.fresh(made), made.rows, PAIRS, np.random.default_rng(0))
         for event in events:

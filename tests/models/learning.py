@@ -13,7 +13,7 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping import match
 from fairdesk.models.model import labels
 from fairdesk.models.open import open_model
-from fairdesk.models.retrain.losses import Lesson, Training
+from fairdesk.models.retrain.losses import Training, TrainingSet
 from fairdesk.models.retrain.types import innermost, refit
 from tests.models.tables import names, number, table
 
@@ -57,18 +57,18 @@ def saved(path, model):
     return path
 
 
-def lesson(model, places=TRAIN, weights=None, truth=HIRED):
+def training_set(model, places=TRAIN, weights=None, truth=HIRED):
     """Give rows with the labels that they should have."""
     classes = list(model.opened.card.classes)
     by_place = classes if set(classes) <= set(truth.tolist()) else ["no", "yes"]
     targets = np.array([by_place.index(value) for value in truth[places].tolist()])
-    return Lesson(ROWS[places][:, : len(model.attributes)], targets, weights)
+    return TrainingSet(ROWS[places][:, : len(model.attributes)], targets, weights)
 
 
 def taught(model, seed=3, training=Training(), held=REST, **more):  # noqa: B008 - it never changes
     """Train a model anew; give it and what was told on the way."""
-    held_out = held if isinstance(held, Lesson) else lesson(model, held)
-    return driven(refit(model, lesson(model, **more), held_out, training, seed))
+    held_out = held if isinstance(held, TrainingSet) else training_set(model, held)
+    return driven(refit(model, training_set(model, **more), held_out, training, seed))
 
 
 def driven(steps):
@@ -86,7 +86,7 @@ def decided(model, places=REST):
 
 
 def accuracy(model, places=REST):
-    return float((decided(model, places) == lesson(model, places).targets).mean())
+    return float((decided(model, places) == training_set(model, places).targets).mean())
 
 
 def scores(model):

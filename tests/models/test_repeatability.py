@@ -9,7 +9,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.requerying import compare, query_again
 from fairdesk.models.inputs.checking import complete
-from fairdesk.models.inputs.input_check import Proof, check
+from fairdesk.models.inputs.input_check import InputCheck, check
 from fairdesk.models.inputs.mapping import propose
 from fairdesk.models.model import Takes
 from fairdesk.models.open import open_model
@@ -87,7 +87,7 @@ def test_what_is_no_function_of_the_row_is_found_when_a_model_is_tried(tmp_path,
     told = proof.warnings[0]
     assert f"{found.changed:,} of 300 rows" in told
     assert ("rest of the batch" in told) is batch
-    assert msgspec.json.decode(msgspec.json.encode(proof), type=Proof) == proof
+    assert msgspec.json.decode(msgspec.json.encode(proof), type=InputCheck) == proof
 
 
 def test_an_honest_network_is_repeatable(tmp_path):

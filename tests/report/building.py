@@ -7,7 +7,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.domain import Domain, Role, attribute_of
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import maft, uniform
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
 from fairdesk.results.events import Found
@@ -109,7 +109,7 @@ def run_into(store, method="maft", *, seed=0, options=None, weights=None, state=
     people = spec.domain.people(store.table())
     rng = np.random.default_rng(seed)
     elapsed = 0.0
-    for event in search(Ledger(model, spec.domain), people, kind(**raw), rng):
+    for event in search(SearchContext(model, spec.domain), people, kind(**raw), rng):
         if isinstance(event, Found):
             store.add(run, event)
         else:

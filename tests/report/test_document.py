@@ -21,7 +21,7 @@ from fairdesk.report.document import make_pdf, make_report, write_pdf
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.pdf import printable
-from fairdesk.results.events import Condition, Likeness, Mined, RuleSet, Share
+from fairdesk.results.events import Condition, GradientFidelity, RuleSearchSummary, RuleSet, Share
 from fairdesk.wording import words
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of
@@ -183,7 +183,7 @@ def test_how_common_it_is_stands_apart_from_what_a_search_found(tmp_path):
 def test_how_well_a_search_works_is_no_finding(tmp_path):
     with people_store(tmp_path) as store:
         run = store.begin_run(RunSpec("diagnose"))
-        store.measure(run, (Likeness(0.01, 50, 0.86, 0.92, 0.55, 165, 90),))
+        store.measure(run, (GradientFidelity(0.01, 50, 0.86, 0.92, 0.55, 165, 90),))
         store.end_run(run, "done")
         report = make_report(store)
     section = section_of(report, "results")
@@ -232,7 +232,7 @@ def test_ten_thousand_rule_sets_are_listed_on_demand(tmp_path):
         RuleSet(each, "1", 0.1, 0.2, 0.3, 0.01, 0.9, 0.05, 10, 100, 100, -0.2, 0.0, 0.01, leader=0)
         for each in conditions
     )
-    mined = Mined("1", ("age",), 0.05, 10_000, 10_000, 5_000, 0.05, 1.0)
+    mined = RuleSearchSummary("1", ("age",), 0.05, 10_000, 10_000, 5_000, 0.05, 1.0)
     with people_store(tmp_path) as store:
         run = store.begin_run(RunSpec("testsgd"))
         store.measure(run, (mined, msgspec.structs.replace(sets[0], leader=-1), *sets[1:]))

@@ -22,7 +22,7 @@ from fairdesk.report.document import make_report
 from fairdesk.report.provenance import evidence
 from fairdesk.report.provenance.manifest import manifest
 from fairdesk.report.sections.methods_and_formulas import appendix
-from fairdesk.results.events import Condition, Mined, RuleSet
+from fairdesk.results.events import Condition, RuleSearchSummary, RuleSet
 from tests.report.building import people_store, run_into, spec_of, write_people
 
 
@@ -132,7 +132,9 @@ def measured(path):
     """Give what an audit's runs measured, but for the time that it took."""
     with Store.open(path) as store:
         return [
-            msgspec.structs.replace(each, seconds=0.0) if isinstance(each, Mined) else each
+            msgspec.structs.replace(each, seconds=0.0)
+            if isinstance(each, RuleSearchSummary)
+            else each
             for run in store.runs()
             for each in run.figures
         ]
@@ -152,7 +154,7 @@ def test_rules_about_groups_are_repeated(files, monkeypatch):
     assert "--option outcome=each" in command
     assert same_question(spec, other)
     figures = measured(files / "first" / "audit.fairdesk")
-    assert any(isinstance(each, Mined) for each in figures)
+    assert any(isinstance(each, RuleSearchSummary) for each in figures)
     assert measured(files / "repeated" / "audit.fairdesk") == figures
 
 

@@ -12,7 +12,7 @@ from fairdesk.results.events import (
     GroupLine,
     GroupTable,
     LinearGroup,
-    Mined,
+    RuleSearchSummary,
     RuleSet,
     TermRate,
 )
@@ -20,7 +20,7 @@ from fairdesk.wording import figures, words
 from fairdesk.wording import groups as group_words
 from tests.report.building import spec_of, write_people
 
-MINED = Mined("1", ("sex", "job", "age"), 0.05, 1_590, 2_340, 83_000, 0.049, 1.2)
+MINED = RuleSearchSummary("1", ("sex", "job", "age"), 0.05, 1_590, 2_340, 83_000, 0.049, 1.2)
 RULE = RuleSet(
     conditions=(
         Condition("age", low=40.0),

@@ -10,8 +10,8 @@ from fairdesk.report.render import charts
 from fairdesk.results.events import (
     Condition,
     Estimated,
+    GradientFidelity,
     GroupGap,
-    Likeness,
     PairShare,
     Proven,
     Region,
@@ -143,7 +143,7 @@ def test_gaps_and_likenesses_are_told(spec):
     assert "(0.0 to 100.0 for all 3 sets of attributes together, 99 %)" in said
     assert "That the two differ at all is not shown" in said
     assert "2 groups are not compared" in said
-    like = Likeness(0.5, 100, 0.97, 0.9, 0.8, 400, 30)
+    like = GradientFidelity(0.5, 100, 0.97, 0.9, 0.8, 400, 30)
     assert "gradients 0.97, directions 0.90 and odds 0.80" in figures.likeness_sentence(like)
     blind = msgspec.structs.replace(like, gradients=None, directions=None, probabilities=None)
     assert figures.likeness_sentence(blind) == (

@@ -38,9 +38,9 @@ from fairdesk.models.model import Capability, Mapping, ModelCard
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Event, Rows
 
-#: ``search(ledger, people, options, rng)``; the options are of the method's own class. One about
-#: groups works with a `fairdesk.groups.context.Study` instead of a `Ledger`, a repair with a
-#: `fairdesk.mitigate.context.Workshop`.
+#: ``search(context, people, options, rng)``; the options are of the method's own class. One about
+#: groups works with a `fairdesk.groups.context.Study` instead of a `SearchContext`, a repair with a
+#: `fairdesk.mitigate.context.MitigationContext`.
 Search = Callable[[Any, Rows, Any, np.random.Generator], Iterator[Event]]
 
 

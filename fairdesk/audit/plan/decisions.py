@@ -12,7 +12,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.columns.kinds import as_numbers, identifies, in_order, is_prose
 from fairdesk.data.columns.rereading import format_words, number_text
 from fairdesk.data.domain.attributes import BINS, Attribute, attribute_of
-from fairdesk.data.domain.domain import Aside, Role
+from fairdesk.data.domain.domain import ExcludedRows, Role
 from fairdesk.data.table import Column, Dialect, Kind, Table
 from fairdesk.errors import FairDeskError
 from fairdesk.models.decisions.favourable import sign_of
@@ -291,7 +291,7 @@ def _about_one(attribute: Attribute, column: Column) -> Iterator[Decision]:
         )
 
 
-def _aside(aside: Aside) -> str:
+def _aside(aside: ExcludedRows) -> str:
     rows = f"{aside.rows:,} {'row was' if aside.rows == 1 else 'rows were'} set aside"
     match aside.reason:
         case "missing":

@@ -21,7 +21,7 @@ from fairdesk.errors import DataError, ModelError, SpecError
 from fairdesk.files import sha256
 from fairdesk.models.inputs import mapping_file, predictions
 from fairdesk.models.inputs.checking import complete
-from fairdesk.models.inputs.input_check import Proof, settled
+from fairdesk.models.inputs.input_check import InputCheck, settled
 from fairdesk.models.inputs.mapping import Proposal, input_names, listing, propose
 from fairdesk.models.inputs.usual import Offer, Preparing, fitted, offers, read_key
 from fairdesk.models.model import Companion, Mapping, ModelCard
@@ -121,7 +121,7 @@ class Inspection:
     card: ModelCard
     contents: Contents
     mapping: Mapping
-    proof: Proof | None
+    proof: InputCheck | None
     notes: tuple[str, ...] = ()
     offers: tuple[Offer, ...] = ()
 

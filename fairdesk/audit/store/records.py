@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.repeatability import Repeatability
-from fairdesk.results.events import Figure
+from fairdesk.results.events import Metric
 
 
 class RunRecord(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     seconds: dict[str, float]
     alone: tuple[int, ...]
     rejected: int = 0
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[Metric, ...] = ()
 
     @property
     def answers_changed(self) -> bool:
@@ -93,7 +93,7 @@ class RunState(msgspec.Struct, frozen=True):
     alone: tuple[int, ...] = ()
     message: str = ""
     rejected: int = 0
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[Metric, ...] = ()
 
 
 class ModelFile(msgspec.Struct, frozen=True):

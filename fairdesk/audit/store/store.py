@@ -57,7 +57,7 @@ from fairdesk.errors import SpecError, StoreError
 from fairdesk.files import sha256
 from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.models.model import favourable_scores, labels
-from fairdesk.results.events import Figure, Found, Progress, Rows
+from fairdesk.results.events import Found, Metric, Progress, Rows
 from fairdesk.results.trials import Augmented, Retrained
 
 T = TypeVar("T")
@@ -292,7 +292,7 @@ class Store:
                 ),
             )
 
-    def measure(self, run_id: int, figures: Sequence[Figure]) -> None:
+    def measure(self, run_id: int, figures: Sequence[Metric]) -> None:
         """Keep all figures of a run as they stand, in place of those before."""
         with self._writing():
             self._connection.execute(
@@ -495,7 +495,7 @@ class Store:
             seconds=msgspec.json.decode(seconds, type=dict[str, float]),
             alone=msgspec.json.decode(alone, type=tuple[int, ...]),
             rejected=rejected,
-            figures=msgspec.json.decode(figures, type=tuple[Figure, ...]),
+            figures=msgspec.json.decode(figures, type=tuple[Metric, ...]),
         )
         if len(record.alone) != len(self._partner_columns):
             raise ValueError("it counts other protected attributes")

@@ -22,7 +22,7 @@ from fairdesk.files import sha256
 _DATABASE = b"SQLite format 3\0"
 
 
-class Doubt(msgspec.Struct, frozen=True):
+class CertificateCheckRequest(msgspec.Struct, frozen=True):
     """A certificate that is to be checked again.
 
     Attributes
@@ -98,7 +98,9 @@ def is_audit(path: Path) -> bool:
         ) from error
 
 
-def check_certificate(worker: Worker, doubt: Doubt, say: Callable[[str], None]) -> Verified:
+def check_certificate(
+    worker: Worker, doubt: CertificateCheckRequest, say: Callable[[str], None]
+) -> Verified:
     """Check a certificate again, by other means than it was made with.
 
     Nothing but its fingerprint is looked at of a model that is not the certificate's.
@@ -163,7 +165,7 @@ def check_certificate(worker: Worker, doubt: Doubt, say: Callable[[str], None]) 
     return Verified(header, leaves, tuple(checks))
 
 
-def _same_files(header: Header, doubt: Doubt) -> Check:
+def _same_files(header: Header, doubt: CertificateCheckRequest) -> Check:
     """Check the fingerprints of the model, and of the files beside it."""
     wanted = [(header.model.name, header.model.sha256), *header.model.companions]
     given = [doubt.model, *doubt.companions]

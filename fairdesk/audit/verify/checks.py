@@ -52,9 +52,9 @@ from fairdesk.errors import DataError, StoreError
 from fairdesk.models.inputs.usual import refitted
 from fairdesk.results.events import (
     ExcessChange,
+    GradientFidelity,
     GroupGap,
     GroupTable,
-    Likeness,
     LinearGroup,
     PairShare,
     Rows,
@@ -69,7 +69,7 @@ _NO_DATA = "The data were not given: name them with --data."
 _OTHER_MODEL = "Another model is not asked: what it says tells nothing of this audit."
 
 
-class Recheck(msgspec.Struct, frozen=True):
+class VerifyRequest(msgspec.Struct, frozen=True):
     """An audit that is to be checked again, and what is at hand for it.
 
     Attributes
@@ -113,7 +113,7 @@ class Recheck(msgspec.Struct, frozen=True):
 def recheck(
     worker: Worker,
     store: Store,
-    asked: Recheck,
+    asked: VerifyRequest,
     say: Callable[[str], None],
     anchor: Anchor | None,
 ) -> Iterator[Check]:
@@ -172,7 +172,7 @@ def recheck(
         yield from _certificate(worker, store, run, asked, ask, people, rng, said, say)
 
 
-def _data(worker: Worker, spec: AuditSpec, asked: Recheck, table: Table) -> Iterator[Check]:
+def _data(worker: Worker, spec: AuditSpec, asked: VerifyRequest, table: Table) -> Iterator[Check]:
     """Compare the data's file, and what it gives when it is read again."""
     if asked.data is None:
         yield untried(SAME_DATA, _NO_DATA)
@@ -188,7 +188,7 @@ def _data(worker: Worker, spec: AuditSpec, asked: Recheck, table: Table) -> Iter
 
 
 def _model(
-    worker: Worker, spec: AuditSpec, asked: Recheck, say: Callable[[str], None]
+    worker: Worker, spec: AuditSpec, asked: VerifyRequest, say: Callable[[str], None]
 ) -> tuple[Check, str]:
     """Open the model, if it is the audited one; else say why it cannot be asked."""
     if spec.predictions:
@@ -216,7 +216,7 @@ def _model(
 def _people(
     worker: Worker,
     store: Store,
-    asked: Recheck,
+    asked: VerifyRequest,
     ask: Ask | None,
     people: Rows,
     said: str,
@@ -250,7 +250,7 @@ def _figures(
         yield check_rule_sets(store, ask) if ask else untried(RULE_SETS, said)
     if ask is not None:
         yield from check_exact_shares(store, ask, people, rng)
-    one_by_one = {Share, ExcessChange, PairShare, Likeness}
+    one_by_one = {Share, ExcessChange, PairShare, GradientFidelity}
     chance = told & {*one_by_one, GroupGap, LinearGroup, TermRate, RuleSet, Trial}
     if chance:
         yield untried(
@@ -263,7 +263,7 @@ def _certificate(
     worker: Worker,
     store: Store,
     run: int,
-    asked: Recheck,
+    asked: VerifyRequest,
     ask: Ask | None,
     people: Rows,
     rng: np.random.Generator,

@@ -26,7 +26,7 @@ from fairdesk.groups.testsgd import MOST_ROWS
 from fairdesk.individual.engine.sampling import one_per_fixed
 from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.models.model import favourable_scores, labels
-from fairdesk.results.events import Figure, Proven, Rows, RuleSet, Scores, Share
+from fairdesk.results.events import Metric, Proven, Rows, RuleSet, Scores, Share
 
 #: What hangs on a clock, and so is never the same twice: of which figures.
 _TIMES = frozenset({"seconds"})
@@ -47,7 +47,7 @@ Ask = Callable[[Rows], Scores]
 
 
 def differences(
-    then: tuple[Figure, ...], now: tuple[Figure, ...], close: float = _CLOSE
+    then: tuple[Metric, ...], now: tuple[Metric, ...], close: float = _CLOSE
 ) -> list[str]:
     """Compare figures field by field; what is measured by the clock is left out.
 

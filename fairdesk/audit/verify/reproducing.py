@@ -36,7 +36,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.verify import Check
 from fairdesk.errors import SpecError
-from fairdesk.results.events import Figure, Proven, Rows
+from fairdesk.results.events import Metric, Proven, Rows
 from fairdesk.results.trials import Trial
 
 AUDIT_FILE = "audit.fairdesk"
@@ -44,7 +44,7 @@ AUDIT_FILE = "audit.fairdesk"
 _BY_TIME = ("certified", "falsified")
 
 
-class Again(msgspec.Struct, frozen=True):
+class ReproduceRequest(msgspec.Struct, frozen=True):
     """An audit that is to be run again.
 
     Attributes
@@ -76,7 +76,7 @@ class Again(msgspec.Struct, frozen=True):
 
 
 def reproduce(
-    worker: Worker, store: Store, asked: Again, watch: Callable[[RunState], None]
+    worker: Worker, store: Store, asked: ReproduceRequest, watch: Callable[[RunState], None]
 ) -> Iterator[Check]:
     """Run an audit again.
 
@@ -482,7 +482,7 @@ def _otherwise(before: _Found, after: _Found, place: int) -> str:
     )
 
 
-def _timeless(figures: Sequence[Figure]) -> tuple[Figure, ...]:
+def _timeless(figures: Sequence[Metric]) -> tuple[Metric, ...]:
     """Leave out what is measured by the clock inside figures."""
     return tuple(
         msgspec.structs.replace(
@@ -496,7 +496,7 @@ def _timeless(figures: Sequence[Figure]) -> tuple[Figure, ...]:
     )
 
 
-def _check_proofs(tally: Tally, then: Sequence[Figure], now: Sequence[Figure]) -> None:
+def _check_proofs(tally: Tally, then: Sequence[Metric], now: Sequence[Metric]) -> None:
     """Hold what was proven against what is proven now: neither may leave less than the other."""
     shares = [
         [each for each in figures if isinstance(each, Proven) and each.of == "domain"]

@@ -34,7 +34,7 @@ from fairdesk.errors import ERRORS, DataError, ModelError, WorkerError
 from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.individual.surrogates.explanation import MOST_VARIANTS, Explanation
 from fairdesk.models.decisions.recorded import prediction_columns
-from fairdesk.models.inputs.input_check import Proof, SampleRow
+from fairdesk.models.inputs.input_check import InputCheck, SampleRow
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.pickles.contents import Contents
 from fairdesk.repeatability import Repeatability
@@ -42,20 +42,20 @@ from fairdesk.results.events import (
     Certificate,
     Event,
     ExcessChange,
-    Figure,
     Found,
+    GradientFidelity,
     GroupGap,
     GroupTable,
-    Likeness,
     LinearGroup,
     Measured,
-    Mined,
+    Metric,
     PairShare,
     Progress,
     Proven,
     Refinement,
     Region,
     Rows,
+    RuleSearchSummary,
     RuleSet,
     Scores,
     Share,
@@ -312,12 +312,12 @@ class Worker:
             chosen = self._default if command is None else command
             return self._open(self._clean_child(chosen), request, chosen)
 
-    def prove(self, mapping: Mapping, table: Table, label: str, favourable: str) -> Proof:
+    def prove(self, mapping: Mapping, table: Table, label: str, favourable: str) -> InputCheck:
         """Check how the open model is fed, on the whole table: `input_check.check`."""
         kept = _needed(mapping, table, label, *prediction_columns(table, label))
         columns = tuple(table.columns[i] for i in kept)
         frame = self._answer(
-            wire.Prove(mapping, table.source, columns, label, favourable),
+            wire.CheckInputs(mapping, table.source, columns, label, favourable),
             (table.codes[:, kept],),
             self._patience.answer,
             "answer for the rows of the table",
@@ -903,7 +903,7 @@ def _retrained(frame: Received, message: wire.SearchRetrained) -> Retrained:
     return Retrained(message.phase, message.trial, message.name, told, content)
 
 
-def _sound(figure: Figure) -> bool:
+def _sound(figure: Metric) -> bool:
     """Tell whether a figure can be one: shares from 0 to 1, ends of intervals in their order."""
     shares: tuple[tuple[float, ...], ...]
     counts: tuple[int, ...]
@@ -931,12 +931,12 @@ def _sound(figure: Figure) -> bool:
                 (figure.worst_rate,),
             )
             counts = (0, figure.people)
-        case Likeness():
+        case GradientFidelity():
             shares = ()
             counts = (0, figure.found, figure.tried)
         case Proven() | Region() | PairShare() | Refinement():
             return _is_proof(figure)
-        case Mined() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
+        case RuleSearchSummary() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
             return _is_of_groups(figure)
         case Repair() | Trial():
             return _is_of_repair(figure)
@@ -974,12 +974,14 @@ def _is_proof(figure: Proven | Region | PairShare | Refinement) -> bool:
     )
 
 
-def _is_of_groups(figure: Mined | RuleSet | TermRate | LinearGroup | GroupTable) -> bool:
+def _is_of_groups(
+    figure: RuleSearchSummary | RuleSet | TermRate | LinearGroup | GroupTable,
+) -> bool:
     """Tell whether a figure about groups can be: shares from 0 to 1, parts within their wholes."""
     shares: list[float] = []
     counts: list[tuple[int, ...]] = []
     match figure:
-        case Mined():
+        case RuleSearchSummary():
             shares = [figure.theta, *(each.theta for each in figure.sweep)]
             counts = [(0, figure.rule_sets, figure.candidates), (0, figure.samples)]
         case RuleSet():
@@ -1033,7 +1035,7 @@ def _is_of_repair(figure: Repair | Trial) -> bool:
     )
 
 
-def _tried_what_it_chose(figures: Sequence[Figure]) -> bool:
+def _tried_what_it_chose(figures: Sequence[Metric]) -> bool:
     """Tell whether what a repair chose and compared with is among its trials, each told once."""
     trials = [each for each in figures if isinstance(each, Trial)]
     numbers = {each.number for each in trials}

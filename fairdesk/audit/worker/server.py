@@ -33,20 +33,20 @@ from fairdesk.data.domain.domain import Attribute
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
 from fairdesk.groups.context import Study
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.preflight import preflight
 from fairdesk.individual.shares.estimate import upper_bound
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.models.decisions.requerying import joined, query_again, refuse, some_of
-from fairdesk.models.inputs.input_check import Proof, check, show
+from fairdesk.models.inputs.input_check import InputCheck, check, show
 from fairdesk.models.model import Capability, Mapping, OpenedModel
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import (
     Certificate,
     Event,
-    Figure,
     Found,
     Measured,
+    Metric,
     Progress,
     Rows,
     Scores,
@@ -252,7 +252,7 @@ class Outbox:
                     self._flush()
 
 
-def _with_repeats(figures: tuple[Figure, ...], found: Repeatability) -> tuple[Figure, ...]:
+def _with_repeats(figures: tuple[Metric, ...], found: Repeatability) -> tuple[Metric, ...]:
     """Add to figures that the model's answers changed during the run, where they did."""
     if found.holds:
         return figures
@@ -272,7 +272,7 @@ def drive(
     *,
     before: Iterable[Event] = (),
     after: Iterable[Event] = (),
-    wind_up: Callable[[], None] | None = None,
+    request_finish: Callable[[], None] | None = None,
     silent: bool = False,
     repeatability: Callable[[], Repeatability] = Repeatability,
 ) -> Ending:
@@ -312,14 +312,14 @@ def drive(
     with Outbox(send, silent=silent, repeatability=repeatability) as outbox:
 
         def take(
-            part: Iterable[Event], limits: Budget, wind_up: Callable[[], None] | None = None
+            part: Iterable[Event], limits: Budget, request_finish: Callable[[], None] | None = None
         ) -> Ending:
             go_on = partial(_wait, controls, call, outbox)
-            return _take(iter(part), seconds, limits, outbox, go_on, wind_up)
+            return _take(iter(part), seconds, limits, outbox, go_on, request_finish)
 
         if take(before, Budget()) == "stopped":
             return "stopped"
-        ending = take(events, budget, wind_up)
+        ending = take(events, budget, request_finish)
         if ending == "stopped" or outbox.told:
             return ending
         return "stopped" if take(after, Budget()) == "stopped" else ending
@@ -331,7 +331,7 @@ def _take(
     budget: Budget,
     outbox: Outbox,
     go_on: Callable[[], bool],
-    wind_up: Callable[[], None] | None,
+    request_finish: Callable[[], None] | None,
 ) -> Ending:
     """Take one part's events; ``go_on`` waits during a pause and tells whether to stop."""
     spent, queries = 0.0, outbox.last.queries
@@ -344,9 +344,9 @@ def _take(
             if ending == "done" and counted:
                 ending = "stopped" if not go_on() else "budget" if used_up else "done"
                 if ending != "done":
-                    if wind_up is None:
+                    if request_finish is None:
                         return ending
-                    wind_up()
+                    request_finish()
             started = perf_counter()
             event = next(told, None)
             spent += perf_counter() - started
@@ -460,7 +460,7 @@ class Guest:
                     Path(path), trusted=trusted, output=output, companions=companions
                 )
                 send(wire.ModelOpened(self._opened.card), ())
-            case wire.Prove() as asked:
+            case wire.CheckInputs() as asked:
                 (codes,) = request.arrays
                 send(wire.Proved(self._prove(asked, codes)), ())
             case wire.Show(mapping, source, columns, label):
@@ -524,12 +524,12 @@ class Guest:
             raise WorkerError("No model is open.", remedy="Open the model file first.")
         return self._opened
 
-    def _prove(self, asked: wire.Prove, codes: Rows) -> Proof:
+    def _prove(self, asked: wire.CheckInputs, codes: Rows) -> InputCheck:
         table = Table(asked.source, asked.columns, codes)
         return check(self._model, table, asked.mapping, asked.label, asked.favourable)
 
-    def _ledger(self, asked: wire.Shrink | wire.Explain) -> Ledger:
-        return Ledger(self._fed(asked.mapping, asked.domain.attributes), asked.domain)
+    def _ledger(self, asked: wire.Shrink | wire.Explain) -> SearchContext:
+        return SearchContext(self._fed(asked.mapping, asked.domain.attributes), asked.domain)
 
     def _solve(self, asked: wire.Solve, arrays: Sequence[wire.Array]) -> Solved:
         from fairdesk.certify.proof.certificate import decoded  # noqa: PLC0415 - see above
@@ -575,11 +575,11 @@ class Guest:
 
             fits = Nearest(domain, people).within(run.near)
         fed = self._fed(asked.mapping, domain.attributes)
-        ledger = Ledger(fed, domain, known=known, fits=fits)
-        ledger.favourable = asked.mapping.favourable_class
+        context = SearchContext(fed, domain, known=known, fits=fits)
+        context.favourable = asked.mapping.favourable_class
         if asked.names:
             begun = dict(zip(asked.names, proven, strict=True))
-            ledger.begun = Certificate("", asked.header.encode(), begun)
+            context.begun = Certificate("", asked.header.encode(), begun)
         rng = np.random.default_rng(run.seed)
         before, after = rng.spawn(2)
         options = parse_options(run.method, run.options)
@@ -588,21 +588,21 @@ class Guest:
         telling = Capability.SCORES in can and Capability.TREES not in can
         real, _ = domain.admit(some_of(people, np.random.default_rng(run.seed)))
         fine = real if fits is None else real[fits(real)]
-        again = _queried_again(ledger, asked, ledger.asked.predict_anew, fine)
-        sense = preflight(ledger, people, before) if telling and not method.finishes else ()
+        again = _queried_again(context, asked, context.asked.predict_anew, fine)
+        sense = preflight(context, people, before) if telling and not method.finishes else ()
         return drive(
-            method.search(ledger, people, options, rng),
+            method.search(context, people, options, rng),
             run.budget,
             self.controls,
             call,
             send,
             before=chain(again, sense),
             # whoever looked for people and found nobody says how many there can be at most
-            after=upper_bound(ledger, people, after)
+            after=upper_bound(context, people, after)
             if method.answers in (Answers.EXAMPLES, Answers.SHARE)
             else (),
-            wind_up=ledger.wind_up if method.finishes else None,
-            repeatability=lambda: ledger.repeatability,
+            request_finish=context.request_finish if method.finishes else None,
+            repeatability=lambda: context.repeatability,
         )
 
     def _study(
@@ -659,7 +659,7 @@ class Guest:
         run, mapping = asked.run, asked.mapping
         fed = self._fed(mapping, asked.domain.attributes)
         rows, groups, told, pairs, partners, numbers, flagged = arrays
-        workshop = Workshop(
+        mitigation = MitigationContext(
             domain=asked.domain,
             rows=rows,
             groups=groups,
@@ -680,8 +680,8 @@ class Guest:
         )
         options = parse_options(run.method, run.options)
         rng = np.random.default_rng(run.seed)
-        events = method.search(workshop, rows[workshop.inside], options, rng)
-        again = _queried_again(workshop, asked, fed.predict, rows[workshop.inside])
+        events = method.search(mitigation, rows[mitigation.inside], options, rng)
+        again = _queried_again(mitigation, asked, fed.predict, rows[mitigation.inside])
         return drive(
             events,
             run.budget,
@@ -689,14 +689,14 @@ class Guest:
             call,
             send,
             before=again,
-            wind_up=workshop.wind_up,
+            request_finish=mitigation.request_finish,
             silent=True,
-            repeatability=lambda: workshop.repeatability,
+            repeatability=lambda: mitigation.repeatability,
         )
 
 
 def _queried_again(
-    working: Ledger | Study | Workshop,
+    working: SearchContext | Study | MitigationContext,
     asked: wire.Search,
     predict: Callable[[Rows], Scores],
     rows: Rows,
@@ -716,7 +716,7 @@ def _queried_again(
             raise refuse(found)
     if isinstance(working, Study):
         working.requeries = working.queries
-    queries = working.asked.queries if isinstance(working, Ledger) else working.queries
+    queries = working.asked.queries if isinstance(working, SearchContext) else working.queries
     yield Progress("preliminary", 1, 1, tried=0, found=0, queries=queries)
 
 

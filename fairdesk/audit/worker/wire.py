@@ -24,10 +24,10 @@ from fairdesk.data.domain.domain import Attribute, Domain
 from fairdesk.data.table import Column, Dialect, Source
 from fairdesk.errors import WorkerError
 from fairdesk.individual.surrogates.explanation import Explanation
-from fairdesk.models.inputs.input_check import Proof, SampleRow
+from fairdesk.models.inputs.input_check import InputCheck, SampleRow
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.pickles.contents import Contents
-from fairdesk.results.events import Figure
+from fairdesk.results.events import Metric
 
 Array = NDArray[Any]
 M = TypeVar("M")
@@ -71,7 +71,7 @@ class OpenModel(msgspec.Struct, frozen=True, tag=True):
     companions: tuple[Companion, ...] = ()
 
 
-class Prove(msgspec.Struct, frozen=True, tag=True):
+class CheckInputs(msgspec.Struct, frozen=True, tag=True):
     """Check how the open model is fed, on the table whose codes are the frame's array."""
 
     mapping: Mapping
@@ -217,7 +217,7 @@ class ModelOpened(msgspec.Struct, frozen=True, tag=True):
 class Proved(msgspec.Struct, frozen=True, tag=True):
     """The outcome of the check."""
 
-    proof: Proof
+    proof: InputCheck
 
 
 class Shown(msgspec.Struct, frozen=True, tag=True):
@@ -253,7 +253,7 @@ class SearchMeasured(msgspec.Struct, frozen=True, tag=True):
     """A `fairdesk.results.events.Measured`."""
 
     phase: str
-    figures: tuple[Figure, ...]
+    figures: tuple[Metric, ...]
 
 
 class SearchCertified(msgspec.Struct, frozen=True, tag=True):
@@ -326,7 +326,7 @@ Request = (
     ReadTable
     | LookInto
     | OpenModel
-    | Prove
+    | CheckInputs
     | Show
     | Predict
     | Search

@@ -14,7 +14,7 @@ from fairdesk.certify.layout import network_over
 from fairdesk.certify.proof.certificate import share_down, share_up
 from fairdesk.certify.results import Course
 from fairdesk.errors import SpecError
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.structure.types import Layers, OpaqueError, structure_of
 from fairdesk.results.events import Proven, Rows
@@ -23,7 +23,7 @@ from fairdesk.results.events import Proven, Rows
 _ROUNDED = 2.0**-50
 
 
-def network_of(ledger: Ledger, people: Rows, method: str) -> Encoded:
+def network_of(context: SearchContext, people: Rows, method: str) -> Encoded:
     """Write the model under audit over the space of its domain.
 
     Parameters
@@ -40,7 +40,7 @@ def network_of(ledger: Ledger, people: Rows, method: str) -> Encoded:
     SpecError
         When the model is no network of dense layers, or mixes attributes before it decides.
     """
-    fed = cast("FedModel", ledger.asked.model)
+    fed = cast("FedModel", context.asked.model)
     remedy = "Choose “Certify”, which takes other models too, or estimate the share."
     try:
         anatomy = structure_of(fed.opened)
@@ -55,7 +55,7 @@ def network_of(ledger: Ledger, people: Rows, method: str) -> Encoded:
             f"{method} is for networks of dense layers, and this model is made of trees.",
             remedy=remedy,
         )
-    return network_over(ledger.domain, people, anatomy, fed)
+    return network_over(context.domain, people, anatomy, fed)
 
 
 class Tally:

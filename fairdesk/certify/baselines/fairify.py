@@ -30,7 +30,7 @@ from fairdesk.certify.baselines.common import Tally, compared_in, network_of
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.proof.solver import Answer, Inquiry, bounds_of, refuse_curves
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.results.events import Event, Measured, Progress, Proven, Rows, timed
 
 #: A solver that thinks is looked after so often, in seconds, and figures are told so often.
@@ -72,7 +72,7 @@ class FairifyOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    ledger: Ledger, people: Rows, options: FairifyOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: FairifyOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Prove, partition by partition, that nobody in it is treated unlike, as Fairify does.
 
@@ -98,14 +98,14 @@ def search(
     SpecError
         When the model is no such network.
     """
-    return timed(_search(ledger, people, options, rng))
+    return timed(_search(context, people, options, rng))
 
 
 def _search(
-    ledger: Ledger, people: Rows, options: FairifyOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: FairifyOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    yield ledger.progress("smt", 0, 1)
-    verification = _Verification(ledger, network_of(ledger, people, "Fairify"), options)
+    yield context.progress("smt", 0, 1)
+    verification = _Verification(context, network_of(context, people, "Fairify"), options)
     told = -_TOLD
     for event in verification.run(rng):
         if event is not None:
@@ -121,9 +121,9 @@ def _search(
 class _Verification:
     """What is known of the partitions."""
 
-    def __init__(self, ledger: Ledger, encoded: Encoded, options: FairifyOptions) -> None:
+    def __init__(self, context: SearchContext, encoded: Encoded, options: FairifyOptions) -> None:
         refuse_curves(encoded)
-        self._ledger, self._encoded, self._options = ledger, encoded, options
+        self._ledger, self._encoded, self._options = context, encoded, options
         self._space = encoded.space
         self.tally = Tally(self._space)
         self._compared = compared_in(encoded)

@@ -28,7 +28,7 @@ from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, sizes
 from fairdesk.certify.proof.solver import PIECEWISE, bounds_of
 from fairdesk.errors import SpecError
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.results.events import Event, Measured, Progress, Proven, Rows, timed
 
@@ -74,7 +74,7 @@ class FairQuantOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    ledger: Ledger, people: Rows, options: FairQuantOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: FairQuantOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Prove how many people are treated alike, as FairQuant does.
 
@@ -100,17 +100,17 @@ def search(
     SpecError
         When the model is no such network.
     """
-    return timed(_search(ledger, people, options, rng))
+    return timed(_search(context, people, options, rng))
 
 
 def _search(
-    ledger: Ledger, people: Rows, options: FairQuantOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: FairQuantOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    yield ledger.progress("fairquant", 0, _WHOLE)
+    yield context.progress("fairquant", 0, _WHOLE)
     started = perf_counter()
-    encoded = network_of(ledger, people, "FairQuant")
+    encoded = network_of(context, people, "FairQuant")
     _refuse(encoded)
-    walk = _Walk(ledger, encoded, options, rng)
+    walk = _Walk(context, encoded, options, rng)
     # what the reader of the events takes is none of this method's time
     walk.tally.seconds = perf_counter() - started
     told = -_TOLD
@@ -121,7 +121,7 @@ def _search(
             told = walk.tally.seconds
             yield Measured("fairquant", walk.figures())
         yield walk.progress()
-        if ledger.over or 0 < options.seconds <= walk.tally.seconds:
+        if context.over or 0 < options.seconds <= walk.tally.seconds:
             break
     yield Measured("fairquant", walk.figures())
     yield walk.progress()
@@ -145,7 +145,7 @@ class _Walk:
 
     def __init__(
         self,
-        ledger: Ledger,
+        context: SearchContext,
         encoded: Encoded,
         options: FairQuantOptions,
         rng: np.random.Generator,
@@ -154,7 +154,7 @@ class _Walk:
         from fairdesk.certify.baselines import fairquant_kernels  # noqa: PLC0415
 
         self._kernels: Any = fairquant_kernels
-        self._ledger, self._encoded, self._options = ledger, encoded, options
+        self._ledger, self._encoded, self._options = context, encoded, options
         self._space = encoded.space
         self.tally = Tally(self._space)
         self._network = packed(encoded)

@@ -24,10 +24,10 @@ from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
 from fairdesk.models.structure.forests import sums
-from fairdesk.models.structure.types import Anatomy, Forest
+from fairdesk.models.structure.types import Forest, ModelStructure
 
 if TYPE_CHECKING:
-    from fairdesk.certify.bounds.forest_kernels import Room, Woods
+    from fairdesk.certify.bounds.forest_kernels import ForestArrays, Room
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -73,7 +73,9 @@ class ForestExaminer:
         As `columns_of`; and when the model does not decide as its trees say.
     """
 
-    def __init__(self, space: Space, anatomy: Anatomy, fed: FedModel, *, threads: int = 2) -> None:
+    def __init__(
+        self, space: Space, anatomy: ModelStructure, fed: FedModel, *, threads: int = 2
+    ) -> None:
         # compiled code is loaded where a search runs, never in the window's process
         from fairdesk.certify.bounds.forest_kernels import examine  # noqa: PLC0415
 
@@ -160,7 +162,7 @@ class ForestExaminer:
         return ((told == most[:, None]) | ~may_be).all(axis=1), len(rows)
 
 
-def arranged(space: Space, anatomy: Anatomy, fed: FedModel) -> Space:
+def arranged(space: Space, anatomy: ModelStructure, fed: FedModel) -> Space:
     """Give names the order in which neighbours are sent the same way most often.
 
     Parameters
@@ -236,14 +238,14 @@ class EncodedForest:
     """
 
     columns: Columns
-    woods: Woods
+    woods: ForestArrays
     compared: Numbers
     different: int
     depth: int
     clear: float
 
 
-def encode_forest(space: Space, anatomy: Anatomy, fed: FedModel) -> EncodedForest:
+def encode_forest(space: Space, anatomy: ModelStructure, fed: FedModel) -> EncodedForest:
     """Write a forest over a space.
 
     Raises
@@ -251,7 +253,7 @@ def encode_forest(space: Space, anatomy: Anatomy, fed: FedModel) -> EncodedFores
     SpecError
         As `columns_of`; and when the model does not decide as its trees say.
     """
-    from fairdesk.certify.bounds.forest_kernels import Woods  # noqa: PLC0415 - as above
+    from fairdesk.certify.bounds.forest_kernels import ForestArrays  # noqa: PLC0415 - as above
 
     forest = anatomy.body
     if not isinstance(forest, Forest):
@@ -282,7 +284,7 @@ def encode_forest(space: Space, anatomy: Anatomy, fed: FedModel) -> EncodedFores
     nodes[apart, 6] = question.ravel()
     roots, kept = _without_known(nodes, questions.known, forest.roots)
     depth, spans = _spans(kept, roots, values)
-    woods = Woods(
+    woods = ForestArrays(
         nodes=kept,
         spans=spans,
         values=np.ascontiguousarray(values),
@@ -337,7 +339,7 @@ def _try(
     margins: Margins,
     clear: float,
     space: Space,
-    anatomy: Anatomy,
+    anatomy: ModelStructure,
     fed: FedModel,
 ) -> None:
     """Refuse a model that does not decide as its trees say."""
@@ -370,7 +372,7 @@ class _Questions:
     Attributes
     ----------
     kind, axis, first, second : NDArray[np.int64]
-        ``(N,)``; as `fairdesk.certify.bounds.forest_kernels.Woods` has them.
+        ``(N,)``; as `fairdesk.certify.bounds.forest_kernels.ForestArrays` has them.
     turned : NDArray[np.bool_]
         ``(N,)``; whether what is the left there is the right of the forest's node.
     known : NDArray[np.int64]
@@ -381,7 +383,7 @@ class _Questions:
     def __init__(
         self,
         space: Space,
-        anatomy: Anatomy,
+        anatomy: ModelStructure,
         fed: FedModel,
         columns: Columns,
         forest: Forest,
@@ -556,11 +558,11 @@ class _Questions:
 
     @property
     def sets(self) -> Numbers:
-        """Sets of places, as `Woods` has them."""
+        """Sets of places, as `ForestArrays` has them."""
         return np.concatenate(self._sets)
 
     def told_apart(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
-        """Give the sides of combinations, as `Woods` has them, and of each its number there.
+        """Give the sides of combinations, as `ForestArrays` has them, and of each its number there.
 
         Those that no tree can tell apart have one number.
         """

@@ -26,7 +26,7 @@ LEAF, CUT, ONE, SET, COMBINATION = 0, 1, 2, 3, 4
 WORD = 64
 
 
-class Woods(NamedTuple):
+class ForestArrays(NamedTuple):
     """A forest over places, as these loops read it.
 
     Attributes
@@ -120,7 +120,7 @@ _I1, _I2 = types.int64[::1], types.int64[:, ::1]
 _F1, _F2 = types.float64[::1], types.float64[:, ::1]
 _U1, _U2 = types.uint64[::1], types.uint64[:, ::1]
 _WOODS = types.NamedTuple(
-    (_I2, _F1, _F2, _I1, _F1, types.float64, _I1, _U2, _I2, _I1, _I1, _I1), Woods
+    (_I2, _F1, _F2, _I1, _F1, types.float64, _I1, _U2, _I2, _I1, _I1, _I1), ForestArrays
 )
 _ROOM = types.NamedTuple(
     (_I2, _U1, _F1, _I1, _I1, _F2, _F2, _F2, _F2, _I1, types.boolean[::1], _F1, _I1, _U1, _I1), Room
@@ -142,7 +142,7 @@ def _part(room: Room, some: int, others: int) -> None:
 
 @njit(types.void(_WOODS, _ROOM, types.int64, types.int64, types.uint64), cache=True, nogil=True)
 def _walk(  # noqa: PLR0912, PLR0915 - one loop, of which a call would cost half as much again
-    woods: Woods, room: Room, root: int, word: int, everybody: int
+    woods: ForestArrays, room: Room, root: int, word: int, everybody: int
 ) -> None:
     """Bound what a tree adds for each of a word of combinations; the box is left as it was."""
     stack, masks, low, high, nodes = room.stack, room.masks, room.low, room.high, woods.nodes
@@ -234,7 +234,7 @@ def _walk(  # noqa: PLR0912, PLR0915 - one loop, of which a call would cost half
 
 
 @njit(types.int64(_WOODS, _ROOM, types.int64), cache=True, nogil=True)
-def _decision(woods: Woods, room: Room, v: int) -> int:
+def _decision(woods: ForestArrays, room: Room, v: int) -> int:
     """Give the decision about a combination, -1 where it is not certain."""
     room.beaten[:] = False
     for f in range(woods.base.size):
@@ -250,7 +250,7 @@ def _decision(woods: Woods, room: Room, v: int) -> int:
 
 
 @njit(types.int64(_WOODS, _ROOM, _I1), cache=True, nogil=True)
-def _bound(woods: Woods, room: Room, compared: Numbers) -> int:  # noqa: PLR0912 - as above
+def _bound(woods: ForestArrays, room: Room, compared: Numbers) -> int:  # noqa: PLR0912 - as above
     """Say what is proven of the box in ``room.low`` and ``room.high``.
 
     Parameters
@@ -304,7 +304,7 @@ def _bound(woods: Woods, room: Room, compared: Numbers) -> int:  # noqa: PLR0912
 
 
 @njit(types.UniTuple(types.int64, 2)(_WOODS, _ROOM, _I1, _I1), cache=True, nogil=True)
-def _halving(woods: Woods, room: Room, low: Numbers, high: Numbers) -> tuple[int, int]:
+def _halving(woods: ForestArrays, room: Room, low: Numbers, high: Numbers) -> tuple[int, int]:
     """Choose where to halve a box: at the question that tells most about the answer."""
     best, most = -1, 0.0
     for k in range(room.counts[0]):
@@ -343,7 +343,7 @@ def _halving(woods: Woods, room: Room, low: Numbers, high: Numbers) -> tuple[int
     nogil=True,
 )
 def examine(
-    woods: Woods,
+    woods: ForestArrays,
     room: Room,
     compared: Numbers,
     low: Numbers,
@@ -411,4 +411,4 @@ def examine(
         verdict[box] = found
 
 
-__all__ = ["Room", "Woods", "examine"]
+__all__ = ["ForestArrays", "Room", "examine"]

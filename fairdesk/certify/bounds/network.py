@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.counting.exhaustive import Everyone
+from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.refine import Examined
@@ -73,7 +73,7 @@ class NetworkExaminer:
         self._examine: Callable[..., float] = examine
         self._rooms = [room(self._network) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads)
-        self._everyone = Everyone(encoded.space, fed, encoded.columns, threads=threads)
+        self._everyone = PointCounter(encoded.space, fed, encoded.columns, threads=threads)
         self._boxes, self._seconds = 0, 0.0
 
     def examine(self, low: Places, high: Places, group: NDArray[np.intp]) -> Examined:

@@ -42,7 +42,7 @@ _TRIED, _MOST_TRIED, _TRYING = 16, 1 << 16, 0.02
 _ROUNDING = 1e-9
 
 
-class Everyone:
+class PointCounter:
     """Counts the points of boxes that are treated unlike, each asked of the model.
 
     Parameters
@@ -218,7 +218,7 @@ class Decisions:
         return np.asarray(least < most)
 
     def pairs(self, side: int) -> Numbers:
-        """Count for each pair of combinations who is decided differently; as `Everyone.pairs`."""
+        """Count per pair of combinations who is decided differently; as `PointCounter.pairs`."""
         counted = np.zeros((side, side), dtype=np.int64)
         some = self.labels[self.differ]
         if len(some):
@@ -463,4 +463,4 @@ def _masses(space: Space, i: int) -> Float64:
     return masses
 
 
-__all__ = ["Decisions", "Everyone", "decisions"]
+__all__ = ["Decisions", "PointCounter", "decisions"]

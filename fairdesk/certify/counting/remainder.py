@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.refine import Refinery
-from fairdesk.individual.engine.context import Ledger, in_parts
+from fairdesk.individual.engine.context import SearchContext, in_parts
 from fairdesk.individual.engine.sampling import Pace
 from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.models.inputs.feeding import FedModel
@@ -116,12 +116,12 @@ def differ(
     return decisions(space, fed, places, may_be).differ
 
 
-def rows_figure(ledger: Ledger, people: Rows) -> Share:
+def rows_figure(context: SearchContext, people: Rows) -> Share:
     """Ask about all of the data's own rows at once; as `rows_asked`."""
-    return next(share for share in rows_asked(ledger, people) if share is not None)
+    return next(share for share in rows_asked(context, people) if share is not None)
 
 
-def rows_asked(ledger: Ledger, people: Rows) -> Iterator[Share | None]:
+def rows_asked(context: SearchContext, people: Rows) -> Iterator[Share | None]:
     """Ask about each of the data's own rows, under all protected values: an exact share.
 
     Parameters
@@ -136,16 +136,16 @@ def rows_asked(ledger: Ledger, people: Rows) -> Iterator[Share | None]:
     Share, optional
         ``None`` several times a second, and at the end the share.
     """
-    domain = ledger.domain
+    domain = context.domain
     rows, _ = domain.admit(people)
-    if ledger.fits is not None:
-        rows = rows[ledger.fits(rows)]
+    if context.fits is not None:
+        rows = rows[context.fits(rows)]
     _, first, times = np.unique(
         rows[:, domain.others], axis=0, return_index=True, return_counts=True
     )
     hits = 0
     for part in Pace(len(domain.combinations)).parts(len(first)):
-        unlike = ledger.ask(rows[first[part]]).discriminatory
+        unlike = context.ask(rows[first[part]]).discriminatory
         hits += int(times[part][unlike].sum())
         yield None
     share = hits / len(rows) if len(rows) else 0.0

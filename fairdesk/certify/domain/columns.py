@@ -13,7 +13,7 @@ from fairdesk.data.domain.determined import in_order
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How
-from fairdesk.models.structure.types import Anatomy, Forest
+from fairdesk.models.structure.types import Forest, ModelStructure
 from fairdesk.results.events import Rows
 
 Float64 = NDArray[np.float64]
@@ -89,7 +89,7 @@ class Columns:
         return numbers
 
 
-def columns_of(space: Space, anatomy: Anatomy, fed: FedModel, precision: type) -> Columns:
+def columns_of(space: Space, anatomy: ModelStructure, fed: FedModel, precision: type) -> Columns:
     """Learn what a body is given at every place.
 
     Parameters
@@ -153,7 +153,7 @@ def columns_of(space: Space, anatomy: Anatomy, fed: FedModel, precision: type) -
 _COMBINED = -1
 
 
-def _depends(space: Space, anatomy: Anatomy, fed: FedModel) -> list[int | None]:
+def _depends(space: Space, anatomy: ModelStructure, fed: FedModel) -> list[int | None]:
     """Tell of each column its axis, `_COMBINED`, or ``None`` for a constant."""
     domain = space.domain
     source = {name: name for name in domain.names}
@@ -187,7 +187,7 @@ def _of_axis(
     base: Places,
     space: Space,
     given: Callable[[Rows], Float64],
-    anatomy: Anatomy,
+    anatomy: ModelStructure,
     precision: type,
 ) -> OfAxis:
     """Learn the columns of one axis."""

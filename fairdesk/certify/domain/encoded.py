@@ -15,7 +15,7 @@ from fairdesk.certify.domain.space import Space
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Mapping, ModelCard
-from fairdesk.models.structure.types import Anatomy, Decides, Layer, Layers
+from fairdesk.models.structure.types import Decides, Layer, Layers, ModelStructure
 
 Float64 = NDArray[np.float64]
 #: An axis whose numbers are this near to a line, as a share of its range, is taken for one.
@@ -39,7 +39,7 @@ class Margins:
         ``(K,)``; the decision that each class means. A decision is certain where one of its
         classes beats every class that means another.
     close : float
-        As `fairdesk.models.structure.types.Anatomy`, for the threshold that is decided at.
+        As `fairdesk.models.structure.types.ModelStructure`, for the threshold that is decided at.
     """
 
     weights: Float64
@@ -124,7 +124,7 @@ class Encoded:
         return n * unit / (1 - n * unit) + (n + 64) * 2.0**-52, n * tiny
 
 
-def encode(space: Space, anatomy: Anatomy, fed: FedModel) -> Encoded:
+def encode(space: Space, anatomy: ModelStructure, fed: FedModel) -> Encoded:
     """Write a model of dense layers over a space.
 
     Parameters

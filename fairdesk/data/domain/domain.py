@@ -35,7 +35,7 @@ _MOST_DRAWN = 1_000_000
 _RAREST = 100_000
 
 
-class Aside(msgspec.Struct, frozen=True):
+class ExcludedRows(msgspec.Struct, frozen=True):
     """Rows of the data that no search can start from, for one reason.
 
     Attributes
@@ -529,7 +529,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         """Give where in the table `people` stand: the positions of their rows, from 0."""
         return np.flatnonzero(self._reasons(table, self.encode(table)) < 0)
 
-    def set_aside(self, table: Table) -> tuple[Aside, ...]:
+    def set_aside(self, table: Table) -> tuple[ExcludedRows, ...]:
         """Count the table's rows that no search can start from, by their first reason.
 
         The order: a missing cell, by the order of the attributes; a value that is not allowed,
@@ -543,7 +543,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             *(("constraint", text) for text in self._rule_texts),
         ]
         return tuple(
-            Aside(reason, what, count)
+            ExcludedRows(reason, what, count)
             for (reason, what), count in zip(reasons, counts.tolist(), strict=False)
             if count
         )
@@ -589,9 +589,9 @@ __all__ = [
     "BINS",
     "EVERY_VALUE_UP_TO",
     "MOST_COMBINATIONS",
-    "Aside",
     "Attribute",
     "Domain",
+    "ExcludedRows",
     "Limit",
     "Role",
     "attribute_of",

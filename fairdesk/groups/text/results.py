@@ -20,9 +20,9 @@ from fairdesk.groups.text.tables import Table, Texts
 from fairdesk.results.events import (
     Condition,
     Conditions,
-    Figure,
     Flip,
-    Mined,
+    Metric,
+    RuleSearchSummary,
     RuleSet,
     Support,
     TermRate,
@@ -68,7 +68,7 @@ class Known:
     tables : list[Table]
         The answers.
     candidates, asked, seconds
-        As of `fairdesk.results.events.Mined`: ``asked`` are its samples.
+        As of `fairdesk.results.events.RuleSearchSummary`: ``asked`` are its samples.
     """
 
     study: Study
@@ -132,7 +132,7 @@ class Known:
             self._rates[key] = _rates(self.texts, table, self.texts.values(outcome))
         return self._rates[key]
 
-    def figures(self) -> Iterator[Figure]:
+    def figures(self) -> Iterator[Metric]:
         """Tell everything: rule sets by their outcome, then terms."""
         for outcome in self.outcomes:
             yield from _Told(self, outcome).figures()
@@ -165,7 +165,7 @@ class _Told:
         self._apart = np.round(self._inside - self._outside, 12)
         self._score = np.abs(self._apart)
 
-    def figures(self) -> Iterator[Mined | RuleSet]:
+    def figures(self) -> Iterator[RuleSearchSummary | RuleSet]:
         known = self._known
         yield self._mined()
         if not self._tables:
@@ -273,9 +273,9 @@ class _Told:
 
     # the search as a whole
 
-    def _mined(self) -> Mined:
+    def _mined(self) -> RuleSearchSummary:
         known = self._known
-        return Mined(
+        return RuleSearchSummary(
             outcome=self._name,
             attributes=known.lexicon.categories,
             theta=known.options.theta,

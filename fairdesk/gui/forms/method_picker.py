@@ -27,7 +27,7 @@ from fairdesk.gui.kit.parts import Card, Fold, Hairline, Words, clear, heading, 
 QUESTIONS = {
     Answers.EXAMPLES: "Find examples",
     Answers.SHARE: "Measure how common",
-    Answers.PROOF: "Prove",
+    Answers.PROOF: "CheckInputs",
     Answers.GROUPS: "Find groups",
     Answers.RATES: "Measure groups",
     Answers.DIAGNOSIS: "Try the search itself",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairdesk.data.domain.constraint_check import ruled
-from fairdesk.data.domain.domain import Aside, Attribute, Domain
+from fairdesk.data.domain.domain import Attribute, Domain, ExcludedRows
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
 from fairdesk.wording.words import joined, number, plural, quoted
@@ -38,7 +38,7 @@ class Examined:
     unseen: tuple[Attribute, ...] = ()
     domain: Domain | None = None
     error: SpecError | None = None
-    aside: tuple[Aside, ...] = ()
+    aside: tuple[ExcludedRows, ...] = ()
 
     @property
     def people(self) -> int:
@@ -93,7 +93,7 @@ def told(examined: Examined, person: str) -> str:
     )
 
 
-def _reason(aside: Aside) -> str:
+def _reason(aside: ExcludedRows) -> str:
     one = aside.rows == 1
     count = number(aside.rows)
     match aside.reason:

@@ -32,7 +32,7 @@ from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import FairDeskError, SpecError
 from fairdesk.gui.wizard.examining import AT_ONCE, Examined, examine
-from fairdesk.models.inputs.input_check import Proof
+from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.wording.words import listed
 
@@ -181,7 +181,7 @@ class WizardState:
     predictions: str = ""
     confinement: Confinement | None = None
     mapping: Mapping | None = None
-    proof: Proof | None = None
+    proof: InputCheck | None = None
     choices: dict[str, Choice] = field(default_factory=dict)
     constraints: tuple[str, ...] = ()
     method: str = "quick"
@@ -342,7 +342,7 @@ class WizardState:
         self.card = card
         self.set_mapping(mapping)
 
-    def set_proof(self, proof: Proof) -> None:
+    def set_proof(self, proof: InputCheck) -> None:
         """Take what came of trying the model on the rows."""
         self.proof = proof
         if self.card is not None:

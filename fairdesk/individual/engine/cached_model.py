@@ -103,7 +103,7 @@ class Memory:
         self._slots, self._kept = slots, kept
 
 
-class AskedModel:
+class CachedModel:
     """A model with a memory: a row is sent once, however often it is asked.
 
     The memory is bounded: once it is full, what is put in takes the place of something else,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.engine.cached_model import AskedModel
+from fairdesk.individual.engine.cached_model import CachedModel
 from fairdesk.individual.engine.visited import People
 from fairdesk.models.decisions.requerying import compare
 from fairdesk.models.decisions.requerying import joined as counted_together
@@ -131,7 +131,7 @@ def joined(answers: Sequence[Answers]) -> Answers:
     )
 
 
-class Ledger:
+class SearchContext:
     """What a search works with: it checks people, each once, and books what is found.
 
     "Once" and "unique" are meant on the attributes in which members of a similar set are equal:
@@ -168,7 +168,7 @@ class Ledger:
     fits : callable, optional
         As given.
     over : bool
-        Whether a search that is told to come to an end (`wind_up`) is to.
+        Whether a search that is told to come to an end (`request_finish`) is to.
     begun : Certificate, optional
         What an earlier run of the same method proved: it goes on from there.
     favourable : int
@@ -197,7 +197,7 @@ class Ledger:
         self.over = False
         self.begun: Certificate | None = None
         self.domain = domain
-        self.asked = AskedModel(model)
+        self.asked = CachedModel(model)
         self._kernels = kernels
         self._people = People(domain.others)
         self._booked: list[tuple[Rows, NDArray[np.intp], Answers]] = []
@@ -211,7 +211,7 @@ class Ledger:
             self._people.meet(keys)
             self._people.condemn(keys)
 
-    def wind_up(self) -> None:
+    def request_finish(self) -> None:
         """Tell the search to come to an end, and to say what it came to."""
         self.over = True
 

@@ -8,7 +8,7 @@ from itertools import chain, islice
 import numpy as np
 
 from fairdesk.errors import ModelError
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.sampling import Pace, one_per_fixed
 from fairdesk.results.events import Event, Rows, Scores
 
@@ -18,7 +18,7 @@ PEOPLE = 2_000
 _DRAWS = 8
 
 
-def preflight(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
+def preflight(context: SearchContext, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
     """Ask a model about some people before a run, to tell at once that one has no sense.
 
     Up to `PEOPLE` real people and as many of the domain are asked about just as they
@@ -43,21 +43,21 @@ def preflight(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Iterato
     ModelError
         When all of them get the very same score, or the model gives no number for some.
     """
-    domain = ledger.domain
+    domain = context.domain
     chosen = rng.permutation(len(people))[:PEOPLE]
     real, _ = domain.admit(people[np.sort(chosen)])
     pace = Pace(1)
     first: Scores | None = None
     alike, done = True, 0
-    for rows in chain((real,), _invented(ledger, real, rng)):
+    for rows in chain((real,), _invented(context, real, rng)):
         for part in pace.parts(len(rows)):
-            fine = rows[part] if ledger.fits is None else rows[part][ledger.fits(rows[part])]
+            fine = rows[part] if context.fits is None else rows[part][context.fits(rows[part])]
             if len(fine):
-                scores = ledger.asked.predict(fine)
+                scores = context.asked.predict(fine)
                 first = scores[:1] if first is None else first
                 alike = alike and bool((scores == first).all())
             done += len(fine)
-            yield ledger.progress("preliminary", done, 2 * PEOPLE)
+            yield context.progress("preliminary", done, 2 * PEOPLE)
     if done > 1 and alike:
         raise ModelError(
             f"The model answers the same for everybody: {done:,} people got one score.",
@@ -68,9 +68,9 @@ def preflight(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Iterato
         )
 
 
-def _invented(ledger: Ledger, real: Rows, rng: np.random.Generator) -> Iterator[Rows]:
+def _invented(context: SearchContext, real: Rows, rng: np.random.Generator) -> Iterator[Rows]:
     """Draw some people of the domain; fewer, or none, where few fulfil the constraints."""
-    domain = ledger.domain
+    domain = context.domain
     once = one_per_fixed(domain, real)
     drawn = domain.draw(rng, PEOPLE, PEOPLE, once)
     for rows in islice(drawn, _DRAWS):

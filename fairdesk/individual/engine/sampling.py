@@ -1,8 +1,8 @@
 """People drawn at random, and what the definition says of each of them.
 
-Every draw counts, also of somebody met before; whoever counts each person once asks a `Ledger`.
-Where only people near the data may be asked about, others are drawn again and count as rejected:
-what is measured is then said of those who are near.
+Every draw counts, also of somebody met before; whoever counts each person once asks a
+`SearchContext`. Where only people near the data may be asked about, others are drawn again and
+count as rejected: what is measured is then said of those who are near.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.individual.engine.context import Answers, Ledger
+from fairdesk.individual.engine.context import Answers, SearchContext
 from fairdesk.models.model import labels
 from fairdesk.results.events import Rows
 
@@ -110,7 +110,7 @@ def one_per_fixed(domain: Domain, people: Rows) -> Rows:
     return people[np.sort(first)]
 
 
-def of_domain(ledger: Ledger, real: Rows, rng: np.random.Generator) -> Iterator[Block]:
+def of_domain(context: SearchContext, real: Rows, rng: np.random.Generator) -> Iterator[Block]:
     """Draw people of the domain independently, each as likely as any other, without end.
 
     Parameters
@@ -132,21 +132,21 @@ def of_domain(ledger: Ledger, real: Rows, rng: np.random.Generator) -> Iterator[
     SpecError
         When nearly nobody may be asked about.
     """
-    once = one_per_fixed(ledger.domain, real)
-    blocks = ledger.domain.draw(rng, sys.maxsize, BLOCK, once)
-    return _let_in(ledger, (ledger.domain.snap(rows) for rows in blocks))
+    once = one_per_fixed(context.domain, real)
+    blocks = context.domain.draw(rng, sys.maxsize, BLOCK, once)
+    return _let_in(context, (context.domain.snap(rows) for rows in blocks))
 
 
-def of_data(ledger: Ledger, real: Rows, rng: np.random.Generator) -> Iterator[Block]:
+def of_data(context: SearchContext, real: Rows, rng: np.random.Generator) -> Iterator[Block]:
     """Give the data's own people, each once, in a random order; otherwise as `of_domain`."""
     for places in np.array_split(rng.permutation(len(real)), -(-len(real) // BLOCK)):
-        rows, combination = ledger.domain.snap(real[places])
-        fine = _fitting(ledger, rows)
+        rows, combination = context.domain.snap(real[places])
+        fine = _fitting(context, rows)
         yield rows[fine], combination[fine]
 
 
 def perturbed(
-    ledger: Ledger, real: Rows, moved: int, steps: int, rng: np.random.Generator
+    context: SearchContext, real: Rows, moved: int, steps: int, rng: np.random.Generator
 ) -> Iterator[Block]:
     """Draw real people and move a few attributes of each; otherwise as `of_domain`.
 
@@ -159,7 +159,7 @@ def perturbed(
     moved, steps : int
         How many attributes of each, and how far at most.
     """
-    domain = ledger.domain
+    domain = context.domain
     varying = domain.varying
     moved = min(moved, len(varying))
     unordered = np.array([domain.attributes[i].kind is Kind.NOMINAL for i in varying])
@@ -180,29 +180,29 @@ def perturbed(
             domain.settle(rows)
             if domain.ruled:
                 fine = domain.allowed(rows)
-                ledger.rejected += int((~fine).sum())
+                context.rejected += int((~fine).sum())
                 rows = rows[fine]
             yield domain.snap(rows)
 
-    return _let_in(ledger, blocks())
+    return _let_in(context, blocks())
 
 
-def _fitting(ledger: Ledger, rows: Rows) -> NDArray[np.bool_]:
+def _fitting(context: SearchContext, rows: Rows) -> NDArray[np.bool_]:
     """Tell who may be asked about; count the others."""
-    if ledger.fits is None or not len(rows):
+    if context.fits is None or not len(rows):
         return np.ones(len(rows), dtype=np.bool_)
-    fine = ledger.fits(rows)
-    ledger.rejected += int((~fine).sum())
+    fine = context.fits(rows)
+    context.rejected += int((~fine).sum())
     return fine
 
 
-def _let_in(ledger: Ledger, blocks: Iterator[Block]) -> Iterator[Block]:
+def _let_in(context: SearchContext, blocks: Iterator[Block]) -> Iterator[Block]:
     """Leave out who may not be asked about, as long as not nearly everybody is."""
-    before, given = ledger.rejected, 0
+    before, given = context.rejected, 0
     for rows, combination in blocks:
-        fine = _fitting(ledger, rows)
+        fine = _fitting(context, rows)
         given += int(fine.sum())
-        drawn = given + ledger.rejected - before
+        drawn = given + context.rejected - before
         if drawn > _MOST_DRAWN and given * _RAREST < drawn:
             raise SpecError(
                 f"Nearly nobody may be asked about: {given:,} of {drawn:,} people drawn at random.",
@@ -213,7 +213,7 @@ def _let_in(ledger: Ledger, blocks: Iterator[Block]) -> Iterator[Block]:
 
 
 def verdicts(
-    ledger: Ledger, block: Block, answers: Answers, sets: Sequence[Subset]
+    context: SearchContext, block: Block, answers: Answers, sets: Sequence[Subset]
 ) -> NDArray[np.bool_]:
     """Tell of each person for which sets of protected attributes the decision hangs on them.
 
@@ -227,7 +227,7 @@ def verdicts(
     block : Block
         ``n`` people.
     answers : Answers
-        What ``ledger.ask`` said of them.
+        What ``context.ask`` said of them.
     sets : sequence of Subset
         ``s`` sets.
 
@@ -245,7 +245,7 @@ def verdicts(
     own, flips, distance = combination[some], flips[some], answers.distance(combination)[some]
     partners = np.full((len(some), len(sets)), -1)
     for place, subset in enumerate(sets):
-        members = Fellows.of(ledger.domain, subset).members(own)
+        members = SubsetMembers.of(context.domain, subset).members(own)
         within = np.take_along_axis(flips, members, axis=1)
         apart = np.where(within, np.take_along_axis(distance, members, axis=1), -1.0)
         farthest = members[np.arange(len(own)), apart.argmax(axis=1)]
@@ -257,7 +257,7 @@ def verdicts(
     )
     person_of, partner = pairs[:, 0], pairs[:, 1]
     people = rows[some[person_of]]
-    sure = confirmed(ledger, people, ledger.domain.counterparts(people, partner))
+    sure = confirmed(context, people, context.domain.counterparts(people, partner))
     hits = np.zeros(partners.shape, dtype=np.bool_)
     hits[partners >= 0] = sure[where.reshape(-1)]
     told[some] = hits
@@ -265,7 +265,7 @@ def verdicts(
 
 
 @dataclass(frozen=True, slots=True)
-class Fellows:
+class SubsetMembers:
     """The members of similar sets that differ in some of the protected attributes only.
 
     ``domain.combinations`` are numbered in a mixed radix, a digit per attribute; so a member's
@@ -286,7 +286,7 @@ class Fellows:
     group: NDArray[np.intp]
 
     @classmethod
-    def of(cls, domain: Domain, subset: Subset) -> Fellows:
+    def of(cls, domain: Domain, subset: Subset) -> SubsetMembers:
         """Tell them for a set of attributes."""
         numbers = np.arange(len(domain.combinations))
         sizes = [len(domain.attributes[i].compared) for i in domain.protected]
@@ -302,16 +302,16 @@ class Fellows:
         return np.asarray(self.stays[combination, None] + self.changes)
 
 
-def confirmed(ledger: Ledger, rows: Rows, partners: Rows) -> NDArray[np.bool_]:
+def confirmed(context: SearchContext, rows: Rows, partners: Rows) -> NDArray[np.bool_]:
     """``(n,)``; which pairs are decided differently when asked anew, in each other's place too.
 
-    The last bits of an answer may depend on a row's place in its batch: see `Ledger.take`.
+    The last bits of an answer may depend on a row's place in its batch: see `SearchContext.take`.
     """
-    asked = ledger.asked
+    asked = context.asked
     n = len(rows)
     scores = asked.predict_anew(np.concatenate([rows, partners]))
     swapped = asked.predict_anew(np.concatenate([partners, rows]))
-    ledger.requeried(scores, np.roll(swapped, n, axis=0))
+    context.requeried(scores, np.roll(swapped, n, axis=0))
     first, second = labels(scores), labels(swapped)
     differ = first[:n] != first[n:]
     return np.asarray(differ & (first[:n] == second[n:]) & (first[n:] == second[:n]))

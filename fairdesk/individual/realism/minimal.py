@@ -16,7 +16,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.nearest import measured, scaled
 from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.realism.nearest import Nearest
 from fairdesk.results.events import Found, Rows
 
@@ -28,7 +28,7 @@ FINEST = 0.1
 _ROUNDING = 1e-9
 
 
-def shrink(ledger: Ledger, people: Rows, rows: Rows) -> Found:
+def shrink(context: SearchContext, people: Rows, rows: Rows) -> Found:
     """Bring instances as near to real people as they stay instances.
 
     Protected attributes stay as they are. Fixed ones come from one real person together, as
@@ -57,11 +57,11 @@ def shrink(ledger: Ledger, people: Rows, rows: Rows) -> Found:
     ModelError
         When the model no longer discriminates against one of the instances.
     """
-    shrinking = _Shrinking(ledger, people)
-    found, confirmed = _confirmed(ledger, shrinking.bring_near(rows))
+    shrinking = _Shrinking(context, people)
+    found, confirmed = _confirmed(context, shrinking.bring_near(rows))
     if not confirmed.all():
         nearer = np.where(confirmed[:, None], found.rows, rows)
-        found, confirmed = _confirmed(ledger, nearer)
+        found, confirmed = _confirmed(context, nearer)
     if not confirmed.all():
         raise ModelError(
             "The model no longer decides differently about a pair that was found.",
@@ -73,8 +73,8 @@ def shrink(ledger: Ledger, people: Rows, rows: Rows) -> Found:
     return found
 
 
-def _confirmed(ledger: Ledger, rows: Rows) -> tuple[Found, NDArray[np.bool_]]:
-    return ledger.confirm(rows, ledger.domain.snap(rows)[1], "minimal")
+def _confirmed(context: SearchContext, rows: Rows) -> tuple[Found, NDArray[np.bool_]]:
+    return context.confirm(rows, context.domain.snap(rows)[1], "minimal")
 
 
 class _Shrinking:
@@ -83,13 +83,13 @@ class _Shrinking:
     Its steps change ``rows`` in place, at the places ``at``, and never away from the ``target``.
     """
 
-    def __init__(self, ledger: Ledger, people: Rows) -> None:
-        self.ledger, self.domain, self.people = ledger, ledger.domain, people
-        self.nearest = Nearest(ledger.domain, people)
-        self.measured = measured(ledger.domain)
-        self.units = _units(ledger.domain)
-        free = np.intersect1d(self.measured, ledger.domain.varying)
-        self.numbers = [i for i in free if ledger.domain.attributes[i].kind is not Kind.NOMINAL]
+    def __init__(self, context: SearchContext, people: Rows) -> None:
+        self.context, self.domain, self.people = context, context.domain, people
+        self.nearest = Nearest(context.domain, people)
+        self.measured = measured(context.domain)
+        self.units = _units(context.domain)
+        free = np.intersect1d(self.measured, context.domain.varying)
+        self.numbers = [i for i in free if context.domain.attributes[i].kind is not Kind.NOMINAL]
 
     def bring_near(self, rows: Rows) -> Rows:
         """Walk towards several of the nearest; then on while another is nearer: ``(n, d)``."""
@@ -170,7 +170,7 @@ class _Shrinking:
         if kept.any():
             still = moved[kept]
             combination = self.domain.snap(still)[1]
-            kept[kept] = self.ledger.counts(still, combination)
+            kept[kept] = self.context.counts(still, combination)
             rows[at[kept]] = moved[kept]
         return np.asarray(kept)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches.eidig import output_slopes
 from fairdesk.individual.searches.gradient_walks import GradientWalks, WalkOptions
 from fairdesk.models.model import labels
@@ -24,7 +24,7 @@ class AdfOptions(WalkOptions, frozen=True):
 
 
 def search(
-    ledger: Ledger, people: Rows, options: AdfOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: AdfOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Search for individual discriminatory instances (ADF, Algorithm 1).
 
@@ -32,11 +32,11 @@ def search(
     takes both gradients at every step. Parameters and events as in `maft.search`; the model has
     gradients.
     """
-    walks = GradientWalks(ledger, options, rng, lambda rows: loss_slopes(ledger, rows))
+    walks = GradientWalks(context, options, rng, lambda rows: loss_slopes(context, rows))
     return timed(walks.run(people))
 
 
-def loss_slopes(ledger: Ledger, rows: Rows) -> Rows:
+def loss_slopes(context: SearchContext, rows: Rows) -> Rows:
     """Give the true gradient of minus the loss at the predicted label, of ``(n, d)`` rows.
 
     The loss is cross-entropy, minus the logarithm of the decided class's score. Walks go where
@@ -47,10 +47,10 @@ def loss_slopes(ledger: Ledger, rows: Rows) -> Rows:
     Rows
         ``(n, v)``; along one step of each varying attribute.
     """
-    scores = ledger.asked.predict(rows)
+    scores = context.asked.predict(rows)
     decided = labels(scores)
     if scores.shape[1] == 1:
         own = np.where(decided == 1, scores[:, 0], 1 - scores[:, 0])
     else:
         own = scores[np.arange(len(rows)), decided]
-    return output_slopes(ledger, rows) / np.maximum(own, LEAST_SCORE)[:, None].astype(np.float64)
+    return output_slopes(context, rows) / np.maximum(own, LEAST_SCORE)[:, None].astype(np.float64)

@@ -34,7 +34,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.visited import People
 from fairdesk.results.events import Event, Rows, timed
 
@@ -202,7 +202,7 @@ class Sigma:
 
 
 def random(
-    ledger: Ledger, people: Rows, options: RandomOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: RandomOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Search with steps that nothing directs (Algorithms 1 and 2).
 
@@ -224,45 +224,45 @@ def random(
         A `Progress` for every batch of the global phase and every step of the local one; `Found`
         as findings arrive.
     """
-    sigma = Sigma(len(ledger.domain.varying), options.init_prob)
-    return timed(_Search(ledger, options, sigma, rng).run(people))
+    sigma = Sigma(len(context.domain.varying), options.init_prob)
+    return timed(_Search(context, options, sigma, rng).run(people))
 
 
 def semi_directed(
-    ledger: Ledger, people: Rows, options: SemiDirectedOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: SemiDirectedOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Search and learn which directions find somebody (Algorithm 3); the rest as in `random`."""
     sigma = Sigma(
-        len(ledger.domain.varying), options.init_prob, options.direction_probability_change_size
+        len(context.domain.varying), options.init_prob, options.direction_probability_change_size
     )
-    return timed(_Search(ledger, options, sigma, rng).run(people))
+    return timed(_Search(context, options, sigma, rng).run(people))
 
 
 def fully_directed(
-    ledger: Ledger, people: Rows, options: FullyDirectedOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: FullyDirectedOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Search and learn which attributes find somebody, too (Algorithm 4); as in `random`."""
     sigma = Sigma(
-        len(ledger.domain.varying),
+        len(context.domain.varying),
         options.init_prob,
         options.direction_probability_change_size,
         options.param_probability_change_size,
     )
-    return timed(_Search(ledger, options, sigma, rng).run(people))
+    return timed(_Search(context, options, sigma, rng).run(people))
 
 
 class _Search:
     """One search: what both phases share."""
 
     def __init__(
-        self, ledger: Ledger, options: RandomOptions, sigma: Sigma, rng: np.random.Generator
+        self, context: SearchContext, options: RandomOptions, sigma: Sigma, rng: np.random.Generator
     ) -> None:
-        self.ledger, self.domain, self.options, self.rng = ledger, ledger.domain, options, rng
+        self.context, self.domain, self.options, self.rng = context, context.domain, options, rng
         self.sigma = sigma
         self.step = self.domain.whole_steps(options.perturbation_unit)
         self.met = People(self.domain.others)
         self.batch = max(1, 2 * WALKERS // len(self.domain.combinations))
-        ledger.gamma = options.gamma
+        context.gamma = options.gamma
 
     def run(self, people: Rows) -> Iterator[Event]:
         starts: list[tuple[Rows, NDArray[np.intp]]] = []
@@ -275,16 +275,16 @@ class _Search:
 
     def _global(self, people: Rows, starts: list[tuple[Rows, NDArray[np.intp]]]) -> Iterator[Event]:
         """Draw people uniformly and keep those who are discriminated against (Algorithm 1)."""
-        ledger, total = self.ledger, self.options.global_iteration_limit
+        context, total = self.context, self.options.global_iteration_limit
         done = 0
         for drawn in self.domain.draw(self.rng, total, self.batch, people):
             rows, combination = self.domain.snap(drawn)
-            found = ledger.check(rows, combination) & self._unmet(rows)
+            found = context.check(rows, combination) & self._unmet(rows)
             starts.append((rows[found], combination[found]))
             done += len(rows)
-            if events := ledger.take("global"):
+            if events := context.take("global"):
                 yield events
-            yield ledger.progress("global", done, total)
+            yield context.progress("global", done, total)
 
     def _local(
         self, rows: Rows, combination: NDArray[np.intp], before: int, everybody: int
@@ -293,13 +293,13 @@ class _Search:
 
         ``before`` of ``everybody`` were walked around before them.
         """
-        ledger, options, sigma, rng = self.ledger, self.options, self.sigma, self.rng
+        context, options, sigma, rng = self.context, self.options, self.sigma, self.rng
         limit = options.local_iteration_limit
         discriminated = np.ones(len(rows), dtype=np.bool_)
         for trial in range(limit):
             drawn, down = sigma.draw(rng, len(rows))
             moved, went = self._moved(rows, drawn, down)
-            hit = ledger.check(moved, combination)
+            hit = context.check(moved, combination)
             if sigma.learns:
                 success = hit & self._unmet(moved)
                 sigma.learn(drawn[went], down[went], success[went])
@@ -309,10 +309,10 @@ class _Search:
             moved[back] = rows[back]
             rows, discriminated = moved, hit | back
             last = trial + 1 == limit
-            if (last or (trial + 1) % STEPS_PER_BATCH == 0) and (found := ledger.take("local")):
+            if (last or (trial + 1) % STEPS_PER_BATCH == 0) and (found := context.take("local")):
                 yield found
             done = before * limit + len(rows) * (trial + 1)
-            yield ledger.progress("local", done, everybody * limit)
+            yield context.progress("local", done, everybody * limit)
 
     def _moved(
         self, rows: Rows, drawn: NDArray[np.intp], down: NDArray[np.bool_]
@@ -327,7 +327,7 @@ class _Search:
         moved[everyone, attribute] = there
         if domain.ruled:
             barred = ~domain.allowed(domain.settle(moved))
-            self.ledger.rejected += int(barred.sum())
+            self.context.rejected += int(barred.sum())
             moved[barred] = rows[barred]
             went &= ~barred
         return moved, went

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.seeds import clustered_seeds
 from fairdesk.individual.searches import maft
 from fairdesk.individual.searches.eidig import output_slopes
 from fairdesk.individual.searches.gradient_walks import EPSILON
-from fairdesk.results.events import Event, Likeness, Measured, Progress, Rows, timed
+from fairdesk.results.events import Event, GradientFidelity, Measured, Progress, Rows, timed
 
 #: Of gradients, of directions and of odds.
 _Cosines = tuple[float, float, float]
@@ -87,7 +87,7 @@ class DiagnoseOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    ledger: Ledger, people: Rows, options: DiagnoseOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: DiagnoseOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Measure how well gradients are estimated, size by size.
 
@@ -108,25 +108,25 @@ def search(
         A `Measured` after each size, and `Progress` on the way. What the short searches find is
         counted in the figures only.
     """
-    return timed(_sweep(ledger, people, options, rng))
+    return timed(_sweep(context, people, options, rng))
 
 
 def _sweep(
-    ledger: Ledger, people: Rows, options: DiagnoseOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: DiagnoseOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    domain = ledger.domain
+    domain = context.domain
     rows, combination = domain.admit(clustered_seeds(people, 1, options.people, rng))
-    farthest = ledger.ask(rows).distance(combination).argmax(axis=1)
+    farthest = context.ask(rows).distance(combination).argmax(axis=1)
     both = np.concatenate([rows, domain.counterparts(rows, farthest)])
-    true = output_slopes(ledger, both) if ledger.asked.has_gradients else None
+    true = output_slopes(context, both) if context.asked.has_gradients else None
     lots = int(rng.integers(2**63))
     sizes = _unlike_sizes(domain, options)
-    figures: list[Likeness] = []
+    figures: list[GradientFidelity] = []
     tried = 0
     for turn, size in enumerate(sizes):
-        estimated = maft.ZeroOrder(ledger, size)(both)
+        estimated = maft.ZeroOrder(context, size)(both)
         gradients, directions, odds = _likeness(true, estimated)
-        trial = _afresh(ledger)
+        trial = _afresh(context)
         short = maft.MaftOptions(
             global_num=options.global_num, local_num=options.local_num, perturbation_size=size
         )
@@ -135,18 +135,18 @@ def _sweep(
         for event in maft.search(trial, people, short, np.random.default_rng(lots)):
             if isinstance(event, Progress):
                 done += 1
-                yield _progress(ledger, done, len(sizes) * steps, tried + trial.tried)
+                yield _progress(context, done, len(sizes) * steps, tried + trial.tried)
         tried += trial.tried
         figures.append(
-            Likeness(size, len(rows), gradients, directions, odds, trial.tried, trial.found)
+            GradientFidelity(size, len(rows), gradients, directions, odds, trial.tried, trial.found)
         )
         yield Measured("sizes", tuple(figures))
-        yield _progress(ledger, (turn + 1) * steps, len(sizes) * steps, tried)
+        yield _progress(context, (turn + 1) * steps, len(sizes) * steps, tried)
 
 
-def _progress(ledger: Ledger, done: int, total: int, tried: int) -> Progress:
+def _progress(context: SearchContext, done: int, total: int, tried: int) -> Progress:
     """Say how far it is; no finding is given out."""
-    return Progress("sizes", done, total, tried, 0, ledger.asked.queries)
+    return Progress("sizes", done, total, tried, 0, context.asked.queries)
 
 
 def _unlike_sizes(domain: Domain, options: DiagnoseOptions) -> list[float]:
@@ -163,10 +163,10 @@ def _unlike_sizes(domain: Domain, options: DiagnoseOptions) -> list[float]:
     return list(unlike.values())
 
 
-def _afresh(ledger: Ledger) -> Ledger:
+def _afresh(context: SearchContext) -> SearchContext:
     """Give a ledger that has met nobody, and asks the same model, with the same memory."""
-    fresh = Ledger(ledger.asked, ledger.domain, fits=ledger.fits)
-    fresh.asked = ledger.asked
+    fresh = SearchContext(context.asked, context.domain, fits=context.fits)
+    fresh.asked = context.asked
     return fresh
 
 

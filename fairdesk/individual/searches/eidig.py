@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches.gradient_walks import (
     Decay,
     GradientWalks,
@@ -28,7 +28,7 @@ class EidigOptions(WalkOptions, frozen=True):
 
 
 def search(
-    ledger: Ledger, people: Rows, options: EidigOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: EidigOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Search for individual discriminatory instances (EIDIG, Algorithm 1).
 
@@ -37,17 +37,17 @@ def search(
     `maft.search`; the model has gradients.
     """
     walks = GradientWalks(
-        ledger,
+        context,
         options,
         rng,
-        lambda rows: output_slopes(ledger, rows),
+        lambda rows: output_slopes(context, rows),
         decay=options.decay,
         update_interval=options.update_interval,
     )
     return timed(walks.run(people))
 
 
-def output_slopes(ledger: Ledger, rows: Rows) -> Rows:
+def output_slopes(context: SearchContext, rows: Rows) -> Rows:
     """Give the true gradient of the decided class's score at ``(n, d)`` rows.
 
     Returns
@@ -55,11 +55,11 @@ def output_slopes(ledger: Ledger, rows: Rows) -> Rows:
     Rows
         ``(n, v)``; along one step of each varying attribute.
     """
-    domain = ledger.domain
-    scores = ledger.asked.predict(rows)
+    domain = context.domain
+    scores = context.asked.predict(rows)
     decided = labels(scores)
     column = np.zeros_like(decided) if scores.shape[1] == 1 else decided
-    per_code = ledger.asked.gradients(rows, column)[:, domain.varying]
+    per_code = context.asked.gradients(rows, column)[:, domain.varying]
     slopes = per_code * domain.unit[domain.varying]
     if scores.shape[1] == 1:
         slopes[decided == 0] *= -1

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.seeds import clustered_seeds
 from fairdesk.individual.engine.steps import Steps
 from fairdesk.results.events import Event, Rows
@@ -133,7 +133,7 @@ class GradientWalks:
 
     def __init__(
         self,
-        ledger: Ledger,
+        context: SearchContext,
         options: WalkOptions,
         rng: np.random.Generator,
         slopes: Slopes,
@@ -141,10 +141,10 @@ class GradientWalks:
         decay: float = 0.0,
         update_interval: int = 0,
     ) -> None:
-        self._ledger, self._domain, self._options, self._rng = ledger, ledger.domain, options, rng
+        self._ledger, self._domain, self._options, self._rng = context, context.domain, options, rng
         self._slopes, self._decay, self._update_interval = slopes, decay, update_interval
-        self._global_steps = Steps(ledger.domain, options.global_step)
-        self._local_steps = Steps(ledger.domain, options.local_step)
+        self._global_steps = Steps(context.domain, options.global_step)
+        self._local_steps = Steps(context.domain, options.local_step)
 
     def run(self, people: Rows) -> Iterator[Event]:
         """Search from these ``(n, d)`` people, ``n >= 1``."""
@@ -165,18 +165,18 @@ class GradientWalks:
         instances: list[tuple[Rows, NDArray[np.intp]]],
     ) -> Iterator[Event]:
         """Walk the seeds towards the decision boundary (global generation)."""
-        ledger, max_iter = self._ledger, self._options.max_iter
+        context, max_iter = self._ledger, self._options.max_iter
         momentum = np.zeros((2, len(rows), len(self._domain.varying)))
         for iteration in range(max_iter + 1):
-            hit = ledger.check(rows, combination)
+            hit = context.check(rows, combination)
             instances.append((rows[hit], combination[hit]))
             rows, combination, momentum = rows[~hit], combination[~hit], momentum[:, ~hit]
-            if found := ledger.take("global"):
+            if found := context.take("global"):
                 yield found
-            yield ledger.progress("global", iteration + 1, max_iter + 1)
+            yield context.progress("global", iteration + 1, max_iter + 1)
             if iteration == max_iter or not len(rows):
                 return
-            farthest = ledger.ask(rows).distance(combination).argmax(axis=1)
+            farthest = context.ask(rows).distance(combination).argmax(axis=1)
             momentum = self._decay * momentum + self._of_both(rows, farthest)
             signs = np.sign(momentum)
             direction = np.where(signs[0] == signs[1], -signs[0], 0.0)
@@ -187,7 +187,7 @@ class GradientWalks:
         # compiled code is loaded where a search runs, never in the window's process
         from fairdesk.individual.engine import kernels  # noqa: PLC0415
 
-        ledger, rng, local_num = self._ledger, self._rng, self._options.local_num
+        context, rng, local_num = self._ledger, self._rng, self._options.local_num
         rows = starts.copy()
         first_odds = self._odds(starts, combination)
         odds = first_odds.copy()
@@ -200,13 +200,15 @@ class GradientWalks:
             moved = self._local_steps.one(rows, odds, rng.random((len(rows), 2)))
             went = self._went(rows, moved)
             rows = moved
-            hit = ledger.check(rows, combination)
+            hit = context.check(rows, combination)
             successes += went
             kernels.go_back(hit, rows, starts, odds, first_odds, successes)
             last = iteration + 1 == local_num
-            if (last or (iteration + 1) % STEPS_PER_BATCH == 0) and (found := ledger.take("local")):
+            if (last or (iteration + 1) % STEPS_PER_BATCH == 0) and (
+                found := context.take("local")
+            ):
                 yield found
-            yield ledger.progress("local", iteration + 1, local_num)
+            yield context.progress("local", iteration + 1, local_num)
 
     def _odds(self, rows: Rows, combination: NDArray[np.intp]) -> Rows:
         """Give cumulated probabilities of moving each varying attribute, ``(n, v)``.

@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from fairdesk.individual.engine.context import Ledger, in_parts
+from fairdesk.individual.engine.context import SearchContext, in_parts
 from fairdesk.individual.engine.steps import Steps
 from fairdesk.individual.searches.gradient_walks import (
     Decay,
@@ -42,7 +42,7 @@ class MaftOptions(WalkOptions, frozen=True):
 
 
 def search(
-    ledger: Ledger, people: Rows, options: MaftOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: MaftOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Search for individual discriminatory instances (MAFT, Algorithm 2).
 
@@ -63,10 +63,10 @@ def search(
         A `Progress` for every step of either phase; `Found` as findings arrive.
     """
     walks = GradientWalks(
-        ledger,
+        context,
         options,
         rng,
-        ZeroOrder(ledger, options.perturbation_size),
+        ZeroOrder(context, options.perturbation_size),
         decay=options.decay,
         update_interval=options.update_interval,
     )
@@ -88,9 +88,9 @@ class ZeroOrder:
         The perturbation size.
     """
 
-    def __init__(self, ledger: Ledger, size: float) -> None:
-        self._domain, self._asked = ledger.domain, ledger.asked
-        self._steps = Steps(ledger.domain, size)
+    def __init__(self, context: SearchContext, size: float) -> None:
+        self._domain, self._asked = context.domain, context.asked
+        self._steps = Steps(context.domain, size)
 
     def __call__(self, rows: Rows) -> Rows:
         """Tell how the decided class's score changes along one step of each varying attribute.

@@ -15,7 +15,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.realism.diversity import Clusters, clusters
 from fairdesk.individual.searches import aequitas, eidig, maft
 from fairdesk.individual.shares import enumeration, estimate
@@ -55,52 +55,52 @@ class QuickOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    ledger: Ledger, people: Rows, options: QuickOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: QuickOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Run a mix of methods; parameters and events as in `maft.search`.
 
     The phases are the methods' names. Whom one has found, another does not find again.
     """
-    return timed(_mix(ledger, people, options, rng))
+    return timed(_mix(context, people, options, rng))
 
 
 def _mix(
-    ledger: Ledger, people: Rows, options: QuickOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: QuickOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    domain = ledger.domain
+    domain = context.domain
     real, _ = domain.admit(people)
     count = None if enumeration.obstacle(domain) else enumeration.population(domain, real, ALL_OF)
-    if ledger.fits is None and count is not None and count <= ALL_OF:
-        yield from enumeration.search(ledger, people, enumeration.EnumerateOptions(), rng)
+    if context.fits is None and count is not None and count <= ALL_OF:
+        yield from enumeration.search(context, people, enumeration.EnumerateOptions(), rng)
         return
     sample = estimate.EstimateOptions(trials=20, people=500)
-    yield from _as("estimate", estimate.search(ledger, people, sample, rng))
+    yield from _as("estimate", estimate.search(context, people, sample, rng))
     regions = clusters(domain, real, REGIONS, rng)
     kinds: set[Kind] = set()
     for turn in range(options.rounds):
         before = len(kinds)
-        for name, events in _searches(ledger, people, rng):
-            limit = ledger.asked.queries + options.rows
+        for name, events in _searches(context, people, rng):
+            limit = context.asked.queries + options.rows
             for event in _as(name, events):
                 if isinstance(event, Found):
                     kinds |= _kinds(regions, event)
                 yield event
                 if isinstance(event, Progress) and event.queries >= limit:
                     break
-            yield ledger.progress(name, turn + 1, options.rounds)
+            yield context.progress(name, turn + 1, options.rounds)
         if len(kinds) == before:
             return
 
 
 def _searches(
-    ledger: Ledger, people: Rows, rng: np.random.Generator
+    context: SearchContext, people: Rows, rng: np.random.Generator
 ) -> Iterator[tuple[str, Iterator[Event]]]:
     """Give the searches of a round: along gradients, and by what was learned about attributes."""
-    if ledger.asked.has_gradients:
-        yield "EIDIG", eidig.search(ledger, people, eidig.EidigOptions(), rng)
+    if context.asked.has_gradients:
+        yield "EIDIG", eidig.search(context, people, eidig.EidigOptions(), rng)
     else:
-        yield "MAFT", maft.search(ledger, people, maft.MaftOptions(), rng)
-    yield "Aequitas", aequitas.fully_directed(ledger, people, aequitas.FullyDirectedOptions(), rng)
+        yield "MAFT", maft.search(context, people, maft.MaftOptions(), rng)
+    yield "Aequitas", aequitas.fully_directed(context, people, aequitas.FullyDirectedOptions(), rng)
 
 
 def _as(name: str, events: Iterator[Event]) -> Iterator[Event]:

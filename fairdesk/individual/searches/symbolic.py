@@ -18,7 +18,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.seeds import clustered_seeds
 from fairdesk.individual.surrogates.local_trees import LocalTrees
 from fairdesk.individual.surrogates.paths import (
@@ -119,7 +119,7 @@ class SymbolicOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    ledger: Ledger, people: Rows, options: SymbolicOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: SymbolicOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Search for individual discriminatory instances (Algorithms 1 to 5); as `maft.search`.
 
@@ -131,7 +131,7 @@ def search(
         A `Progress` for every test case; `Found` as findings arrive. The phase says how its
         people came about: ``"seeds"``, ``"directed"`` or ``"undirected"``.
     """
-    return timed(_Search(ledger, people, options, rng).run())
+    return timed(_Search(context, people, options, rng).run())
 
 
 @dataclass(slots=True)
@@ -174,14 +174,18 @@ class _Search:
     """One search: the queue, and what was learned ahead about those who wait in it."""
 
     def __init__(
-        self, ledger: Ledger, people: Rows, options: SymbolicOptions, rng: np.random.Generator
+        self,
+        context: SearchContext,
+        people: Rows,
+        options: SymbolicOptions,
+        rng: np.random.Generator,
     ) -> None:
-        self.ledger, self.domain, self.options = ledger, ledger.domain, options
+        self.context, self.domain, self.options = context, context.domain, options
         self.protected = frozenset(self.domain.protected.tolist())
         self.solver = Solver(self.domain)
         seeds = clustered_seeds(people, options.cluster_num, options.global_num, rng)
         self.trees = LocalTrees(
-            ledger.asked, self.domain, people, options.num_samples, options.max_depth, rng
+            context.asked, self.domain, people, options.num_samples, options.max_depth, rng
         )
         self.numbers = count()
         self.queue: list[tuple[float, int, _Case]] = []
@@ -195,12 +199,12 @@ class _Search:
 
     def run(self) -> Iterator[Event]:
         """Take the best of the queue, check it, and queue what its explanation leads to."""
-        ledger, options, phase = self.ledger, self.options, PHASES[SEED]
+        context, options, phase = self.context, self.options, PHASES[SEED]
         booked = 0
         while self.cases < options.max_iter:
             if self.due and (not self.queue or self.queue[0][2].kind == UNDIRECTED):
                 self._toggle_due()
-                yield ledger.progress(phase, self.cases, options.max_iter)
+                yield context.progress(phase, self.cases, options.max_iter)
                 continue
             if not self.queue:
                 break
@@ -208,24 +212,24 @@ class _Search:
             if not self._is_new(case):
                 continue
             if PHASES[case.kind] != phase or booked == CASES_PER_BATCH:
-                if found := ledger.take(phase):
+                if found := context.take(phase):
                     yield found
                 phase, booked = PHASES[case.kind], 0
             self.cases += 1
             booked += 1
             self._check(case)
-            yield ledger.progress(phase, self.cases, options.max_iter)
-        if found := ledger.take(phase):
+            yield context.progress(phase, self.cases, options.max_iter)
+        if found := context.take(phase):
             yield found
         done = max(1, self.cases)
-        yield ledger.progress(phase, done, done)
+        yield context.progress(phase, done, done)
 
     def _is_new(self, case: _Case) -> bool:
         """Learn what there is to know of a case; tell whether it is one, and was not met before."""
         self._learn(case)
         if case.combination == NOBODY:
             # without constraints there would be somebody
-            self.ledger.rejected += nearest_in_box(self.domain, case.path, case.row) is not None
+            self.context.rejected += nearest_in_box(self.domain, case.path, case.row) is not None
             return False
         if (person := self._person(case)) in self.met:
             return False
@@ -234,12 +238,12 @@ class _Search:
 
     def _check(self, case: _Case) -> None:
         """Check a person; around a discriminatory one search directedly."""
-        tried = self.ledger.tried
-        hit = self.ledger.check(case.row[None], np.array([case.combination]))[0]
+        tried = self.context.tried
+        hit = self.context.check(case.row[None], np.array([case.combination]))[0]
         if hit:
             (explanation,) = self._explained([case])
             self._queue(directed(explanation, self.protected, self.options.T2), case, DIRECTED)
-        if hit or self.ledger.tried > tried:  # else the person is too far from anybody real
+        if hit or self.context.tried > tried:  # else the person is too far from anybody real
             self.due.append(case)
 
     def _toggle_due(self) -> None:
@@ -278,13 +282,13 @@ class _Search:
             if each.hit is None
             and each.combination != NOBODY
             and self._person(each) not in self.met
-            and (self.ledger.fits is None or self.ledger.fits(each.row[None])[0])
+            and (self.context.fits is None or self.context.fits(each.row[None])[0])
         ]
         if wanted:
             rows = np.array([each.row for each in wanted])
             if last:  # their explanations are needed whoever they are: all in one batch
                 self._explained(wanted, self._members(rows))
-            for each, hit in zip(wanted, self.ledger.ask(rows).discriminatory, strict=True):
+            for each, hit in zip(wanted, self.context.ask(rows).discriminatory, strict=True):
                 each.hit = bool(hit)
             self._explained([each for each in wanted if each.hit])
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.results.events import Event, Rows, timed
 
 #: Rows that make up a batch's similar sets: as many as a processor's cache holds with all that is
@@ -34,25 +34,27 @@ class UniformOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    ledger: Ledger, people: Rows, options: UniformOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: UniformOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Draw people uniformly and check each; parameters and events as in `maft.search`.
 
     Attributes that are fixed are taken together from a real person, drawn for each. Whoever breaks
     a constraint is drawn again.
     """
-    return timed(_draw(ledger, people, options.samples, rng))
+    return timed(_draw(context, people, options.samples, rng))
 
 
-def _draw(ledger: Ledger, people: Rows, samples: int, rng: np.random.Generator) -> Iterator[Event]:
-    domain = ledger.domain
+def _draw(
+    context: SearchContext, people: Rows, samples: int, rng: np.random.Generator
+) -> Iterator[Event]:
+    domain = context.domain
     batch = max(1, BATCH_ROWS // len(domain.combinations))
     done = 0
     for drawn in domain.draw(rng, samples, batch, people):
         rows, combination = domain.snap(drawn)
         if len(rows):
-            ledger.check(rows, combination)
+            context.check(rows, combination)
         done += len(rows)
-        if found := ledger.take("uniform"):
+        if found := context.take("uniform"):
             yield found
-        yield ledger.progress("uniform", done, samples)
+        yield context.progress("uniform", done, samples)

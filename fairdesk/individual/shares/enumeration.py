@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
-from fairdesk.individual.engine.context import Answers, Ledger
+from fairdesk.individual.engine.context import Answers, SearchContext
 from fairdesk.individual.engine.sampling import Pace, confirmed, one_per_fixed
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Rows, Scores, Share, timed
@@ -173,7 +173,7 @@ def _written(
 
 
 def search(
-    ledger: Ledger, people: Rows, options: EnumerateOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: EnumerateOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Check everybody in a finite domain.
 
@@ -206,11 +206,11 @@ def search(
         When the domain, with the fixed values of the data, is too large.
     """
     del rng
-    return timed(_go_through(ledger, people, options.keep))
+    return timed(_go_through(context, people, options.keep))
 
 
-def _go_through(ledger: Ledger, people: Rows, keep: int) -> Iterator[Event]:
-    domain = ledger.domain
+def _go_through(context: SearchContext, people: Rows, keep: int) -> Iterator[Event]:
+    domain = context.domain
     if clause := obstacle(domain):
         raise SpecError(f"Not everybody can be gone through: {clause}.", remedy=_REMEDY)
     real, _ = domain.admit(people)
@@ -223,20 +223,20 @@ def _go_through(ledger: Ledger, people: Rows, keep: int) -> Iterator[Event]:
         for part in pace.parts(len(block)):
             rows = block[part]
             done += len(rows)
-            rows, combination, members, answers = _asked(ledger, rows)
+            rows, combination, members, answers = _asked(context, rows)
             tried += len(rows)
             everybody += int(members.sum())
-            sure = _discriminatory(ledger, rows, combination, answers)
+            sure = _discriminatory(context, rows, combination, answers)
             found += len(sure)
             hits += int(members[sure].sum())
             shown = sure[: keep - given]
             if shown.size:
                 given += len(shown)
-                ledger.check(rows[shown], combination[shown])
-                if examples := ledger.take("exhaustive"):
+                context.check(rows[shown], combination[shown])
+                if examples := context.take("exhaustive"):
                     yield examples
-            ledger.tried = tried
-            yield replace(ledger.progress("exhaustive", done, size), found=found)
+            context.tried = tried
+            yield replace(context.progress("exhaustive", done, size), found=found)
     if everybody:
         names = tuple(domain.names[i] for i in domain.protected)
         share = hits / everybody
@@ -258,7 +258,7 @@ def _go_through(ledger: Ledger, people: Rows, keep: int) -> Iterator[Event]:
                 ),
             ),
         )
-    yield replace(ledger.progress("exhaustive", done, size), found=found)
+    yield replace(context.progress("exhaustive", done, size), found=found)
 
 
 #: Told with a share that is exact; any number would be true of it.
@@ -266,7 +266,9 @@ _CONFIDENCE = 0.95
 _REMEDY = "Narrow the ranges, give numbers steps, or estimate the share instead."
 
 
-def _asked(ledger: Ledger, rows: Rows) -> tuple[Rows, NDArray[np.intp], NDArray[np.int64], Answers]:
+def _asked(
+    context: SearchContext, rows: Rows
+) -> tuple[Rows, NDArray[np.intp], NDArray[np.int64], Answers]:
     """Ask about whole similar sets, not remembering what is never asked again.
 
     Returns
@@ -280,39 +282,39 @@ def _asked(ledger: Ledger, rows: Rows) -> tuple[Rows, NDArray[np.intp], NDArray[
     answers : Answers
         Of these sets.
     """
-    domain = ledger.domain
+    domain = context.domain
     similar = domain.similar(rows)
     n, width, _ = similar.shape
     flat = similar.reshape(n * width, -1)
-    if not domain.ruled and ledger.fits is None:
-        scores = ledger.asked.predict_anew(flat).reshape(n, width, -1)
+    if not domain.ruled and context.fits is None:
+        scores = context.asked.predict_anew(flat).reshape(n, width, -1)
         nobody = np.zeros(n, dtype=np.intp)
         return rows, nobody, np.full(n, width), Answers(scores, labels(scores))
     allowed = domain.allowed(flat) if domain.ruled else np.ones(len(flat), dtype=np.bool_)
     meant = allowed.copy()
-    if ledger.fits is not None and allowed.any():
-        meant[allowed] = ledger.fits(flat[allowed])
+    if context.fits is not None and allowed.any():
+        meant[allowed] = context.fits(flat[allowed])
     allowed, meant = allowed.reshape(n, width), meant.reshape(n, width)
     some = np.flatnonzero(meant.any(axis=1))
-    ledger.rejected += n - len(some)
+    context.rejected += n - len(some)
     allowed, meant, similar = allowed[some], meant[some], similar[some]
-    scores = _scores(ledger, similar, allowed)
+    scores = _scores(context, similar, allowed)
     decided = np.where(allowed, labels(scores), -1)
     combination = meant.argmax(axis=1)
     rows = similar[np.arange(len(some)), combination]
     return rows, combination, meant.sum(axis=1), Answers(scores, decided, allowed)
 
 
-def _scores(ledger: Ledger, similar: Rows, allowed: NDArray[np.bool_]) -> Scores:
+def _scores(context: SearchContext, similar: Rows, allowed: NDArray[np.bool_]) -> Scores:
     """Ask about those who may be: ``(m, C, k)``, NaN for the others."""
-    answers = ledger.asked.predict_anew(similar[allowed])
+    answers = context.asked.predict_anew(similar[allowed])
     scores = np.full((*allowed.shape, answers.shape[1]), np.nan, dtype=np.float32)
     scores[allowed] = answers
     return scores
 
 
 def _discriminatory(
-    ledger: Ledger, rows: Rows, combination: NDArray[np.intp], answers: Answers
+    context: SearchContext, rows: Rows, combination: NDArray[np.intp], answers: Answers
 ) -> NDArray[np.intp]:
     """Positions of those who are discriminatory, also when asked anew."""
     flips = answers.flips(combination)
@@ -320,5 +322,5 @@ def _discriminatory(
     if not hits.size:
         return hits
     farthest = np.where(flips, answers.distance(combination), -1.0)[hits].argmax(axis=1)
-    partners = ledger.domain.counterparts(rows[hits], farthest)
-    return hits[confirmed(ledger, rows[hits], partners)]
+    partners = context.domain.counterparts(rows[hits], farthest)
+    return hits[confirmed(context, rows[hits], partners)]

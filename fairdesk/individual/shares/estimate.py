@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.cached_model import Memory
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.sampling import (
     Block,
     Confidence,
@@ -184,7 +184,7 @@ class Tally:
 
 
 def search(
-    ledger: Ledger, people: Rows, options: EstimateOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: EstimateOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Estimate how common discrimination is, in three ways beside each other.
 
@@ -217,24 +217,24 @@ def search(
     SpecError
         When nearly nobody may be asked about.
     """
-    return timed(_estimate(ledger, people, options, rng))
+    return timed(_estimate(context, people, options, rng))
 
 
 def _estimate(
-    ledger: Ledger, people: Rows, options: EstimateOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: EstimateOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    domain, confidence, trial = ledger.domain, options.confidence, options.people
+    domain, confidence, trial = context.domain, options.confidence, options.people
     planned = options.trials * trial
     real, _ = domain.admit(people)
-    near = real if ledger.fits is None else real[ledger.fits(real)]
+    near = real if context.fits is None else real[context.fits(real)]
     single = subsets(domain, 1)
     sets = [tuple(range(len(domain.protected))), *(single if len(single) > 1 else ())]
-    streams: dict[Whom, Iterator[Block]] = {"domain": of_domain(ledger, real, rng)}
+    streams: dict[Whom, Iterator[Block]] = {"domain": of_domain(context, real, rng)}
     totals: dict[Whom, int | None] = {"domain": None, "perturbed": None}
     if len(near):
-        streams["data"] = of_data(ledger, near, rng)
+        streams["data"] = of_data(context, near, rng)
         totals["data"] = len(near)
-        streams["perturbed"] = perturbed(ledger, near, options.moved, options.steps, rng)
+        streams["perturbed"] = perturbed(context, near, options.moved, options.steps, rng)
     tallies = {
         whom: [
             Tally(
@@ -244,19 +244,19 @@ def _estimate(
         ]
         for whom in streams
     }
-    yield from _sample(ledger, streams, tallies, sets, planned)
+    yield from _sample(context, streams, tallies, sets, planned)
 
 
 def _sample(
-    ledger: Ledger,
+    context: SearchContext,
     streams: dict[Whom, Iterator[Block]],
     tallies: dict[Whom, list[Tally]],
     sets: list[Subset],
     planned: int,
 ) -> Iterator[Event]:
     """Check so many people of each stream, block by block in turn."""
-    pace = Pace(len(ledger.domain.combinations))
-    judge = _Judge(ledger, sets)
+    pace = Pace(len(context.domain.combinations))
+    judge = _Judge(context, sets)
     wanted = dict.fromkeys(streams, planned)
     for whom in streams:
         wanted[whom] = min(planned, tallies[whom][0].total or planned)
@@ -274,15 +274,15 @@ def _sample(
                 for place, tally in enumerate(tallies[whom]):
                     tally.add(verdict[:, place])
                 done += len(verdict)
-                if found := ledger.take("random"):
+                if found := context.take("random"):
                     yield found
                 if perf_counter() - told > _TELL_SECONDS:
                     yield _measured(tallies)
                     told = perf_counter()
-                yield ledger.progress("random", done, total)
-            yield ledger.progress("random", done, total)
+                yield context.progress("random", done, total)
+            yield context.progress("random", done, total)
     yield _measured(tallies)
-    yield ledger.progress("random", done, total)
+    yield context.progress("random", done, total)
 
 
 class _Judge:
@@ -291,21 +291,21 @@ class _Judge:
     Who is met again has the verdict that they had, and costs nothing.
     """
 
-    def __init__(self, ledger: Ledger, sets: list[Subset]) -> None:
-        self._ledger, self._sets = ledger, sets
+    def __init__(self, context: SearchContext, sets: list[Subset]) -> None:
+        self._ledger, self._sets = context, sets
         self._memory = Memory(_MOST_BYTES)
 
     def __call__(self, block: Block) -> NDArray[np.bool_]:
         """``(n, s)`` verdicts; books findings."""
-        ledger = self._ledger
+        context = self._ledger
 
         def judged(which: NDArray[np.int64]) -> NDArray[np.float32]:
             rows, combination = block[0][which], block[1][which]
-            ledger.check(rows, combination)
-            told = verdicts(ledger, (rows, combination), ledger.ask(rows), self._sets)
+            context.check(rows, combination)
+            told = verdicts(context, (rows, combination), context.ask(rows), self._sets)
             return told.astype(np.float32)
 
-        return np.asarray(self._memory.answers(ledger.asked.keys(block[0]), judged) > 0)
+        return np.asarray(self._memory.answers(context.asked.keys(block[0]), judged) > 0)
 
 
 def _measured(tallies: dict[Whom, list[Tally]]) -> Measured:
@@ -316,7 +316,7 @@ def _measured(tallies: dict[Whom, list[Tally]]) -> Measured:
     )
 
 
-def upper_bound(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
+def upper_bound(context: SearchContext, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
     """Say how much there can be at most of what a search did not find.
 
     A small estimate over the domain, of at most `BOUND_PEOPLE` people and about `BOUND_SECONDS`: so
@@ -336,12 +336,12 @@ def upper_bound(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Itera
     Event
         As `search`. No `Measured` where nearly nobody of the domain may be asked about.
     """
-    domain = ledger.domain
+    domain = context.domain
     real, _ = domain.admit(people)
     sets = [tuple(range(len(domain.protected)))]
     tally = Tally("domain", names_of(domain, sets[0]), _BOUND_CONFIDENCE, BOUND_PEOPLE)
     events = _sample(
-        ledger, {"domain": of_domain(ledger, real, rng)}, {"domain": [tally]}, sets, BOUND_PEOPLE
+        context, {"domain": of_domain(context, real, rng)}, {"domain": [tally]}, sets, BOUND_PEOPLE
     )
     began = perf_counter()
     try:
@@ -355,4 +355,4 @@ def upper_bound(ledger: Ledger, people: Rows, rng: np.random.Generator) -> Itera
         pass  # nearly nobody may be asked about: what the search tried is all there is to tell
     if tally.people:
         yield _measured({"domain": [tally]})
-        yield ledger.progress("random", tally.people, tally.people)
+        yield context.progress("random", tally.people, tally.people)

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.sampling import BLOCK, Block, Confidence, Pace, of_domain
 from fairdesk.individual.shares.intervals import anytime
 from fairdesk.models.model import labels
@@ -49,7 +49,7 @@ class RepeatsOptions(msgspec.Struct, frozen=True):
 
 
 def search(
-    ledger: Ledger, people: Rows, options: RepeatsOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: RepeatsOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Estimate how much more often decisions change between counterfactuals than between queries.
 
@@ -78,7 +78,7 @@ def search(
     SpecError
         When nearly nobody may be asked about.
     """
-    return timed(_search(ledger, people, options, rng))
+    return timed(_search(context, people, options, rng))
 
 
 class _Tally:
@@ -119,15 +119,15 @@ class _Tally:
 
 
 def _search(
-    ledger: Ledger, people: Rows, options: RepeatsOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: RepeatsOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
-    domain = ledger.domain
+    domain = context.domain
     names = tuple(domain.names[i] for i in domain.protected)
     real, _ = domain.admit(people)
-    near = real if ledger.fits is None else real[ledger.fits(real)]
-    streams = [(_Tally("domain", names), of_domain(ledger, real, rng))]
+    near = real if context.fits is None else real[context.fits(real)]
+    streams = [(_Tally("domain", names), of_domain(context, real, rng))]
     if len(near):
-        streams.append((_Tally("data", names), _with_replacement(ledger, near, rng)))
+        streams.append((_Tally("data", names), _with_replacement(context, near, rng)))
     tallies = [tally for tally, _ in streams]
     pace, told, total = Pace(_QUERIES), 0.0, len(streams) * options.people
     while any(tally.people < options.people for tally in tallies):
@@ -136,31 +136,33 @@ def _search(
             left = options.people - tally.people
             rows, combination = rows[:left], combination[:left]
             for part in pace.parts(len(rows)):
-                tally.add(_queried(ledger, rows[part], combination[part], rng))
-                ledger.tried += len(rows[part])
+                tally.add(_queried(context, rows[part], combination[part], rng))
+                context.tried += len(rows[part])
                 if perf_counter() - told > _TELL_SECONDS:
                     yield _measured(tallies, options.confidence)
                     told = perf_counter()
-                yield ledger.progress("random", sum(each.people for each in tallies), total)
+                yield context.progress("random", sum(each.people for each in tallies), total)
     yield _measured(tallies, options.confidence)
-    yield ledger.progress("random", total, total)
+    yield context.progress("random", total, total)
 
 
 def _measured(tallies: list[_Tally], confidence: float) -> Measured:
     return Measured("random", tuple(each.figure(confidence) for each in tallies if each.people))
 
 
-def _with_replacement(ledger: Ledger, real: Rows, rng: np.random.Generator) -> Iterator[Block]:
+def _with_replacement(
+    context: SearchContext, real: Rows, rng: np.random.Generator
+) -> Iterator[Block]:
     """Draw rows of the data independently, without end."""
     while True:
-        yield ledger.domain.snap(real[rng.integers(len(real), size=BLOCK)])
+        yield context.domain.snap(real[rng.integers(len(real), size=BLOCK)])
 
 
 def _queried(
-    ledger: Ledger, rows: Rows, combination: NDArray[np.intp], rng: np.random.Generator
+    context: SearchContext, rows: Rows, combination: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.bool_]:
     """Query each row and one of its counterfactuals twice: ``(2, 2, n)``, who is favoured."""
-    domain = ledger.domain
+    domain = context.domain
     n, count = len(rows), len(domain.combinations)
     # the first of all others, in a random order, who may be
     ranks = rng.random((n, count))
@@ -177,5 +179,5 @@ def _queried(
     for query in said.reshape(2, -1):
         # in another order each time: nothing may hang on a row's place in its batch
         order = rng.permutation(some)
-        query[order] = labels(ledger.asked.predict_anew(pairs[order])) == ledger.favourable
+        query[order] = labels(context.asked.predict_anew(pairs[order])) == context.favourable
     return said

@@ -17,13 +17,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.individual.engine.context import Answers, Ledger
+from fairdesk.individual.engine.context import Answers, SearchContext
 from fairdesk.individual.engine.sampling import (
     Block,
     Confidence,
-    Fellows,
     Pace,
     Subset,
+    SubsetMembers,
     names_of,
     of_domain,
     subsets,
@@ -115,16 +115,21 @@ class Groups:
     """
 
     def __init__(
-        self, ledger: Ledger, subset: Subset, confidence: float, total: int | None, sets: int
+        self,
+        context: SearchContext,
+        subset: Subset,
+        confidence: float,
+        total: int | None,
+        sets: int,
     ) -> None:
-        domain = ledger.domain
-        self._favourable = ledger.favourable
+        domain = context.domain
+        self._favourable = context.favourable
         self._names, self._confidence = names_of(domain, subset), confidence
-        self._fellows = Fellows.of(domain, subset)
+        self._fellows = SubsetMembers.of(domain, subset)
         self._values = domain.combinations[self._fellows.changes][:, list(subset)]
         # where not every member of a similar set may be asked about, a person's similar set is no
         # fair sample of the other groups: everybody then counts for their own
-        self._own_only = domain.ruled or ledger.fits is not None
+        self._own_only = domain.ruled or context.fits is not None
         self._total, self._sets = None if self._own_only else total, sets
         groups = len(self._values)
         self._people = np.zeros(groups, dtype=np.int64)
@@ -262,7 +267,7 @@ def _farthest(low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
 
 
 def search(
-    ledger: Ledger, people: Rows, options: ThemisOptions, rng: np.random.Generator
+    context: SearchContext, people: Rows, options: ThemisOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Measure causal and group discrimination for all sets of protected attributes.
 
@@ -297,20 +302,20 @@ def search(
     SpecError
         When nearly nobody may be asked about.
     """
-    return timed(_Search(ledger, people, options, rng).run())
+    return timed(_Search(context, people, options, rng).run())
 
 
 class _Search:
     """One search: the scores that are still looked for."""
 
     def __init__(
-        self, ledger: Ledger, people: Rows, options: ThemisOptions, rng: np.random.Generator
+        self, context: SearchContext, people: Rows, options: ThemisOptions, rng: np.random.Generator
     ) -> None:
-        domain = ledger.domain
-        self.ledger, self.options = ledger, options
+        domain = context.domain
+        self.context, self.options = context, options
         real, _ = domain.admit(people)
-        self.blocks = of_domain(ledger, real, rng)
-        total = None if ledger.fits is not None else population(domain, real, _MOST_COUNTED)
+        self.blocks = of_domain(context, real, rng)
+        total = None if context.fits is not None else population(domain, real, _MOST_COUNTED)
         self.most = min(options.most, total or options.most)
         every = subsets(domain, options.together)
         confidence = options.confidence
@@ -326,13 +331,13 @@ class _Search:
             for subset in every
         }
         self.groups = {
-            subset: Groups(ledger, subset, confidence, total, len(every)) for subset in every
+            subset: Groups(context, subset, confidence, total, len(every)) for subset in every
         }
 
     def run(self) -> Iterator[Event]:
-        ledger, most = self.ledger, self.most
-        pace = Pace(len(ledger.domain.combinations))
-        seen = People(np.arange(len(ledger.domain.attributes)))
+        context, most = self.context, self.most
+        pace = Pace(len(context.domain.combinations))
+        seen = People(np.arange(len(context.domain.attributes)))
         drawn, done, checked, told = 0, 0, 1, 0.0
         for rows, combination in self.blocks:
             drawn += len(rows)
@@ -341,26 +346,26 @@ class _Search:
             for part in pace.parts(len(fresh)):
                 self._count((fresh[part], own[part]))
                 done += len(fresh[part])
-                if found := ledger.take("random"):
+                if found := context.take("random"):
                     yield found
                 if perf_counter() - told > _TELL_SECONDS:
                     yield self._measured()
                     told = perf_counter()
-                yield ledger.progress("random", done, most)
-            yield ledger.progress("random", done, most)
+                yield context.progress("random", done, most)
+            yield context.progress("random", done, most)
             over = done >= most or drawn >= _MOST_REPEATED * done
             if over or done >= checked * _GROWTH:
                 checked = done
                 if self._settled() or over:
                     break
         yield self._measured()
-        yield ledger.progress("random", done, done)
+        yield context.progress("random", done, done)
 
     def _count(self, block: Block) -> None:
         """Check people and count them for every score that is still looked for."""
-        self.ledger.check(*block)
-        answers = self.ledger.ask(block[0])
-        told = verdicts(self.ledger, block, answers, list(self.causal))
+        self.context.check(*block)
+        answers = self.context.ask(block[0])
+        told = verdicts(self.context, block, answers, list(self.causal))
         for place, tally in enumerate(self.causal.values()):
             tally.add(told[:, place])
         for group in self.groups.values():

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.data.profiling.nearest import refuse_nobody
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.model import favourable_scores
 from fairdesk.results.events import Rows
 
@@ -67,7 +67,11 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 def explain(
-    ledger: Ledger, people: Rows, pair: Rows, favourable_class: int, rng: np.random.Generator
+    context: SearchContext,
+    people: Rows,
+    pair: Rows,
+    favourable_class: int,
+    rng: np.random.Generator,
 ) -> Explanation:
     """Explain a pair.
 
@@ -93,14 +97,14 @@ def explain(
     from fairdesk.individual.surrogates.local_linear import LocalLinear  # noqa: PLC0415
 
     refuse_nobody(people)
-    linear = LocalLinear(ledger.asked, ledger.domain, people, favourable_class, rng)
+    linear = LocalLinear(context.asked, context.domain, people, favourable_class, rng)
     row, partner = (Side(tuple(weights.tolist()), fit) for weights, fit in map(linear.fit, pair))
-    return Explanation(row, partner, _variants(ledger, pair[:1], favourable_class))
+    return Explanation(row, partner, _variants(context, pair[:1], favourable_class))
 
 
-def _variants(ledger: Ledger, row: Rows, favourable_class: int) -> tuple[Variant, ...]:
+def _variants(context: SearchContext, row: Rows, favourable_class: int) -> tuple[Variant, ...]:
     """Ask about everybody in the similar set of ``(1, d)`` who breaks no constraint."""
-    answers = ledger.ask(row)
+    answers = context.ask(row)
     scores = favourable_scores(answers.scores[0], favourable_class)
     order = np.argsort(-scores, kind="stable")  # those who may not be have no score, and are last
     if answers.allowed is not None:
@@ -109,7 +113,7 @@ def _variants(ledger: Ledger, row: Rows, favourable_class: int) -> tuple[Variant
         order = np.concatenate([order[:MOST_VARIANTS], order[-MOST_VARIANTS:]])
     return tuple(
         Variant(
-            tuple(ledger.domain.combinations[i].tolist()),
+            tuple(context.domain.combinations[i].tolist()),
             float(scores[i]),
             int(answers.labels[0, i]),
         )

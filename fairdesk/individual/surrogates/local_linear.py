@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from fairdesk.data.domain.domain import Domain, Role
 from fairdesk.data.table import Kind
-from fairdesk.individual.engine.cached_model import AskedModel
+from fairdesk.individual.engine.cached_model import CachedModel
 from fairdesk.models.model import favourable_scores
 from fairdesk.results.events import Rows
 
@@ -52,7 +52,7 @@ class LocalLinear:
 
     def __init__(
         self,
-        asked: AskedModel,
+        asked: CachedModel,
         domain: Domain,
         people: Rows,
         favourable_class: int,

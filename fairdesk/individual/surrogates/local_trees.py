@@ -14,7 +14,7 @@ import numpy as np
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.individual.engine.cached_model import AskedModel
+from fairdesk.individual.engine.cached_model import CachedModel
 from fairdesk.individual.surrogates.paths import Path, Predicate
 from fairdesk.models.model import labels
 from fairdesk.results.events import Rows
@@ -46,7 +46,7 @@ class LocalTrees:
 
     def __init__(
         self,
-        asked: AskedModel,
+        asked: CachedModel,
         domain: Domain,
         people: Rows,
         samples: int,

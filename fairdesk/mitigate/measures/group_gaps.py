@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fairdesk.groups.metrics.grouping import cross, divide
 from fairdesk.groups.metrics.outcomes import counted
 from fairdesk.groups.statistics import Side, interval, wilson
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.measures.differences import ALPHA, Mask
 from fairdesk.mitigate.measures.resampling import (
     Contenders,
@@ -59,12 +59,14 @@ class Grouped:
         return sum(map(len, self.groups))
 
 
-def grouped(workshop: Workshop, places: NDArray[np.intp]) -> tuple[Grouped, ...]:
+def grouped(mitigation: MitigationContext, places: NDArray[np.intp]) -> tuple[Grouped, ...]:
     """Divide the rows at some places of the table by each attribute that tells groups apart."""
     everybody = np.ones(len(places), dtype=np.bool_)
     found = []
-    for attribute, codes in zip(workshop.domain.grouping, workshop.groups[places].T, strict=True):
-        edges = workshop.edges.get(attribute.name, ())
+    for attribute, codes in zip(
+        mitigation.domain.grouping, mitigation.groups[places].T, strict=True
+    ):
+        edges = mitigation.edges.get(attribute.name, ())
         groups = cross([divide(attribute, codes, edges)], everybody)
         lines = counted(groups, ~everybody).lines
         kept = tuple(

@@ -35,10 +35,10 @@ from fairdesk.certify.certify import shares
 from fairdesk.errors import SpecError
 from fairdesk.groups.metrics.measuring import own_scores
 from fairdesk.groups.metrics.outcomes import wilson
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.sampling import Pace
 from fairdesk.individual.shares.intervals import clopper_pearson
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.measures.auc import area_interval, areas
 from fairdesk.mitigate.measures.calibration import calibration
 from fairdesk.mitigate.measures.differences import ALPHA, Mask
@@ -141,8 +141,8 @@ def key(measure: Measure) -> tuple[str, str, str]:
 class _Counted:
     """A model whose rows are counted in a workshop as they are asked about."""
 
-    def __init__(self, workshop: Workshop, model: FedModel) -> None:
-        self._workshop, self._model = workshop, model
+    def __init__(self, mitigation: MitigationContext, model: FedModel) -> None:
+        self._workshop, self._model = mitigation, model
         self.steady = model.steady
 
     def predict(self, rows: Rows) -> Scores:
@@ -177,24 +177,28 @@ class Examiner:
     """
 
     def __init__(
-        self, workshop: Workshop, split: Split, options: RepairOptions, rng: np.random.Generator
+        self,
+        mitigation: MitigationContext,
+        split: Split,
+        options: RepairOptions,
+        rng: np.random.Generator,
     ) -> None:
-        self._workshop = workshop
-        self.target: Target = "rule_score" if workshop.rule else "share_domain"
+        self._workshop = mitigation
+        self.target: Target = "rule_score" if mitigation.rule else "share_domain"
         choosing, telling, seeding = rng.spawn(3)
         self._seed = int(seeding.integers(2**32))
         self._places: dict[Where, NDArray[np.intp]] = {
             "validation": split.validation,
             "test": split.test,
         }
-        self._grouped = grouped(workshop, split.test)
+        self._grouped = grouped(mitigation, split.test)
         self._people = self._cast(options.people, choosing, telling)
         self._samples: dict[Where, MovedPeople | Rewritten | None] = {}
         self._outcome: Outcome | None = None
-        if workshop.rule:
-            self._outcome = Outcome.of(workshop)
+        if mitigation.rule:
+            self._outcome = Outcome.of(mitigation)
             self._samples = {
-                where: samples_of(workshop, places, options.people, each)
+                where: samples_of(mitigation, places, options.people, each)
                 for (where, places), each in zip(
                     self._places.items(), (choosing, telling), strict=True
                 )
@@ -204,15 +208,15 @@ class Examiner:
         self, count: int, choosing: np.random.Generator, telling: np.random.Generator
     ) -> dict[Where, Rows]:
         """Draw the people; nobody where nobody can be compared with who else they could be."""
-        workshop, domain = self._workshop, self._workshop.domain
+        mitigation, domain = self._workshop, self._workshop.domain
         if domain.obstacle:
             return {}
-        ledger = Ledger(workshop.model, domain)
-        real, _ = domain.admit(workshop.rows[workshop.inside])
-        tested, _ = domain.admit(workshop.rows[self._places["test"]])
-        people: dict[Where, Rows] = {"test": tested, "domain": drawn(ledger, real, count, telling)}
+        context = SearchContext(mitigation.model, domain)
+        real, _ = domain.admit(mitigation.rows[mitigation.inside])
+        tested, _ = domain.admit(mitigation.rows[self._places["test"]])
+        people: dict[Where, Rows] = {"test": tested, "domain": drawn(context, real, count, telling)}
         if self.target == "share_domain":
-            people["validation"] = drawn(ledger, real, count, choosing)
+            people["validation"] = drawn(context, real, count, choosing)
         return people
 
     @property
@@ -246,43 +250,43 @@ class Examiner:
         int
             How many of the rows, people and samples were asked about since the last.
         """
-        workshop = self._workshop
+        mitigation = self._workshop
         rows: dict[Where, Answered] = {}
         for where, places in self._places.items():
-            rows[where] = yield from _answered(workshop, model, places)
+            rows[where] = yield from _answered(mitigation, model, places)
         hits: dict[Where, Mask] = {}
         if self._people:
-            ledger = Ledger(_Counted(workshop, model), workshop.domain)
+            context = SearchContext(_Counted(mitigation, model), mitigation.domain)
             for where, people in self._people.items():
-                hits[where] = yield from discriminated(ledger, people)
+                hits[where] = yield from discriminated(context, people)
         apart: dict[Where, Apart] = {}
         for where, samples in self._samples.items():
             if samples is not None and self._outcome is not None:
-                apart[where] = yield from samples.ask(workshop, model, self._outcome)
+                apart[where] = yield from samples.ask(mitigation, model, self._outcome)
         told = Verdict(self.target, (), rows, hits, apart, self._grouped, self._seed)
         return replace(told, measures=tuple(_measures(told)))
 
 
 def _answered(
-    workshop: Workshop, model: FedModel, places: NDArray[np.intp]
+    mitigation: MitigationContext, model: FedModel, places: NDArray[np.intp]
 ) -> Generator[int, None, Answered]:
     """Ask about the rows at some places of the table."""
     mapping, card = model.mapping, model.opened.card
     own, told = [np.empty(0, dtype=np.intp)], []
     for part in Pace(1, PART_SECONDS).parts(len(places)):
-        answers = model.answers(workshop.rows[places[part]])
+        answers = model.answers(mitigation.rows[places[part]])
         scores = answers if is_plain(mapping) else decided(answers, mapping, card)
-        workshop.queries += len(answers)
+        mitigation.queries += len(answers)
         # a threshold chooses between the model's own two classes
         own.append(labels(answers if mapping.together else scores))
         told.append(scores)
         yield len(answers)
     scores = np.concatenate(told)
     return Answered(
-        right=np.concatenate(own) == workshop.target[places],
-        good=labels(scores) == workshop.favourable,
-        label=workshop.good[places] == 1,
-        scores=own_scores(scores, workshop.favourable, model)
+        right=np.concatenate(own) == mitigation.target[places],
+        good=labels(scores) == mitigation.favourable,
+        label=mitigation.good[places] == 1,
+        scores=own_scores(scores, mitigation.favourable, model)
         if Capability.SCORES in card.can
         else None,
         probable=card.scores == "probabilities" and not mapping.together,
@@ -377,7 +381,7 @@ def _rule_score(where: Where, apart: Apart | None) -> Measure:
 
 
 def certified(
-    workshop: Workshop, model: FedModel, seconds: float
+    mitigation: MitigationContext, model: FedModel, seconds: float
 ) -> Generator[Progress, None, tuple[Measure, ...]]:
     """Prove, for so many seconds, how many people are treated alike, and how many are not.
 
@@ -392,18 +396,18 @@ def certified(
         The certified and the falsified share: proven, so without an interval. Nothing for no
         seconds, or where the model cannot be looked into.
     """
-    if seconds <= 0 or workshop.domain.obstacle:
+    if seconds <= 0 or mitigation.domain.obstacle:
         return ()
-    ledger, asked = Ledger(model, workshop.domain), workshop.queries
-    proving = shares(ledger, workshop.rows[workshop.inside], seconds)
+    context, asked = SearchContext(model, mitigation.domain), mitigation.queries
+    proving = shares(context, mitigation.rows[mitigation.inside], seconds)
     proven: Proven | None = None
     try:
         while proven is None:
-            if workshop.ending:
-                ledger.wind_up()
+            if mitigation.ending:
+                context.request_finish()
             event = next(proving)
-            workshop.queries = asked + event.queries
-            yield replace(event, tried=workshop.queries, queries=workshop.queries)
+            mitigation.queries = asked + event.queries
+            yield replace(event, tried=mitigation.queries, queries=mitigation.queries)
     except StopIteration as end:
         proven = cast("Proven", end.value)
     except (OpaqueError, SpecError):

@@ -7,7 +7,7 @@ from collections.abc import Generator
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.individual.engine.context import SURE, Answers, Ledger
+from fairdesk.individual.engine.context import SURE, Answers, SearchContext
 from fairdesk.individual.engine.sampling import Pace, confirmed, of_domain
 from fairdesk.results.events import Rows, Scores
 
@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 PART_SECONDS = 0.3
 
 
-def drawn(ledger: Ledger, real: Rows, count: int, rng: np.random.Generator) -> Rows:
+def drawn(context: SearchContext, real: Rows, count: int, rng: np.random.Generator) -> Rows:
     """Draw so many people of the domain, each as likely as any other: ``(count, d)``.
 
     Raises
@@ -27,7 +27,7 @@ def drawn(ledger: Ledger, real: Rows, count: int, rng: np.random.Generator) -> R
         When nearly nobody fulfils the constraints, or nobody of the data is in the domain.
     """
     blocks, left = [np.empty((0, real.shape[1]))], count
-    for rows, _ in of_domain(ledger, real, rng):
+    for rows, _ in of_domain(context, real, rng):
         blocks.append(rows[:left])
         left -= len(blocks[-1])
         if not left:
@@ -35,7 +35,7 @@ def drawn(ledger: Ledger, real: Rows, count: int, rng: np.random.Generator) -> R
     return np.concatenate(blocks)
 
 
-def discriminated(ledger: Ledger, people: Rows) -> Generator[int, None, Mask]:
+def discriminated(context: SearchContext, people: Rows) -> Generator[int, None, Mask]:
     """Tell who is discriminated against: somebody of their similar set is decided otherwise.
 
     Somebody whose similar set has but one member who may be is not. Nobody is asked about a second
@@ -56,22 +56,24 @@ def discriminated(ledger: Ledger, people: Rows) -> Generator[int, None, Mask]:
     """
     hit = np.zeros(len(people), dtype=np.bool_)
     near: list[tuple[NDArray[np.intp], Rows, Rows]] = []
-    for part in Pace(len(ledger.domain.combinations), PART_SECONDS).parts(len(people)):
+    for part in Pace(len(context.domain.combinations), PART_SECONDS).parts(len(people)):
         rows = people[part]
-        answers = ledger.ask(rows)
+        answers = context.ask(rows)
         told = hit[part] = answers.discriminatory
-        if told.any() and not getattr(ledger.asked.model, "steady", False):
-            places, first, second = _near(ledger, rows[told], answers[told])
+        if told.any() and not getattr(context.asked.model, "steady", False):
+            places, first, second = _near(context, rows[told], answers[told])
             near.append((part.start + np.flatnonzero(told)[places], first, second))
         yield len(rows)
     if near:
         who, first, second = (np.concatenate(each) for each in zip(*near, strict=True))
         if who.size:
-            hit[who] = confirmed(ledger, first, second)
+            hit[who] = confirmed(context, first, second)
     return hit
 
 
-def _near(ledger: Ledger, rows: Rows, answers: Answers) -> tuple[NDArray[np.intp], Rows, Rows]:
+def _near(
+    context: SearchContext, rows: Rows, answers: Answers
+) -> tuple[NDArray[np.intp], Rows, Rows]:
     """Find who is a hit near a border only, and of each the two members to ask about anew."""
     decided, margin = answers.labels, _margin(answers.scores)
     if answers.allowed is not None:
@@ -80,7 +82,7 @@ def _near(ledger: Ledger, rows: Rows, answers: Answers) -> tuple[NDArray[np.intp
     own = np.take_along_axis(decided, surest[:, None], axis=1)
     otherwise = np.where(decided != own, margin, -1.0)
     near = np.flatnonzero(otherwise.max(axis=1) <= SURE)
-    make, second = ledger.domain.counterparts, otherwise.argmax(axis=1)
+    make, second = context.domain.counterparts, otherwise.argmax(axis=1)
     return near, make(rows[near], surest[near]), make(rows[near], second[near])
 
 

@@ -28,7 +28,7 @@ from fairdesk.groups.text.paired import compare
 from fairdesk.groups.text.sentences import Answers, Lexicon
 from fairdesk.groups.text.terms import lists_of_terms
 from fairdesk.individual.engine.sampling import Pace
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.measures.differences import ALPHA
 from fairdesk.mitigate.measures.people import PART_SECONDS
 from fairdesk.mitigate.measures.resampling import (
@@ -124,7 +124,7 @@ class Outcome:
     favourable: int
 
     @classmethod
-    def of(cls, workshop: Workshop) -> Outcome:
+    def of(cls, mitigation: MitigationContext) -> Outcome:
         """Read it from what is to be repaired.
 
         Raises
@@ -132,7 +132,7 @@ class Outcome:
         SpecError
             When the model makes no such decision.
         """
-        model, wanted = workshop.model, workshop.outcome
+        model, wanted = mitigation.model, mitigation.outcome
         decisions = model.mapping.decisions(model.opened.card)
         if wanted and wanted not in decisions:
             raise SpecError(
@@ -140,7 +140,7 @@ class Outcome:
                 why="The rule set to repair speaks of it.",
                 remedy="Repair a rule set that was found with this model.",
             )
-        return cls(decisions.index(wanted) if wanted else None, workshop.favourable)
+        return cls(decisions.index(wanted) if wanted else None, mitigation.favourable)
 
     def values(self, scores: Scores) -> Numbers:
         """Give what counts of ``(n, k)`` answers: ``(n,)``, from 0 to 1."""
@@ -169,15 +169,19 @@ class MovedPeople:
 
     @classmethod
     def of(
-        cls, workshop: Workshop, places: NDArray[np.intp], count: int, rng: np.random.Generator
+        cls,
+        mitigation: MitigationContext,
+        places: NDArray[np.intp],
+        count: int,
+        rng: np.random.Generator,
     ) -> MovedPeople | None:
         """Make them of the rows at some places of the table, at most ``count`` on each side.
 
         Gives ``None`` where nobody is inside, or nobody outside.
         """
-        rows, fine = starting(workshop.domain, workshop.rows[places])
-        inside = members(workshop.domain.grouping, workshop.groups[places], workshop.rule)
-        neighbours = Neighbours(workshop.domain, rng)
+        rows, fine = starting(mitigation.domain, mitigation.rows[places])
+        inside = members(mitigation.domain.grouping, mitigation.groups[places], mitigation.rule)
+        neighbours = Neighbours(mitigation.domain, rng)
         sides, moves = [], []
         for side in (rows[fine & inside], rows[fine & ~inside]):
             if not len(side):
@@ -189,14 +193,14 @@ class MovedPeople:
         return cls((sides[0], sides[1]), (moves[0], moves[1]))
 
     def ask(
-        self, workshop: Workshop, model: FedModel, outcome: Outcome
+        self, mitigation: MitigationContext, model: FedModel, outcome: Outcome
     ) -> Generator[int, None, Apart]:
         """Ask a model about them; yields how many were asked about since the last."""
         means = []
         for rows, moves in zip(self.sides, self.moves, strict=True):
             told = []
             for part in Pace(1, PART_SECONDS).parts(len(rows)):
-                told.append(outcome.values(workshop.predict(model, rows[part])))
+                told.append(outcome.values(mitigation.predict(model, rows[part])))
                 yield len(told[-1])
             means.append(np.concatenate(told).reshape(-1, moves).mean(axis=1))
         sides = [
@@ -245,25 +249,29 @@ class Rewritten:
 
     @classmethod
     def of(
-        cls, workshop: Workshop, places: NDArray[np.intp], count: int, rng: np.random.Generator
+        cls,
+        mitigation: MitigationContext,
+        places: NDArray[np.intp],
+        count: int,
+        rng: np.random.Generator,
     ) -> Rewritten | None:
         """Write them from the texts at some places of the table, about ``count`` at most.
 
         Gives ``None`` where no text names somebody of these categories. Two texts that differ in
         these terms only are one.
         """
-        lexicon = Lexicon(lists_of_terms(workshop.terms))
+        lexicon = Lexicon(lists_of_terms(mitigation.terms))
         wanted = sorted(
-            (lexicon.categories.index(each.attribute), each.term) for each in workshop.rule
+            (lexicon.categories.index(each.attribute), each.term) for each in mitigation.rule
         )
         categories = [category for category, _ in wanted]
         choices = list(product(*(range(len(lexicon.terms[c])) for c in categories)))
         chosen = choices.index(tuple(lexicon.terms[c].index(term) for c, term in wanted))
-        place = workshop.domain.names.index(workshop.text)
-        values = workshop.domain.attributes[place].values
+        place = mitigation.domain.names.index(mitigation.text)
+        values = mitigation.domain.attributes[place].values
         seeds: dict[tuple[str, bytes], tuple[list[str], Rows]] = {}
         most = max(_LEAST_SEEDS, count // len(choices))
-        for row in workshop.rows[rng.permutation(places)]:
+        for row in mitigation.rows[rng.permutation(places)]:
             named = lexicon.find(values[int(row[place])])
             if named is None or not named.categories.issuperset(categories):
                 continue
@@ -278,17 +286,17 @@ class Rewritten:
         return cls(written, rows, len(choices), chosen)
 
     def ask(
-        self, workshop: Workshop, model: FedModel, outcome: Outcome
+        self, mitigation: MitigationContext, model: FedModel, outcome: Outcome
     ) -> Generator[int, None, Apart]:
         """Ask a model about them; yields how many were asked about since the last."""
-        study = workshop.study(model)
+        study = mitigation.study(model)
         answers, told = Answers(study), []
         for start in range(0, len(self.rows), _BATCH):
             part = slice(start, start + _BATCH)
             decided, scores = answers.to(self.sentences[part], self.rows[part])
             told.append(scores if outcome.decision is None else decided == outcome.decision)
             yield len(decided)
-        workshop.queries += study.queries
+        mitigation.queries += study.queries
         values = np.concatenate(told).astype(np.float64).reshape(-1, self.choices)
         compared = compare(values, shares=outcome.decision is not None, alpha=ALPHA)
         inside = values[:, self.chosen]
@@ -298,14 +306,14 @@ class Rewritten:
 
 
 def samples_of(
-    workshop: Workshop, places: NDArray[np.intp], count: int, rng: np.random.Generator
+    mitigation: MitigationContext, places: NDArray[np.intp], count: int, rng: np.random.Generator
 ) -> MovedPeople | Rewritten | None:
     """Make the samples of the rule set to repair from the rows at some places of the table.
 
     ``None`` where there are none.
     """
-    kind = Rewritten if workshop.text else MovedPeople
-    return kind.of(workshop, places, count, rng)
+    kind = Rewritten if mitigation.text else MovedPeople
+    return kind.of(mitigation, places, count, rng)
 
 
 __all__ = [

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods.comparators import beside
 from fairdesk.mitigate.methods.trial_runner import PLAIN, Repairing
 from fairdesk.mitigate.options import AequitasOptions
@@ -29,7 +29,7 @@ MOST_FRUITLESS = 3
 
 
 def search(
-    workshop: Workshop,
+    mitigation: MitigationContext,
     people: Rows,  # noqa: ARG001 - the workshop knows them
     options: AequitasOptions,
     rng: np.random.Generator,
@@ -59,13 +59,13 @@ def search(
     ModelError
         When the imported model refuses the rows.
     """
-    repair = Repairing(workshop, options, "share_domain", rng)
+    repair = Repairing(mitigation, options, "share_domain", rng)
     yield from repair.divide()
     drawn = portions(options.most, rng)
     # whole pairs; of few rows, portions may come to the same, and each is tried once
     sizes = sorted({2 * -(-repair.rows_for(percent) // 2) for percent in drawn})
     yield from repair.stock(
-        of_pairs(workshop, repair.parts, options.labels, sizes[-1], rng),
+        of_pairs(mitigation, repair.parts, options.labels, sizes[-1], rng),
         sizes,
         "Search for more examples first, or make the greatest portion smaller.",
     )

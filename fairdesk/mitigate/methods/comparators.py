@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdesk.errors import ModelError
 from fairdesk.groups.metrics.grouping import divide
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods.trial_runner import Repairing, Trainer
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How, Inputs, Takes, labels
-from fairdesk.models.retrain.losses import Lesson
+from fairdesk.models.retrain.losses import TrainingSet
 from fairdesk.results.events import Event, Rows, Scores
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def beside(repair: Repairing) -> Iterator[Event]:
             repair.notes.append(_VOTING)
 
 
-def joint_groups(workshop: Workshop, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+def joint_groups(mitigation: MitigationContext, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """Tell the groups apart that all protected attributes make together: ``(n,)``, of these rows.
 
     Numbers are divided as in the tables of rates; a missing cell makes a group of its own.
@@ -64,11 +64,11 @@ def joint_groups(workshop: Workshop, rows: NDArray[np.intp]) -> NDArray[np.intp]
     ModelError
         When no attribute is protected: a model that reads texts may have none.
     """
-    if not workshop.domain.grouping:
+    if not mitigation.domain.grouping:
         raise ModelError("No attribute is protected, so this method knows of no groups.")
     places = [
-        divide(each, workshop.groups[rows, i], workshop.edges.get(each.name, ())).place
-        for i, each in enumerate(workshop.domain.grouping)
+        divide(each, mitigation.groups[rows, i], mitigation.edges.get(each.name, ())).place
+        for i, each in enumerate(mitigation.domain.grouping)
     ]
     _, group = np.unique(np.column_stack(places), axis=0, return_inverse=True)
     return np.asarray(group, dtype=np.intp).reshape(-1)
@@ -97,8 +97,8 @@ def reweighed(group: NDArray[np.intp], target: NDArray[np.int64]) -> NDArray[np.
 
 
 def _reweighed(repair: Repairing, phase: str) -> Trainer:
-    workshop, train = repair.workshop, repair.parts.train
-    weights = reweighed(joint_groups(workshop, train), workshop.target[train])
+    mitigation, train = repair.mitigation, repair.parts.train
+    weights = reweighed(joint_groups(mitigation, train), mitigation.target[train])
     return repair.train(phase, weights=weights)
 
 
@@ -113,25 +113,25 @@ def _reduced(repair: Repairing, phase: str) -> Trainer:
     # loads pandas
     from fairlearn.reductions import DemographicParity, ExponentiatedGradient  # noqa: PLC0415
 
-    workshop, train = repair.workshop, repair.parts.train
-    if len(workshop.model.opened.card.classes) != 2:
+    mitigation, train = repair.mitigation, repair.parts.train
+    if len(mitigation.model.opened.card.classes) != 2:
         raise ModelError("Fairlearn’s reductions decide between two classes only.")
-    learner = _Learner(repair, workshop.rows[train], [])
+    learner = _Learner(repair, mitigation.rows[train], [])
     reduction = ExponentiatedGradient(learner, DemographicParity(), max_iter=MOST_ROUNDS)
     # it cannot tell how far it is, nor be told to end, but from another thread
     with ThreadPoolExecutor(1) as pool:
         fitting = pool.submit(
             reduction.fit,
             np.arange(len(train))[:, None],
-            workshop.target[train],
-            sensitive_features=joint_groups(workshop, train),
+            mitigation.target[train],
+            sensitive_features=joint_groups(mitigation, train),
         )
         try:
             while wait([fitting], _TELL_SECONDS).not_done:
                 done = min(len(learner.models), MOST_ROUNDS)
                 yield repair.progress(phase, done, MOST_ROUNDS)
         except GeneratorExit:
-            workshop.wind_up()
+            mitigation.request_finish()
             raise
     try:
         fitting.result()
@@ -139,7 +139,7 @@ def _reduced(repair: Repairing, phase: str) -> Trainer:
         return None
     weights = reduction.weights_
     votes = [(weights[i], each) for i, each in reduction.predictors_.items() if weights[i] > 0]
-    return _Voting(workshop.model, votes)
+    return _Voting(mitigation.model, votes)
 
 
 class _ToldToEnd(Exception):  # noqa: N818
@@ -169,12 +169,12 @@ class _Learner:
 
     def fit(self, places: ArrayLike, target: ArrayLike, sample_weight: ArrayLike) -> _Learner:
         """Train with ``(n, 1)`` places, ``(n,)`` labels and weights."""
-        lesson = Lesson(
+        training_set = TrainingSet(
             self._rows[_flat(places)],
             np.asarray(target, dtype=np.int64),
             np.asarray(sample_weight, dtype=np.float64),
         )
-        training = self._repair.refit(self._repair.workshop.model, lesson, "")
+        training = self._repair.refit(self._repair.mitigation.model, training_set, "")
         while self.model is None:
             try:
                 next(training)
@@ -232,9 +232,9 @@ def _uncorrelated(repair: Repairing, phase: str) -> Trainer:
     # loads narwhals and scikit-learn
     from fairlearn.preprocessing import CorrelationRemover  # noqa: PLC0415
 
-    workshop, train = repair.workshop, repair.parts.train
-    model, rows = workshop.model, workshop.rows[train]
-    protected = {model.attributes[i].name for i in workshop.domain.protected.tolist()}
+    mitigation, train = repair.mitigation, repair.parts.train
+    model, rows = mitigation.model, mitigation.rows[train]
+    protected = {model.attributes[i].name for i in mitigation.domain.protected.tolist()}
     inputs = [
         i
         for i, each in enumerate(model.mapping.inputs)
@@ -250,7 +250,7 @@ def _uncorrelated(repair: Repairing, phase: str) -> Trainer:
         )
     remover = CorrelationRemover(sensitive_feature_ids=inputs).fit(numbers)
     fed = _Uncorrelated(model, remover)
-    trained = yield from repair.refit(fed, Lesson(rows, workshop.target[train]), phase)
+    trained = yield from repair.refit(fed, TrainingSet(rows, mitigation.target[train]), phase)
     if trained is None:
         return None
     fed.opened = trained.opened

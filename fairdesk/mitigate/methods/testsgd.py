@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods.comparators import beside
 from fairdesk.mitigate.methods.trial_runner import Repairing
 from fairdesk.mitigate.options import TestSgdOptions
@@ -21,7 +21,7 @@ from fairdesk.results.events import Event, Rows
 
 
 def search(
-    workshop: Workshop,
+    mitigation: MitigationContext,
     people: Rows,  # noqa: ARG001 - the workshop knows them
     options: TestSgdOptions,
     rng: np.random.Generator,
@@ -51,11 +51,11 @@ def search(
     ModelError
         When the imported model refuses the rows.
     """
-    repair = Repairing(workshop, options, "rule_score", rng)
+    repair = Repairing(mitigation, options, "rule_score", rng)
     yield from repair.divide()
     sizes = amounts(options.least, repair.rows_for(options.most))
     yield from repair.stock(
-        of_rule(workshop, repair.parts, sizes[-1], rng),
+        of_rule(mitigation, repair.parts, sizes[-1], rng),
         sizes,
         "Ask for fewer samples, or repair another rule set.",
     )

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError, SpecError
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.measures.changes import changes, target_change
 from fairdesk.mitigate.measures.front import front
 from fairdesk.mitigate.measures.measures import Examiner, Verdict, certified
@@ -21,7 +21,7 @@ from fairdesk.mitigate.options import RepairOptions
 from fairdesk.mitigate.rows.pool import Pool, widened
 from fairdesk.mitigate.rows.splitting import Split, split
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.retrain.losses import Lesson, Training, why_not
+from fairdesk.models.retrain.losses import Training, TrainingSet, why_not
 from fairdesk.models.retrain.saving import save
 from fairdesk.models.retrain.types import refit
 from fairdesk.results.events import Event, Measured, Progress
@@ -99,16 +99,16 @@ class Repairing:
 
     def __init__(
         self,
-        workshop: Workshop,
+        mitigation: MitigationContext,
         options: RepairOptions,
         target: Literal["share_domain", "rule_score"],
         rng: np.random.Generator,
     ) -> None:
-        self.workshop, self.options, self.target = workshop, options, target
+        self.mitigation, self.options, self.target = mitigation, options, target
         self._rng = rng
         # one for all trials, so that only the added rows differ
         self._seed = int(rng.integers(2**31))
-        obstacle = why_not(workshop.model.opened)
+        obstacle = why_not(mitigation.model.opened)
         self.retrains = not obstacle
         self.ended = f"No portion was tried. {obstacle}" if obstacle else ""
         self.notes: list[str] = []
@@ -136,8 +136,8 @@ class Repairing:
     def divide(self) -> Iterator[Event]:
         """Set apart the rows that are never trained on."""
         yield self.progress("splitting")
-        self.parts = split(self.workshop, self._rng)
-        self._examiner = Examiner(self.workshop, self.parts, self.options, self._rng)
+        self.parts = split(self.mitigation, self._rng)
+        self._examiner = Examiner(self.mitigation, self.parts, self.options, self._rng)
         yield self.progress("labelling")
 
     def stock(self, pool: Pool, sizes: Sequence[int], remedy: str) -> Iterator[Event]:
@@ -172,7 +172,7 @@ class Repairing:
             When the imported model refuses the rows.
         """
         yield self.progress("imported")
-        imported = _Tried(Trial(IMPORTED, "imported"), self.workshop.model)
+        imported = _Tried(Trial(IMPORTED, "imported"), self.mitigation.model)
         if not (yield from self._measure(imported, "imported")):
             return
         self._tried.append(imported)
@@ -239,7 +239,7 @@ class Repairing:
         self, name: str, train: Callable[[str], Trainer], *, whole: bool = True
     ) -> Iterator[Event]:
         """Try a method of another kind, to stand beside."""
-        if not self.workshop.ending:
+        if not self.mitigation.ending:
             trial, phase = Trial(len(self._tried), "other", name=name), "comparing"
             yield from self.attempt(trial, phase, lambda: train(phase), whole=whole)
 
@@ -261,7 +261,7 @@ class Repairing:
         tried = _Tried(trial, whole=whole)
         yield self.progress(phase)
         try:
-            tried.model = None if self.workshop.ending else (yield from train())
+            tried.model = None if self.mitigation.ending else (yield from train())
             seconds = perf_counter() - began
             if not (yield from self._measure(tried, phase)):
                 return
@@ -289,28 +289,30 @@ class Repairing:
         weights : NDArray[np.float64], optional
             ``(n,)``; how much each training row counts, where none are added.
         """
-        workshop, pool, train = self.workshop, self.pool, self.parts.train
-        rows = np.concatenate([workshop.rows[train], pool.rows[:added]])
-        targets = np.concatenate([workshop.target[train], pool.targets[:added]])
-        model = workshop.model
+        mitigation, pool, train = self.mitigation, self.pool, self.parts.train
+        rows = np.concatenate([mitigation.rows[train], pool.rows[:added]])
+        targets = np.concatenate([mitigation.target[train], pool.targets[:added]])
+        model = mitigation.model
         if pool.texts:
-            model = widened(model, workshop.domain, pool.texts)
-        return self.refit(model, Lesson(rows, targets, weights), phase)
+            model = widened(model, mitigation.domain, pool.texts)
+        return self.refit(model, TrainingSet(rows, targets, weights), phase)
 
-    def refit(self, model: FedModel, lesson: Lesson, phase: str, luck: int = 0) -> Trainer:
+    def refit(
+        self, model: FedModel, training_set: TrainingSet, phase: str, luck: int = 0
+    ) -> Trainer:
         """Train a model on a lesson; by another seed with another ``luck``."""
-        workshop, options, held_out = self.workshop, self.options, self.parts.validation
+        mitigation, options, held_out = self.mitigation, self.options, self.parts.validation
         epochs = refit(
             model,
-            lesson,
-            Lesson(workshop.rows[held_out], workshop.target[held_out]),
+            training_set,
+            TrainingSet(mitigation.rows[held_out], mitigation.target[held_out]),
             Training(
                 options.start, options.optimiser, options.epochs, options.batch, options.patience
             ),
             self._seed + luck,
         )
         try:
-            while not workshop.ending:
+            while not mitigation.ending:
                 done, total = next(epochs)
                 yield self.progress(phase, done, total)
         except StopIteration as end:
@@ -337,7 +339,7 @@ class Repairing:
 
     def progress(self, phase: str, done: int = 0, total: int = 1) -> Progress:
         """Tell how far a phase is."""
-        asked = self.workshop.queries
+        asked = self.mitigation.queries
         return Progress(phase, done, total, tried=asked, found=0, queries=asked)
 
     def _measure(self, tried: _Tried, phase: str) -> Generator[Event, None, bool]:
@@ -351,7 +353,7 @@ class Repairing:
         """
         if tried.model is not None:
             done, steps = 0, self._examiner.steps(tried.model)
-            while done == self._examiner.total or not self.workshop.ending:
+            while done == self._examiner.total or not self.mitigation.ending:
                 try:
                     done += next(steps)
                     yield self.progress(phase, done, self._examiner.total)
@@ -430,14 +432,14 @@ class Repairing:
         that may be more than what a portion brings, or seems to spoil.
         """
         judged = any(each.trial.verdict for each in self._tried)
-        if not judged or self.workshop.ending:
+        if not judged or self.mitigation.ending:
             return
         phase, train = "retraining", self.parts.train
-        lesson = Lesson(self.workshop.rows[train], self.workshop.target[train])
+        training_set = TrainingSet(self.mitigation.rows[train], self.mitigation.target[train])
         again = _Tried(Trial(len(self._tried), "retrained"))
         yield self.progress(phase)
         try:
-            again.model = yield from self.refit(self.workshop.model, lesson, phase, luck=1)
+            again.model = yield from self.refit(self.mitigation.model, training_set, phase, luck=1)
             if not (yield from self._measure(again, phase)):
                 return
         except (ModelError, MemoryError, ImportError):
@@ -491,7 +493,7 @@ class Repairing:
                     "Beside the model as it was imported no fall is shown: what the chosen portion "
                     "gains, retraining alone had lost."
                 )
-        elif self.workshop.ending:
+        elif self.mitigation.ending:
             # further portions might have helped
             return
         elif portions and not all(each.failed for each in portions):
@@ -499,14 +501,14 @@ class Repairing:
 
     def _prove(self) -> Iterator[Event]:
         """Prove how much the model discriminates as imported, and as chosen."""
-        if not self.options.certify or self.workshop.ending:
+        if not self.options.certify or self.mitigation.ending:
             return
         wanted = [self._tried[number] for number in (IMPORTED, self.chosen) if number >= 0]
         for done, tried in enumerate(wanted):
             yield self.progress("proving", done, len(wanted))
             model = cast("FedModel", tried.model)
             try:
-                proven = yield from certified(self.workshop, model, self.options.certify)
+                proven = yield from certified(self.mitigation, model, self.options.certify)
             except (ModelError, MemoryError) as error:
                 # a proof is told beside: no result may be lost for it
                 self.notes.append(f"A proof was begun, and failed. {_reason(error)}")
@@ -529,7 +531,7 @@ class Repairing:
         ]
         # whoever ends the repair meanwhile has the one that matters
         wanted.sort(key=lambda each: each.trial.number != self.chosen)
-        rows = self.workshop.rows[self.parts.test]
+        rows = self.mitigation.rows[self.parts.test]
         for done, tried in enumerate(wanted):
             yield self.progress("saving", done, len(wanted))
             for file in save(cast("FedModel", tried.model), rows):

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from fairdesk.data.profiling.nearest import scaled
 from fairdesk.individual.engine.context import in_parts
 from fairdesk.individual.realism.nearest import Nearest
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.rows.ensemble import Ensemble
 from fairdesk.mitigate.rows.splitting import Split
 from fairdesk.models.inputs.feeding import FedModel
@@ -42,7 +42,11 @@ Classes = NDArray[np.int64]
 
 
 def label(
-    workshop: Workshop, split: Split, rows: Rows, source: Source, rng: np.random.Generator
+    mitigation: MitigationContext,
+    split: Split,
+    rows: Rows,
+    source: Source,
+    rng: np.random.Generator,
 ) -> Classes:
     """Choose labels for rows of the domain.
 
@@ -75,18 +79,18 @@ def label(
         return np.empty(0, dtype=np.int64)
     match source:
         case "majority":
-            real, targets = workshop.rows[split.train], workshop.target[split.train]
-            five = Ensemble(workshop.domain, real, targets, _classes(workshop), rng)
+            real, targets = mitigation.rows[split.train], mitigation.target[split.train]
+            five = Ensemble(mitigation.domain, real, targets, _classes(mitigation), rng)
             return _most(*five.vote(rows))
         case "similar":
-            return _similar(workshop, rows)
+            return _similar(mitigation, rows)
         case "model":
-            return np.asarray(own_scores(workshop, workshop.model, rows).argmax(axis=1))
+            return np.asarray(own_scores(mitigation, mitigation.model, rows).argmax(axis=1))
         case "neighbours":
-            return _neighbours(workshop, split, rows)
+            return _neighbours(mitigation, split, rows)
 
 
-def own_scores(workshop: Workshop, model: FedModel, rows: Rows) -> Rows:
+def own_scores(mitigation: MitigationContext, model: FedModel, rows: Rows) -> Rows:
     """Ask a model how much each of its own classes is for each row: ``(n, k)``, ``k >= 2``.
 
     The greatest is the class that it decides for: at the threshold of the audit where there is
@@ -98,9 +102,9 @@ def own_scores(workshop: Workshop, model: FedModel, rows: Rows) -> Rows:
         When it refuses the rows.
     """
     if model.mapping.together:
-        workshop.queries += len(rows)
+        mitigation.queries += len(rows)
         return _of_all(model.answers(rows))
-    return _of_all(workshop.predict(model, rows))
+    return _of_all(mitigation.predict(model, rows))
 
 
 def _of_all(scores: Scores) -> Rows:
@@ -109,8 +113,8 @@ def _of_all(scores: Scores) -> Rows:
     return np.column_stack([1.0 - exact, exact]) if exact.shape[1] == 1 else exact
 
 
-def _classes(workshop: Workshop) -> int:
-    return len(workshop.model.opened.card.classes)
+def _classes(mitigation: MitigationContext) -> int:
+    return len(mitigation.model.opened.card.classes)
 
 
 def _most(votes: NDArray[np.int64], scores: Rows) -> Classes:
@@ -119,9 +123,9 @@ def _most(votes: NDArray[np.int64], scores: Rows) -> Classes:
     return np.asarray(np.where(leading, scores, -np.inf).argmax(axis=1))
 
 
-def _similar(workshop: Workshop, rows: Rows) -> Classes:
+def _similar(mitigation: MitigationContext, rows: Rows) -> Classes:
     """Give the class that most members of each similar set are decided for, who there can be."""
-    domain, classes = workshop.domain, _classes(workshop)
+    domain, classes = mitigation.domain, _classes(mitigation)
 
     def labelled(part: Rows) -> Classes:
         members = domain.similar(part)
@@ -130,7 +134,7 @@ def _similar(workshop: Workshop, rows: Rows) -> Classes:
         if domain.ruled:
             allowed = domain.allowed(people)
         scores = np.zeros((len(people), classes))
-        scores[allowed] = own_scores(workshop, workshop.model, people[allowed])
+        scores[allowed] = own_scores(mitigation, mitigation.model, people[allowed])
         votes = np.zeros((len(people), classes), dtype=np.int64)
         votes[allowed, scores[allowed].argmax(axis=1)] = 1
         shape = (*members.shape[:2], classes)
@@ -139,20 +143,20 @@ def _similar(workshop: Workshop, rows: Rows) -> Classes:
     return in_parts(labelled, rows, len(domain.combinations))
 
 
-def _neighbours(workshop: Workshop, split: Split, rows: Rows) -> Classes:
+def _neighbours(mitigation: MitigationContext, split: Split, rows: Rows) -> Classes:
     """Give the class that most of the nearest real people have.
 
     People who are equal but for protected attributes are one place with several labels; places are
     taken, the nearest first, until there are `NEIGHBOURS` people. Of classes with equally many the
     one whose people are nearer on average is taken.
     """
-    real = workshop.rows[split.train]
+    real = mitigation.rows[split.train]
     _, first, place = np.unique(
-        scaled(workshop.domain, real), axis=0, return_index=True, return_inverse=True
+        scaled(mitigation.domain, real), axis=0, return_index=True, return_inverse=True
     )
-    labels = np.zeros((len(first), _classes(workshop)), dtype=np.int64)
-    np.add.at(labels, (place.reshape(-1), workshop.target[split.train]), 1)
-    distance, near = Nearest(workshop.domain, real[first]).several(rows, NEIGHBOURS)
+    labels = np.zeros((len(first), _classes(mitigation)), dtype=np.int64)
+    np.add.at(labels, (place.reshape(-1), mitigation.target[split.train]), 1)
+    distance, near = Nearest(mitigation.domain, real[first]).several(rows, NEIGHBOURS)
     found = labels[near]
     people = found.sum(axis=2)
     before = np.cumsum(people, axis=1) - people

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.realism.nearest import Nearest
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.rows.labelling import Source, label
 from fairdesk.mitigate.rows.rewriting import rewritten, widened
 from fairdesk.mitigate.rows.samples import Seen, moved
@@ -42,7 +42,7 @@ class Pool:
 
 
 def of_pairs(
-    workshop: Workshop, split: Split, labels: Source, most: int, rng: np.random.Generator
+    mitigation: MitigationContext, split: Split, labels: Source, most: int, rng: np.random.Generator
 ) -> Pool:
     """Make rows of discriminatory pairs: person, partner, person, partner, ...
 
@@ -70,31 +70,33 @@ def of_pairs(
     ModelError, SpecError
         As `fairdesk.mitigate.rows.labelling.label` says.
     """
-    flagged = min(workshop.flagged, len(workshop.pairs))
+    flagged = min(mitigation.flagged, len(mitigation.pairs))
     order = np.concatenate(
-        [rng.permutation(flagged), flagged + rng.permutation(len(workshop.pairs) - flagged)]
+        [rng.permutation(flagged), flagged + rng.permutation(len(mitigation.pairs) - flagged)]
     )
     held_out = np.concatenate([split.validation, split.test])
-    seen = Seen(workshop.domain.others, workshop.rows[held_out])
-    like = seen.barred(workshop.pairs[order])
+    seen = Seen(mitigation.domain.others, mitigation.rows[held_out])
+    like = seen.barred(mitigation.pairs[order])
     fine = order[~like]
-    fine = fine[seen.new(workshop.pairs[fine])]
+    fine = fine[seen.new(mitigation.pairs[fine])]
     chosen = fine[: most // 2]
-    rows = np.stack([workshop.pairs[chosen], workshop.partners[chosen]], axis=1)
-    both = rows.reshape(-1, workshop.rows.shape[1])
+    rows = np.stack([mitigation.pairs[chosen], mitigation.partners[chosen]], axis=1)
+    both = rows.reshape(-1, mitigation.rows.shape[1])
     return Pool(
         rows=both,
-        targets=label(workshop, split, both, labels, rng)
+        targets=label(mitigation, split, both, labels, rng)
         if labels == "model"
-        else np.repeat(label(workshop, split, rows[:, 0], labels, rng), 2),
-        pairs=np.repeat(workshop.numbers[chosen], 2),
-        seeds=np.repeat(_nearest(workshop.domain, workshop.rows, split, rows[:, 0]), 2),
+        else np.repeat(label(mitigation, split, rows[:, 0], labels, rng), 2),
+        pairs=np.repeat(mitigation.numbers[chosen], 2),
+        seeds=np.repeat(_nearest(mitigation.domain, mitigation.rows, split, rows[:, 0]), 2),
         available=len(fine),
-        notes=tuple(_notes(workshop.domain, int(like.sum()), len(chosen), most, labels)),
+        notes=tuple(_notes(mitigation.domain, int(like.sum()), len(chosen), most, labels)),
     )
 
 
-def of_rule(workshop: Workshop, split: Split, most: int, rng: np.random.Generator) -> Pool:
+def of_rule(
+    mitigation: MitigationContext, split: Split, most: int, rng: np.random.Generator
+) -> Pool:
     """Make samples of a rule set, to whom the model gives the outcome too often, or too seldom.
 
     They have the opposite label (TestSGD's mitigation). See `fairdesk.mitigate.rows.samples`, and
@@ -118,8 +120,8 @@ def of_rule(workshop: Workshop, split: Split, most: int, rng: np.random.Generato
     SpecError
         When there is nobody to make them from, or nothing to repair.
     """
-    make = rewritten if workshop.text else moved
-    made = make(workshop, split, most, rng)
+    make = rewritten if mitigation.text else moved
+    made = make(mitigation, split, most, rng)
     return Pool(
         rows=made.rows,
         targets=made.targets,

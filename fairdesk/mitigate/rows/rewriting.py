@@ -15,7 +15,7 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.groups.text.sentences import Lexicon, Named, text_place
 from fairdesk.groups.text.terms import lists_of_terms, words
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.rows.labelling import own_scores
 from fairdesk.mitigate.rows.samples import LOOK, Outcome, Sampled
 from fairdesk.mitigate.rows.splitting import Split
@@ -56,7 +56,9 @@ def widened(fed: FedModel, domain: Domain, texts: Sequence[str]) -> FedModel:
     )
 
 
-def rewritten(workshop: Workshop, split: Split, most: int, rng: np.random.Generator) -> Sampled:
+def rewritten(
+    mitigation: MitigationContext, split: Split, most: int, rng: np.random.Generator
+) -> Sampled:
     """Make samples of real texts that name somebody, so that they name whom the rule set names.
 
     Every text to train with that holds a term of each of the rule set's categories is rewritten,
@@ -67,17 +69,19 @@ def rewritten(workshop: Workshop, split: Split, most: int, rng: np.random.Genera
 
     Parameters and errors are those of `fairdesk.mitigate.rows.pool.of_rule`.
     """
-    return _Rewriting(workshop, split, rng).sampled(most)
+    return _Rewriting(mitigation, split, rng).sampled(most)
 
 
 class _Rewriting:
     """The texts, and what they come to."""
 
-    def __init__(self, workshop: Workshop, split: Split, rng: np.random.Generator) -> None:
-        self._workshop, self._split, self._rng = workshop, split, rng
-        self._lexicon = Lexicon(lists_of_terms(workshop.terms))
-        self._place = text_place(workshop.study(workshop.model))
-        self._values = workshop.domain.attributes[self._place].values
+    def __init__(
+        self, mitigation: MitigationContext, split: Split, rng: np.random.Generator
+    ) -> None:
+        self._workshop, self._split, self._rng = mitigation, split, rng
+        self._lexicon = Lexicon(lists_of_terms(mitigation.terms))
+        self._place = text_place(mitigation.study(mitigation.model))
+        self._values = mitigation.domain.attributes[self._place].values
         self._categories, self._choice = self._named_by_rule()
         self._found: dict[int, Named | None] = {}
 
@@ -187,10 +191,10 @@ class _Rewriting:
 
     def _scores(self, sentences: Sequence[str], places: NDArray[np.intp]) -> Rows:
         """Ask about sentences in the place of rows' own texts: ``(m, k)``."""
-        workshop = self._workshop
-        rows = workshop.rows[places]
+        mitigation = self._workshop
+        rows = mitigation.rows[places]
         rows[:, self._place] = len(self._values) + np.arange(len(sentences))
-        return own_scores(workshop, widened(workshop.model, workshop.domain, sentences), rows)
+        return own_scores(mitigation, widened(mitigation.model, mitigation.domain, sentences), rows)
 
     def _notes(self, count: int, most: int, sentences: int) -> tuple[str, ...]:
         if count >= most:

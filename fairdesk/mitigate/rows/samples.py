@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fairdesk.errors import SpecError
 from fairdesk.groups.tabular.membership import members
 from fairdesk.groups.tabular.sampling import Neighbours, starting
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.rows.labelling import Classes, own_scores
 from fairdesk.mitigate.rows.splitting import Split
 from fairdesk.results.events import Rows
@@ -104,17 +104,17 @@ class Outcome:
         When the model has no such decision.
     """
 
-    def __init__(self, workshop: Workshop) -> None:
-        mapping, card = workshop.model.mapping, workshop.model.opened.card
+    def __init__(self, mitigation: MitigationContext) -> None:
+        mapping, card = mitigation.model.mapping, mitigation.model.opened.card
         decisions = mapping.decisions(card)
-        name = workshop.outcome or decisions[workshop.favourable]
+        name = mitigation.outcome or decisions[mitigation.favourable]
         if name not in decisions:
             raise SpecError(
                 f"The model does not decide “{name}”.",
                 remedy=f"Its decisions are: {', '.join(decisions)}.",
             )
         self.name = name
-        self._mean = not workshop.outcome
+        self._mean = not mitigation.outcome
         classes = np.arange(len(card.classes))
         self._means = classes == decisions.index(name)
         if mapping.together:
@@ -157,7 +157,9 @@ class Outcome:
         return rate_in > rate_out
 
 
-def moved(workshop: Workshop, split: Split, most: int, rng: np.random.Generator) -> Sampled:
+def moved(
+    mitigation: MitigationContext, split: Split, most: int, rng: np.random.Generator
+) -> Sampled:
     """Make samples of real people in the rule set, each moved a little.
 
     People to train with are drawn, and moved as `fairdesk.groups.tabular.sampling` does it, which
@@ -168,17 +170,17 @@ def moved(workshop: Workshop, split: Split, most: int, rng: np.random.Generator)
 
     Parameters and errors are those of `fairdesk.mitigate.rows.pool.of_rule`.
     """
-    domain = workshop.domain
-    people, fine = starting(domain, workshop.rows[split.train])
-    groups = workshop.groups[split.train].copy()
+    domain = mitigation.domain
+    people, fine = starting(domain, mitigation.rows[split.train])
+    groups = mitigation.groups[split.train].copy()
     groups[:, : domain.protected.size] = people[:, domain.protected]
-    inside = members(domain.grouping, groups, workshop.rule)
+    inside = members(domain.grouping, groups, mitigation.rule)
     within, without = np.flatnonzero(inside & fine), np.flatnonzero(~inside & fine)
     _refuse_nobody(within.size, without.size, len(split.train))
-    neighbours, outcome = Neighbours(domain, rng), Outcome(workshop)
+    neighbours, outcome = Neighbours(domain, rng), Outcome(mitigation)
 
     def scores_of(rows: Rows) -> Rows:
-        return own_scores(workshop, workshop.model, rows)
+        return own_scores(mitigation, mitigation.model, rows)
 
     too_often = outcome.too_often(
         *(
@@ -187,7 +189,7 @@ def moved(workshop: Workshop, split: Split, most: int, rng: np.random.Generator)
         )
     )
     held_out = np.concatenate([split.validation, split.test])
-    seen = Seen(domain.others, workshop.rows[held_out])
+    seen = Seen(domain.others, mitigation.rows[held_out])
     everything = np.arange(len(domain.attributes))
     kept: list[tuple[Rows, Classes, NDArray[np.intp]]] = [
         (people[:0], np.empty(0, dtype=np.int64), within[:0])

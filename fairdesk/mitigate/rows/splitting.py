@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.errors import SpecError
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.results.events import Rows
 
 #: The shares of the rows to train and to validate with; the rest is to test with.
@@ -35,7 +35,7 @@ class Split:
     test: NDArray[np.intp]
 
 
-def split(workshop: Workshop, rng: np.random.Generator) -> Split:
+def split(mitigation: MitigationContext, rng: np.random.Generator) -> Split:
     """Divide the usable rows: 60 % to train, 20 % to validate, 20 % to test.
 
     Each label is divided so, and within it each protected group of `_LEAST_OF_GROUP` rows or more.
@@ -53,16 +53,16 @@ def split(workshop: Workshop, rng: np.random.Generator) -> Split:
     SpecError
         When there are too few usable rows, or all that would be trained with have one label.
     """
-    places = workshop.usable
-    _refuse_few(workshop, places.size)
-    codes = workshop.rows[places]
+    places = mitigation.usable
+    _refuse_few(mitigation, places.size)
+    codes = mitigation.rows[places]
     _, first, same = np.unique(codes, axis=0, return_index=True, return_inverse=True)
     same = same.reshape(-1)
-    cells = _cells(workshop.target[places], _groups(workshop, places))[first]
+    cells = _cells(mitigation.target[places], _groups(mitigation, places))[first]
     part = _parts(cells, np.bincount(same), rng)[same]
     train, validation, test = (places[part == which] for which in range(3))
-    if np.unique(workshop.target[train]).size < 2:
-        name = workshop.model.opened.card.classes[workshop.target[train[0]]]
+    if np.unique(mitigation.target[train]).size < 2:
+        name = mitigation.model.opened.card.classes[mitigation.target[train[0]]]
         raise SpecError(
             f"All {train.size:,} rows to train with have the label “{name}”.",
             why="From one label a model learns to answer nothing else.",
@@ -72,11 +72,11 @@ def split(workshop: Workshop, rng: np.random.Generator) -> Split:
     return Split(train, validation, test)
 
 
-def _refuse_few(workshop: Workshop, usable: int) -> None:
+def _refuse_few(mitigation: MitigationContext, usable: int) -> None:
     if usable >= LEAST:
         return
-    outside = int((~workshop.inside).sum())
-    unlabelled = int((workshop.inside & (workshop.target < 0)).sum())
+    outside = int((~mitigation.inside).sum())
+    unlabelled = int((mitigation.inside & (mitigation.target < 0)).sum())
     reasons = [f"{outside:,} lie outside the audit’s domain or lack a value"] if outside else []
     if unlabelled:
         reasons.append(f"{unlabelled:,} have no label that the model knows")
@@ -84,18 +84,18 @@ def _refuse_few(workshop: Workshop, usable: int) -> None:
     raise SpecError(
         f"The model cannot be trained anew with {usable:,} usable rows; at least {LEAST} are "
         "needed.",
-        why=f"The table has {len(workshop.rows):,} rows{of_them}.",
+        why=f"The table has {len(mitigation.rows):,} rows{of_them}.",
         remedy="Use a table with more labelled rows, or allow more values in the domain.",
     )
 
 
-def _groups(workshop: Workshop, places: NDArray[np.intp]) -> Rows:
+def _groups(mitigation: MitigationContext, places: NDArray[np.intp]) -> Rows:
     """Tell protected groups apart: ``(n, g)``; numbers by the nearest value that is compared."""
-    codes = workshop.groups[places]
+    codes = mitigation.groups[places]
     return np.column_stack(
         [
             np.zeros(len(places)),
-            *(_grouped(each, codes[:, i]) for i, each in enumerate(workshop.domain.grouping)),
+            *(_grouped(each, codes[:, i]) for i, each in enumerate(mitigation.domain.grouping)),
         ]
     )
 

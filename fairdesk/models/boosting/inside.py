@@ -19,14 +19,14 @@ from fairdesk.models.boosting.ubjson import decode
 from fairdesk.models.boosting.xgboost_model import read_xgboost
 from fairdesk.models.model import Inputs, ModelCard, as_matrix
 from fairdesk.models.structure.dense_layers import Activation
-from fairdesk.models.structure.forests import Grove, Names, Read, Sets, rounded_first
+from fairdesk.models.structure.forests import ForestBuilder, Names, Read, Sets, rounded_first
 from fairdesk.models.structure.types import (
     CLOSE,
-    Anatomy,
     Decides,
     Forest,
     Layer,
     Layers,
+    ModelStructure,
     OpaqueError,
 )
 
@@ -43,7 +43,7 @@ _DECIDES: dict[tuple[str, Link], Decides] = {
 }
 
 
-def anatomy_of_body(body: Ensemble | Linear, card: ModelCard) -> Anatomy:
+def anatomy_of_body(body: Ensemble | Linear, card: ModelCard) -> ModelStructure:
     """Look into boosted trees or a boosted linear model.
 
     Raises
@@ -82,7 +82,7 @@ def anatomy_of_body(body: Ensemble | Linear, card: ModelCard) -> Anatomy:
     elif inside.decides == "argmax":
         # scores of classes are normalised in single precision
         close = max(close, len(card.classes) * 2.0**-21)
-    return Anatomy(
+    return ModelStructure(
         prepare,
         (*sources, *((each.column,) for each in names)),
         (*smooth, *(False for _ in names)),
@@ -109,7 +109,7 @@ def read_of(ensemble: Ensemble, scores: str) -> Read:
     groups = len(ensemble.base)
     decides = _decides(scores, ensemble.link, groups)
     single = ensemble.precision is np.float32
-    grove, sets = Grove.empty(), Sets(ensemble.width)
+    grove, sets = ForestBuilder.empty(), Sets(ensemble.width)
     for tree in ensemble.trees:
         if tree.zero_missing is not None and tree.zero_missing.any():
             raise OpaqueError("its trees take nought for a missing number")

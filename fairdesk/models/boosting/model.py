@@ -18,7 +18,7 @@ from fairdesk.models.decisions.outputs import (
     numbers_of,
 )
 from fairdesk.models.model import Inputs, ModelCard, as_matrix
-from fairdesk.models.structure.types import Anatomy
+from fairdesk.models.structure.types import ModelStructure
 from fairdesk.results.events import Scores
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class BoostedModel:
         linked(totals, body.link)
         return totals
 
-    def structure(self) -> Anatomy:
+    def structure(self) -> ModelStructure:
         """Look into it.
 
         Raises

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fairdesk.models.model import Inputs, ModelCard, as_matrix
 from fairdesk.models.structure.dense_layers import LINEAR, DenseLayer, Float32
 from fairdesk.models.structure.networks import structure_of_network
-from fairdesk.models.structure.types import Anatomy
+from fairdesk.models.structure.types import ModelStructure
 from fairdesk.results.events import Scores
 
 
@@ -85,7 +85,7 @@ class DenseNetwork:
         backward(self._given(matrix), *self._packed, *self._packed_back, column, gradients)
         return gradients
 
-    def structure(self) -> Anatomy:
+    def structure(self) -> ModelStructure:
         """Return what is inside; see `fairdesk.models.structure.networks.structure_of_network`."""
         return structure_of_network(self.layers, self.centre)
 

@@ -67,7 +67,7 @@ class SampleRow(msgspec.Struct, frozen=True):
     sent: tuple[float | str | None, ...]
 
 
-class Proof(msgspec.Struct, frozen=True):
+class InputCheck(msgspec.Struct, frozen=True):
     """How far a model agrees with the label column.
 
     Attributes
@@ -127,7 +127,7 @@ class Proof(msgspec.Struct, frozen=True):
 
 def check(
     opened: OpenedModel, table: Table, mapping: Mapping, label: str, favourable: str
-) -> Proof:
+) -> InputCheck:
     """Ask the model about the table's rows and compare with the label column.
 
     Parameters
@@ -193,7 +193,7 @@ def check(
     )
 
 
-def agreement(said: Mask, wanted: Mask, counted: Mask, ranking: float | None = None) -> Proof:
+def agreement(said: Mask, wanted: Mask, counted: Mask, ranking: float | None = None) -> InputCheck:
     """Count how far decisions agree with the label.
 
     Parameters
@@ -218,7 +218,7 @@ def agreement(said: Mask, wanted: Mask, counted: Mask, ranking: float | None = N
         (int((~wanted & said).sum()), int((~wanted & ~said).sum())),
     )
     share = float(wanted.mean())
-    proof = Proof(
+    proof = InputCheck(
         rows=rows,
         left_out=len(counted) - rows,
         accuracy=float((wanted == said).mean()),
@@ -259,7 +259,7 @@ def show(opened: OpenedModel, table: Table, mapping: Mapping, label: str) -> tup
         return tuple(found)
 
 
-def settled(mapping: Mapping, proof: Proof) -> tuple[Mapping, str]:
+def settled(mapping: Mapping, proof: InputCheck) -> tuple[Mapping, str]:
     """Choose which of two decisions is the favourable one by what agrees better with the label.
 
     Only where no name tells: where `fairdesk.models.decisions.favourable.Answer.clear` is false.
@@ -442,7 +442,7 @@ def _of_label(table: Table, label: str, favourable: str) -> Iterator[str]:
         )
 
 
-def _of_order(proof: Proof, mapping: Mapping) -> Iterator[str]:
+def _of_order(proof: InputCheck, mapping: Mapping) -> Iterator[str]:
     """Say that an order that only was assumed may be wrong, where the model shows no skill."""
     found = skill(proof.auc, proof.confusion)
     hardly = found in (Skill.NONE, Skill.UNKNOWN) and 0 <= proof.accuracy - proof.majority < _HARDLY
@@ -456,7 +456,7 @@ def _of_order(proof: Proof, mapping: Mapping) -> Iterator[str]:
 
 
 def _other_ways(
-    proof: Proof, asked: FedModel, rows: Rows, scores: Scores, wanted: Mask
+    proof: InputCheck, asked: FedModel, rows: Rows, scores: Scores, wanted: Mask
 ) -> Iterator[str]:
     """Try what may have been confused where the agreement is poor, and say what agrees better.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
-from fairdesk.models.inputs.input_check import Proof, agreement
+from fairdesk.models.inputs.input_check import InputCheck, agreement
 from fairdesk.models.model import Mapping, ModelCard, Takes
 
 
@@ -43,7 +43,9 @@ def mapping_of(favourable: str) -> Mapping:
     )
 
 
-def check(table: Table, column: str, model_favourable: str, label: str, favourable: str) -> Proof:
+def check(
+    table: Table, column: str, model_favourable: str, label: str, favourable: str
+) -> InputCheck:
     """Compare a column of decisions with the label, as `input_check.check` does.
 
     Raises

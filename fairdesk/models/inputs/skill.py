@@ -79,7 +79,7 @@ def balanced_accuracy(confusion: Confusion) -> float | None:
     Parameters
     ----------
     confusion : tuple
-        As of `fairdesk.models.inputs.input_check.Proof`.
+        As of `fairdesk.models.inputs.input_check.InputCheck`.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def skill(ranking: float | None, confusion: Confusion) -> Skill:
     ranking : float or None
         The AUC of its scores; where there are none, its balanced accuracy counts.
     confusion : tuple
-        As of `fairdesk.models.inputs.input_check.Proof`.
+        As of `fairdesk.models.inputs.input_check.InputCheck`.
     """
     ranking = balanced_accuracy(confusion) if ranking is None else ranking
     if ranking is None:

@@ -18,7 +18,7 @@ from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError
 from fairdesk.models.inputs.editing import put
 from fairdesk.models.inputs.feeding import numbers_of
-from fairdesk.models.inputs.input_check import Proof, attributes_for, settled
+from fairdesk.models.inputs.input_check import InputCheck, attributes_for, settled
 from fairdesk.models.inputs.mapping import Proposal, arrangements, listing
 from fairdesk.models.inputs.skill import Skill, skill
 from fairdesk.models.model import Fit, How, Input, Mapping, ModelCard, Step
@@ -95,7 +95,7 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 #: Asks the model about a table's rows: `fairdesk.models.inputs.input_check.check` of an open model.
-Prove = Callable[[Mapping, Table], Proof]
+CheckInputs = Callable[[Mapping, Table], InputCheck]
 
 
 def read_key(key: str) -> Preparing:
@@ -184,7 +184,7 @@ def still_fits(item: Input, table: Table) -> bool:
     )
 
 
-def is_due(card: ModelCard, mapping: Mapping, proof: Proof) -> bool:
+def is_due(card: ModelCard, mapping: Mapping, proof: InputCheck) -> bool:
     """Tell whether nothing says how numbers are scaled, and the model hardly beats guessing."""
     hints = card.hints
     known = card.prepared or hints.steps or hints.steps_in_order or hints.scalers
@@ -195,12 +195,12 @@ def is_due(card: ModelCard, mapping: Mapping, proof: Proof) -> bool:
 
 
 def offers(
-    prove: Prove,
+    prove: CheckInputs,
     card: ModelCard,
     table: Table,
     label: str,
     mapping: Mapping,
-    proof: Proof,
+    proof: InputCheck,
     *,
     clear: bool = True,
 ) -> tuple[Offer, ...]:
@@ -254,7 +254,7 @@ def _rows_at(codes: Rows, places: np.ndarray[tuple[int], np.dtype[np.intp]]) -> 
     return codes if len(places) == len(codes) else codes[places]
 
 
-def _is_better(offer: Offer, proof: Proof) -> bool:
+def _is_better(offer: Offer, proof: InputCheck) -> bool:
     """Tell whether an offer agrees clearly better with the label in one way, and no worse else."""
     gain = offer.accuracy - proof.accuracy
     ranked = 0.0 if offer.auc is None or proof.auc is None else offer.auc - proof.auc

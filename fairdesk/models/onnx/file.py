@@ -33,7 +33,7 @@ from fairdesk.models.onnx.trees import forest_of
 from fairdesk.models.onnx.wire import KNOWN_DOMAINS, Outline, WireError, outline
 from fairdesk.models.structure.dense_layers import DenseLayer, Float32
 from fairdesk.models.structure.networks import structure_of_forest, structure_of_network
-from fairdesk.models.structure.types import Anatomy, Forest, OpaqueError
+from fairdesk.models.structure.types import Forest, ModelStructure, OpaqueError
 from fairdesk.results.events import Scores
 
 #: Tensors of ONNX by their names, as NumPy has them; text as Python objects.
@@ -161,7 +161,7 @@ class OnnxModel:
         """Answer for one array per input; as `OpenedModel.scores`."""
         return self._scores(fill(self._asked.tensors, inputs))
 
-    def structure(self) -> Anatomy:
+    def structure(self) -> ModelStructure:
         """Return what is inside.
 
         Raises

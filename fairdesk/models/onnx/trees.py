@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.models.onnx.graph import Graph, Node
-from fairdesk.models.structure.forests import Grove, rounded_first
+from fairdesk.models.structure.forests import ForestBuilder, rounded_first
 from fairdesk.models.structure.types import Decides, Forest, OpaqueError
 
 Float64 = NDArray[np.float64]
@@ -138,7 +138,7 @@ def _forest(node: Node, told: _Leaves, outputs: int, base: Float64, decides: Dec
     turned = np.isin(modes, ("BRANCH_GT", "BRANCH_GTE"))
     left, right = np.where(turned, false, true), np.where(turned, true, false)
     features = node.setting("nodes_featureids").integers
-    grove = Grove.empty()
+    grove = ForestBuilder.empty()
     for tree in np.unique(trees).tolist():
         own = np.flatnonzero(trees == tree)
         place = {int(number): i for i, number in enumerate(numbers[own].tolist())}

@@ -17,7 +17,7 @@ from fairdesk.errors import ModelError
 from fairdesk.models.decisions.outputs import first_line
 from fairdesk.models.model import Inputs, ModelCard, Takes
 from fairdesk.models.preparation.estimators import alone, rows_for
-from fairdesk.models.structure.types import Anatomy, OpaqueError
+from fairdesk.models.structure.types import ModelStructure, OpaqueError
 
 Float64 = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ class ColumnSources:
     steps : tuple of (str, Any)
         Fitted transformers by name, in order.
     sources, smooth
-        As `fairdesk.models.structure.types.Anatomy`.
+        As `fairdesk.models.structure.types.ModelStructure`.
     """
 
     card: ModelCard
@@ -76,13 +76,13 @@ class ColumnSources:
             ) from error
         return matrix
 
-    def before(self, inner: Anatomy) -> Anatomy:
+    def before(self, inner: ModelStructure) -> ModelStructure:
         """Return the structure of a model that is given what the transformers make."""
 
         def prepare(inputs: Inputs) -> Float64:
             return inner.prepare(list(self.of(inputs).T))
 
-        return Anatomy(
+        return ModelStructure(
             prepare,
             tuple(
                 tuple(sorted({i for place in own for i in self.sources[place]}))

@@ -22,7 +22,7 @@ from fairdesk.models.model import (
 from fairdesk.models.preparation.estimators import TEXT_INPUT, kinds_of_inputs, reads_text, rows_for
 
 if TYPE_CHECKING:
-    from fairdesk.models.structure.types import Anatomy
+    from fairdesk.models.structure.types import ModelStructure
     from fairdesk.results.events import Scores
 
 #: What a model can no longer show of itself once its inputs are made by something else.
@@ -69,7 +69,7 @@ class PreparedModel:
         """Answer for one array per input; as `OpenedModel.scores`."""
         return self._answer(rows_for(self._card, inputs))
 
-    def structure(self) -> Anatomy:
+    def structure(self) -> ModelStructure:
         """Return what is inside, transformers included.
 
         Raises
@@ -83,7 +83,7 @@ class PreparedModel:
 
         behind = getattr(self.opened, "structure_behind", None)
         if behind is not None:
-            return cast("Anatomy", behind(self.before, self._card))
+            return cast("ModelStructure", behind(self.before, self._card))
         return sources_of(self.before, self._card).before(structure_of(self.opened))
 
     def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - a matrix, a pandas frame or texts

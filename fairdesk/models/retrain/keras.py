@@ -48,7 +48,7 @@ from fairdesk.models.retrain.keras_compiled import loss_of, optimiser_of
 from fairdesk.results.events import Scores
 
 if TYPE_CHECKING:
-    from fairdesk.models.retrain.losses import Taught, Training
+    from fairdesk.models.retrain.losses import Training, TrainingBatch
 
 #: Layers that learn nothing from labels.
 _PREPARING = frozenset(
@@ -64,7 +64,11 @@ _KEPT = 2
 
 
 def refit_keras(
-    model: OpenedModel, lesson: Taught, held_out: Taught, training: Training, seed: int
+    model: OpenedModel,
+    training_set: TrainingBatch,
+    held_out: TrainingBatch,
+    training: Training,
+    seed: int,
 ) -> Generator[tuple[int, int], None, OpenedModel]:
     """Train a network anew; the one given stays as it is.
 
@@ -98,8 +102,8 @@ def refit_keras(
         When TensorFlow refuses it, when training diverges, or there is not enough memory.
     """
     card = model.card
-    steps = training.epochs * -(-len(lesson.targets) // training.batch)
-    with _told(len(lesson.targets)):
+    steps = training.epochs * -(-len(training_set.targets) // training.batch)
+    with _told(len(training_set.targets)):
         network = _network(
             card.path,
             card.sha256,
@@ -109,11 +113,11 @@ def refit_keras(
             compiled=isinstance(model, DenseNetwork) and steps > _WORTH_COMPILING,
         )
         network.begin(seed)
-        taught, held = network.data(lesson, card), network.data(held_out, card)
+        taught, held = network.data(training_set, card), network.data(held_out, card)
     rng = np.random.default_rng(seed)
     best, best_weights, waited = np.inf, network.model.get_weights(), 0
     for epoch in range(1, training.epochs + 1):
-        with _told(len(lesson.targets)):
+        with _told(len(training_set.targets)):
             loss = network.epoch(taught, training.batch, rng)
             if held.weight:
                 loss = network.loss_on(held) if np.isfinite(loss) else loss
@@ -126,10 +130,10 @@ def refit_keras(
         yield epoch, training.epochs
         if waited >= training.patience:
             break
-    with _told(len(lesson.targets)):
+    with _told(len(training_set.targets)):
         network.model.set_weights(best_weights)
         again = _opened_again(network.model, model)
-        alike = np.ptp(_scores(again, lesson.given), axis=0).max() == 0
+        alike = np.ptp(_scores(again, training_set.given), axis=0).max() == 0
     if alike:
         raise _diverged("The trained network answers alike for everybody.", training)
     return again
@@ -281,7 +285,7 @@ class _Network:
         for variable, value in zip(self._optimiser.variables, self._unused, strict=True):
             variable.assign(value)
 
-    def data(self, lesson: Taught, card: ModelCard) -> _Data:
+    def data(self, training_set: TrainingBatch, card: ModelCard) -> _Data:
         """Give a lesson to TensorFlow.
 
         Raises
@@ -289,14 +293,14 @@ class _Network:
         ModelError
             When a number is missing.
         """
-        rows = len(lesson.targets)
-        tensors = self._filled(lesson.given, card)
+        rows = len(training_set.targets)
+        tensors = self._filled(training_set.given, card)
         if any(tensor.dtype.kind == "f" and np.isnan(tensor).any() for tensor in tensors):
             raise ModelError(
                 "The network cannot learn from rows in which a number is missing.",
                 remedy="Leave out the rows with missing cells.",
             )
-        weights = np.ones(rows) if lesson.weights is None else lesson.weights
+        weights = np.ones(rows) if training_set.weights is None else training_set.weights
         padding = -rows % _grain(rows)
 
         def given(values: NDArray[Any]) -> Any:  # noqa: ANN401 - TensorFlow has no types
@@ -307,7 +311,7 @@ class _Network:
 
         learnt = (
             [given(tensor) for tensor in tensors],
-            given(self._loss.targets(lesson.targets)),
+            given(self._loss.targets(training_set.targets)),
             given(weights.astype(np.float32)),
         )
         return _Data(rows, rows + padding, float(weights.sum()), learnt)
@@ -320,24 +324,24 @@ class _Network:
         order = [card.inputs.index(name) for name in own] if set(own) == set(card.inputs) else None
         return fill(self._takes, given if order is None else [given[place] for place in order])
 
-    def epoch(self, lesson: _Data, batch: int, rng: np.random.Generator) -> float:
+    def epoch(self, training_set: _Data, batch: int, rng: np.random.Generator) -> float:
         """Learn from all rows once, in a new order; gives the mean loss.
 
         The last batch is filled up with the first rows of the order.
         """
-        size = min(batch, lesson.rows)
-        steps = -(-lesson.rows // size)
-        places = np.resize(rng.permutation(lesson.rows), steps * size)
-        room = lesson.padded // size + 1
+        size = min(batch, training_set.rows)
+        steps = -(-training_set.rows // size)
+        places = np.resize(rng.permutation(training_set.rows), steps * size)
+        room = training_set.padded // size + 1
         order = np.zeros((max(room, steps), size), np.int32)
         order[:steps] = places.reshape(steps, size)
-        total = self._learn(lesson.learnt, order, steps)
+        total = self._learn(training_set.learnt, order, steps)
         return float(total) / steps
 
-    def loss_on(self, lesson: _Data) -> float:
+    def loss_on(self, training_set: _Data) -> float:
         """Give the mean loss on rows, without learning from them."""
-        total = self._look(lesson.learnt, -(-lesson.rows // _CHECKED))
-        return float(total) / lesson.weight
+        total = self._look(training_set.learnt, -(-training_set.rows // _CHECKED))
+        return float(total) / training_set.weight
 
     @cached_property
     def _learn(self) -> Any:  # noqa: ANN401 - TensorFlow has no types

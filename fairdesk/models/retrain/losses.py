@@ -35,7 +35,7 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class TrainingSet:
     """Rows with what a model is to answer for them.
 
     Attributes
@@ -54,7 +54,7 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
+class TrainingBatch:
     """A lesson in a model's own terms.
 
     Attributes

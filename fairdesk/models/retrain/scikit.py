@@ -36,7 +36,7 @@ from fairdesk.models.preparation.estimators import alone
 from fairdesk.models.sklearn.file import ScikitModel, other_versions
 
 if TYPE_CHECKING:
-    from fairdesk.models.retrain.losses import Taught
+    from fairdesk.models.retrain.losses import TrainingBatch
 
 _ENCODERS = frozenset({"OneHotEncoder", "OrdinalEncoder", "TargetEncoder"})
 #: They hand weights on to all that they are made of, without taking them by name.
@@ -47,7 +47,7 @@ _EARLY_STOPS = ("early_stopping_rounds", "early_stopping_round")
 _SEEDS = 1 << 32
 
 
-def refit_scikit(model: ScikitModel, lesson: Taught, seed: int) -> ScikitModel:
+def refit_scikit(model: ScikitModel, training_set: TrainingBatch, seed: int) -> ScikitModel:
     """Fit a model's estimator anew; the one given stays as it is.
 
     Parameters
@@ -70,12 +70,12 @@ def refit_scikit(model: ScikitModel, lesson: Taught, seed: int) -> ScikitModel:
         When the estimator cannot be copied or fitted, or cannot weigh rows that have weights;
         when there is not enough memory.
     """
-    with _quietly(model, len(lesson.targets)), _seeded(seed):
+    with _quietly(model, len(training_set.targets)), _seeded(seed):
         estimator = _unfitted(model.estimator)
         _set_up(estimator, model.estimator, seed)
-        more = {} if lesson.weights is None else _weighed(estimator, lesson.weights)
-        labels = np.asarray(model.estimator.classes_)[lesson.targets]
-        estimator.fit(lesson.given, labels, **more)
+        more = {} if training_set.weights is None else _weighed(estimator, training_set.weights)
+        labels = np.asarray(model.estimator.classes_)[training_set.targets]
+        estimator.fit(training_set.given, labels, **more)
     card = msgspec.structs.replace(model.card, sha256="")
     return ScikitModel(card, estimator, replace(model.asked, estimator=estimator))
 

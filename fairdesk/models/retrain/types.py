@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Inputs, ModelCard, OpenedModel, Takes
-from fairdesk.models.retrain.losses import Lesson, Taught, Training, why_not
+from fairdesk.models.retrain.losses import Training, TrainingBatch, TrainingSet, why_not
 
 
 def refit(
-    fed: FedModel, lesson: Lesson, held_out: Lesson, training: Training, seed: int
+    fed: FedModel, training_set: TrainingSet, held_out: TrainingSet, training: Training, seed: int
 ) -> Generator[tuple[int, int], None, FedModel]:
     """Train the model anew; the one given stays as it is.
 
@@ -66,7 +66,7 @@ def refit(
             why=reason,
             remedy="Export the added rows, and have the model trained with them where it was made.",
         )
-    _refuse_missing_classes(fed.opened.card, lesson)
+    _refuse_missing_classes(fed.opened.card, training_set)
     model = innermost(fed.opened)
     # each library is loaded with the models that need it
     from fairdesk.models.sklearn.file import ScikitModel  # noqa: PLC0415
@@ -75,11 +75,11 @@ def refit(
     if isinstance(model, ScikitModel):
         from fairdesk.models.retrain.scikit import refit_scikit  # noqa: PLC0415
 
-        trained = refit_scikit(model, _taught(fed, lesson), seed)
+        trained = refit_scikit(model, _taught(fed, training_set), seed)
     else:
         from fairdesk.models.retrain.keras import refit_keras  # noqa: PLC0415
 
-        taught, held = _taught(fed, lesson), _taught(fed, held_out)
+        taught, held = _taught(fed, training_set), _taught(fed, held_out)
         trained = yield from refit_keras(model, taught, held, training, seed)
     return FedModel(_around(fed.opened, trained), fed.mapping, fed.attributes)
 
@@ -98,19 +98,20 @@ def innermost(opened: OpenedModel) -> OpenedModel:
             return opened
 
 
-def _refuse_missing_classes(card: ModelCard, lesson: Lesson) -> None:
+def _refuse_missing_classes(card: ModelCard, training_set: TrainingSet) -> None:
     """Refuse a lesson without one of the classes: the model would forget it."""
-    there = np.bincount(lesson.targets, minlength=len(card.classes))
+    there = np.bincount(training_set.targets, minlength=len(card.classes))
     missing = [name for name, count in zip(card.classes, there, strict=True) if not count]
     if missing:
         raise ModelError(
-            f"None of the {len(lesson.targets):,} rows to train with has the label “{missing[0]}”.",
+            f"None of the {len(training_set.targets):,} rows to train with has the label "
+            f"“{missing[0]}”.",
             why="A model that is trained without it would never decide so.",
             remedy="Use more rows, or leave fewer of them out.",
         )
 
 
-def _taught(fed: FedModel, lesson: Lesson) -> Taught:
+def _taught(fed: FedModel, training_set: TrainingSet) -> TrainingBatch:
     """Put a lesson into the terms of the innermost model."""
     from fairdesk.models.inputs.companions import DescribedModel  # noqa: PLC0415 - as above
     from fairdesk.models.preparation.prepared import PreparedModel  # noqa: PLC0415
@@ -118,7 +119,7 @@ def _taught(fed: FedModel, lesson: Lesson) -> Taught:
 
     opened = fed.opened
     matrix = opened.card.takes is Takes.MATRIX
-    given: Any = fed.matrix(lesson.rows) if matrix else fed.columns(lesson.rows)
+    given: Any = fed.matrix(training_set.rows) if matrix else fed.columns(training_set.rows)
     while isinstance(opened, DescribedModel | PreparedModel):
         if isinstance(opened, DescribedModel):
             opened = opened.described
@@ -126,11 +127,11 @@ def _taught(fed: FedModel, lesson: Lesson) -> Taught:
         made = opened.made(_rows(opened.card, given))
         opened = opened.opened
         if isinstance(opened, ScikitModel):
-            return Taught(made, lesson.targets, lesson.weights)
+            return TrainingBatch(made, training_set.targets, training_set.weights)
         given = made if opened.card.takes is Takes.MATRIX else list(made.T)
     if isinstance(opened, ScikitModel):
         given = _rows(opened.card, given)
-    return Taught(given, lesson.targets, lesson.weights)
+    return TrainingBatch(given, training_set.targets, training_set.weights)
 
 
 def _rows(card: ModelCard, given: NDArray[np.float64] | Inputs) -> Any:  # noqa: ANN401 - a matrix, a pandas frame or texts

@@ -42,7 +42,7 @@ from fairdesk.models.preparation.steps import Preparation
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairdesk.models.structure.types import Anatomy
+    from fairdesk.models.structure.types import ModelStructure
     from fairdesk.results.events import Scores
 
 #: What lists of a model's inputs are called.
@@ -116,16 +116,18 @@ class ScikitModel:
         """Return another estimator, asked in the same way."""
         return ScikitModel(self._card, estimator, replace(self.asked, estimator=estimator))
 
-    def structure(self) -> Anatomy:
-        """Return what is inside; see `fairdesk.models.sklearn.structure.anatomy_of_estimator`."""
+    def structure(self) -> ModelStructure:
+        """Return what is inside; see `fairdesk.models.sklearn.structure.structure_of_estimator`."""
         return self.structure_behind((), self._card)
 
-    def structure_behind(self, before: Sequence[tuple[str, Any]], card: ModelCard) -> Anatomy:
+    def structure_behind(
+        self, before: Sequence[tuple[str, Any]], card: ModelCard
+    ) -> ModelStructure:
         """Return what is inside this model and fitted transformers that come before it."""
         # not known to older Pythons, which open models too
-        from fairdesk.models.sklearn.structure import anatomy_of_estimator  # noqa: PLC0415
+        from fairdesk.models.sklearn.structure import structure_of_estimator  # noqa: PLC0415
 
-        return anatomy_of_estimator(self, before, card)
+        return structure_of_estimator(self, before, card)
 
     def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - as above
         which = self.asked.column

@@ -28,11 +28,11 @@ from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.models.structure.forests import Read, sums
 from fairdesk.models.structure.types import (
     CLOSE,
-    Anatomy,
     Decides,
     Forest,
     Layer,
     Layers,
+    ModelStructure,
     OpaqueError,
 )
 from fairdesk.results.events import Scores
@@ -87,9 +87,9 @@ class Answering(Protocol):
         """Answer for rows in the form that the estimator takes."""
 
 
-def anatomy_of_estimator(
+def structure_of_estimator(
     opened: Answering, before: Sequence[tuple[str, Any]], card: ModelCard
-) -> Anatomy:
+) -> ModelStructure:
     """Look into a model of scikit-learn's kind.
 
     Parameters
@@ -113,7 +113,9 @@ def anatomy_of_estimator(
         raise OpaqueError("what is inside is not as its library has it") from error
 
 
-def _anatomy(opened: Answering, given: Sequence[tuple[str, Any]], card: ModelCard) -> Anatomy:
+def _anatomy(
+    opened: Answering, given: Sequence[tuple[str, Any]], card: ModelCard
+) -> ModelStructure:
     if opened.asked.column is not None or opened.asked.scores == "labels":
         raise OpaqueError("it tells its decision only, or several at once")
     steps = [*given, *_steps_of(opened.estimator)]
@@ -122,7 +124,7 @@ def _anatomy(opened: Answering, given: Sequence[tuple[str, Any]], card: ModelCar
     before = _own(final, sources_of(steps, card))
     preparation = before if read is None else _WithNames(before, read)
     close = _NOTHING if body.decides == "value" else CLOSE
-    return Anatomy(
+    return ModelStructure(
         preparation.of, preparation.sources, preparation.smooth, body, max(close, _spread(body))
     )
 
@@ -177,13 +179,13 @@ class _WithNames:
 
     @property
     def sources(self) -> tuple[tuple[int, ...], ...]:
-        """As `fairdesk.models.structure.types.Anatomy`."""
+        """As `fairdesk.models.structure.types.ModelStructure`."""
         before = self.before.sources
         return before + tuple(before[each.column] for each in self.read.names)
 
     @property
     def smooth(self) -> tuple[bool, ...]:
-        """As `fairdesk.models.structure.types.Anatomy`."""
+        """As `fairdesk.models.structure.types.ModelStructure`."""
         before = self.before.smooth
         if not np.isnan(self.read.missing):
             before = (False,) * len(before)
@@ -380,5 +382,5 @@ def _answers(body: Layers | Forest, rows: Float64) -> Float64:
 
 
 __all__ = [
-    "anatomy_of_estimator",
+    "structure_of_estimator",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.models.boosting.inside import read_estimator
-from fairdesk.models.structure.forests import Grove, Read, Sets, rounded_first
+from fairdesk.models.structure.forests import ForestBuilder, Read, Sets, rounded_first
 from fairdesk.models.structure.types import Decides, Forest, OpaqueError
 
 Float64 = NDArray[np.float64]
@@ -52,7 +52,7 @@ def _of_scikit(estimator: Any) -> Forest:  # noqa: ANN401 - a tree or several of
     """Read one tree, or the mean of several: rows are rounded to single precision first."""
     trees = getattr(estimator, "estimators_", [estimator])
     classes = len(getattr(estimator, "classes_", ()))
-    grove = Grove.empty()
+    grove = ForestBuilder.empty()
     for each in trees:
         value = np.asarray(each.tree_.value, np.float64)[:, 0, :]
         if classes:
@@ -66,7 +66,7 @@ def _of_scikit(estimator: Any) -> Forest:  # noqa: ANN401 - a tree or several of
     return grove.forest(np.zeros(grove.value[0].shape[1]), decides, _DOUBLE)
 
 
-def _plant_scikit(grove: Grove, tree: Any, value: Float64) -> None:  # noqa: ANN401 - scikit-learn's
+def _plant_scikit(grove: ForestBuilder, tree: Any, value: Float64) -> None:  # noqa: ANN401 - scikit-learn's
     inner = tree.children_left >= 0
     missing = getattr(tree, "missing_go_to_left", np.zeros(len(inner), np.bool_))
     threshold = rounded_first(np.where(inner, tree.threshold, 0.0))
@@ -90,7 +90,7 @@ def _of_boosting(estimator: Any) -> Forest:  # noqa: ANN401 - gradient boosting 
     base = np.asarray(estimator._raw_predict_init(nobody), np.float64)[0]  # noqa: SLF001 - told nowhere else
     # the logistic function is taken of twice the sum
     scale = 2.0 if estimator.loss == "exponential" else 1.0
-    grove = Grove.empty()
+    grove = ForestBuilder.empty()
     for stage in estimator.estimators_:
         for k, each in enumerate(stage):
             value = np.zeros((each.tree_.node_count, len(stage)))
@@ -106,7 +106,7 @@ def _of_histograms(estimator: Any) -> Read:  # noqa: ANN401 - histogram gradient
     base = np.asarray(estimator._baseline_prediction, np.float64).ravel()  # noqa: SLF001 - told nowhere else
     mapper = estimator._bin_mapper  # noqa: SLF001 - as above
     known, place_of = mapper.make_known_categories_bitsets()
-    grove, sets = Grove.empty(), Sets(width)
+    grove, sets = ForestBuilder.empty(), Sets(width)
     for stage in estimator._predictors:  # noqa: SLF001 - as above
         for k, each in enumerate(stage):
             nodes = each.nodes

@@ -100,7 +100,7 @@ def rounded_first(threshold: Float64) -> Float64:
 
 
 @dataclass(slots=True)
-class Grove:
+class ForestBuilder:
     """Trees while they are gathered: of each the arrays of `Forest`, with its own numbers."""
 
     column: list[Numbers]
@@ -111,7 +111,7 @@ class Grove:
     value: list[Float64]
 
     @classmethod
-    def empty(cls) -> Grove:
+    def empty(cls) -> ForestBuilder:
         """Begin."""
         return cls([], [], [], [], [], [])
 
@@ -192,4 +192,4 @@ class Sets:
         return tuple(self._sets)
 
 
-__all__ = ["Grove", "Names", "Read", "Sets", "rounded_first", "sums"]
+__all__ = ["ForestBuilder", "Names", "Read", "Sets", "rounded_first", "sums"]

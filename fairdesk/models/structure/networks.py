@@ -11,26 +11,26 @@ from fairdesk.models.model import Inputs, as_matrix
 from fairdesk.models.structure.dense_layers import Activation, DenseLayer
 from fairdesk.models.structure.types import (
     CLOSE,
-    Anatomy,
     Decides,
     Forest,
     Layer,
     Layers,
+    ModelStructure,
     OpaqueError,
 )
 
 Float64 = NDArray[np.float64]
 
 
-def structure_of_forest(forest: Forest, width: int) -> Anatomy:
+def structure_of_forest(forest: Forest, width: int) -> ModelStructure:
     """Return the structure of trees that are given ``width`` numbers as they are."""
     sources = tuple((i,) for i in range(width))
-    return Anatomy(as_matrix, sources, (True,) * width, forest, CLOSE)
+    return ModelStructure(as_matrix, sources, (True,) * width, forest, CLOSE)
 
 
 def structure_of_network(
     network: Sequence[DenseLayer], centre: Float64 | None, roundings: int = 0
-) -> Anatomy:
+) -> ModelStructure:
     """Return the structure of dense layers.
 
     Parameters
@@ -73,7 +73,7 @@ def structure_of_network(
             matrix = matrix.astype(np.float32).astype(np.float64)
         return matrix if centre is None else matrix - centre
 
-    return Anatomy(
+    return ModelStructure(
         prepare,
         tuple((i,) for i in range(len(network[0].weights))),
         (True,) * len(network[0].weights),

@@ -105,7 +105,7 @@ class Forest:
 
 
 @dataclass(frozen=True, slots=True)
-class Anatomy:
+class ModelStructure:
     """How a model comes to its answer.
 
     Attributes
@@ -141,7 +141,7 @@ class OpaqueError(Exception):
 CLOSE = 2.0**-20
 
 
-def structure_of(opened: OpenedModel) -> Anatomy:
+def structure_of(opened: OpenedModel) -> ModelStructure:
     """Look into an opened model: ask it for its ``structure()``, where its kind has one.
 
     Raises
@@ -149,7 +149,7 @@ def structure_of(opened: OpenedModel) -> Anatomy:
     OpaqueError
         When its arithmetic is not known, or is none that this part reads.
     """
-    structure: Callable[[], Anatomy] | None = getattr(opened, "structure", None)
+    structure: Callable[[], ModelStructure] | None = getattr(opened, "structure", None)
     if structure is None:
         raise OpaqueError("it can be asked, but not looked into")
     return structure()

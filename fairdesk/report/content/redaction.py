@@ -28,7 +28,15 @@ from fairdesk.audit.store.records import LogEntry, LogKind, Pair, RunRecord
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.models.model import Input
-from fairdesk.results.events import Figure, GroupTable, LinearGroup, Mined, Proven, Rows, TermRate
+from fairdesk.results.events import (
+    GroupTable,
+    LinearGroup,
+    Metric,
+    Proven,
+    Rows,
+    RuleSearchSummary,
+    TermRate,
+)
 from fairdesk.wording.language import fixed, localised, say
 
 #: What fewer rows than this have in common is not told; `SENTENCES` say so with this number.
@@ -232,7 +240,7 @@ class Shown:
             for run in runs
         ]
 
-    def _figure(self, figure: Figure, cut: bool) -> Figure:  # noqa: FBT001 - of one caller
+    def _figure(self, figure: Metric, cut: bool) -> Metric:  # noqa: FBT001 - of one caller
         if isinstance(figure, GroupTable):
             return self.table(figure) if cut else figure
         if self.whole:
@@ -243,7 +251,7 @@ class Shown:
             case LinearGroup():
                 features = tuple(self.words(each, strict=True) for each in figure.features)
                 return msgspec.structs.replace(figure, features=features)
-            case Mined() | Proven():
+            case RuleSearchSummary() | Proven():
                 return msgspec.structs.replace(figure, notes=tuple(map(self.words, figure.notes)))
         return figure
 

@@ -31,7 +31,7 @@ from fairdesk.report.export.tables import (
     write_rows,
 )
 from fairdesk.report.writing import replacing
-from fairdesk.results.events import Figure, GroupTable, RuleSet
+from fairdesk.results.events import GroupTable, Metric, RuleSet
 from fairdesk.wording.decisions import class_texts
 from fairdesk.wording.groups import group_text, mined_with, outcome_of
 from fairdesk.wording.rules import rule_phrase
@@ -205,7 +205,7 @@ def write_rule_sets_csv(store: Store, path: Path) -> None:
 
 
 #: What is written of groups: from which figures, and by whom.
-GROUP_FILES: dict[str, tuple[type[Figure], Callable[[Store, Path], None]]] = {
+GROUP_FILES: dict[str, tuple[type[Metric], Callable[[Store, Path], None]]] = {
     "groups.csv": (GroupTable, write_groups_csv),
     "rule_sets.csv": (RuleSet, write_rule_sets_csv),
 }

@@ -22,7 +22,14 @@ from fairdesk.report.blocks import (
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render import charts
-from fairdesk.results.events import GroupGap, LinearGroup, Mined, RuleSet, TermRate, Variant
+from fairdesk.results.events import (
+    GroupGap,
+    LinearGroup,
+    RuleSearchSummary,
+    RuleSet,
+    TermRate,
+    Variant,
+)
 from fairdesk.wording import groups as group_words
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
@@ -181,7 +188,7 @@ def _facts(run: RunRecord) -> Iterable[Fact]:
 
 
 def _rules(
-    spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet], key: str, said: str
+    spec: AuditSpec, mined: RuleSearchSummary, sets: Sequence[RuleSet], key: str, said: str
 ) -> list[Block]:
     """List the rule sets that stand for themselves; then say what was examined for one outcome.
 
@@ -235,7 +242,11 @@ def _chart(spec: AuditSpec, leaders: Sequence[RuleSet], key: str) -> Chart:
 
 
 def _listed(
-    spec: AuditSpec, mined: Mined, leaders: Sequence[RuleSet], sets: Sequence[RuleSet], key: str
+    spec: AuditSpec,
+    mined: RuleSearchSummary,
+    leaders: Sequence[RuleSet],
+    sets: Sequence[RuleSet],
+    key: str,
 ) -> Grid:
     """List the rule sets that stand for themselves, with how many variants each has."""
     rows = [
@@ -287,7 +298,9 @@ def _listed(
     )
 
 
-def _all_rules(spec: AuditSpec, mined: Mined, sets: Sequence[RuleSet], key: str) -> Grid:
+def _all_rules(
+    spec: AuditSpec, mined: RuleSearchSummary, sets: Sequence[RuleSet], key: str
+) -> Grid:
     """List every rule set that was kept, variants too: it can be thousands."""
     return Grid(
         header=(
@@ -355,7 +368,7 @@ def _variant_cells(first: RuleSet, each: Variant) -> tuple[str, str, str]:
     return score, inside, words.percent(each.support, 1.0)
 
 
-def _sweep(spec: AuditSpec, mined: Mined, key: str) -> Grid:
+def _sweep(spec: AuditSpec, mined: RuleSearchSummary, key: str) -> Grid:
     """List what another least support would give (TestSGD, Table 6)."""
     return Grid(
         header=("Least support", "Rule sets", "Highest score", "Which"),

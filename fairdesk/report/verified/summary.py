@@ -10,8 +10,8 @@ import msgspec
 from fairdesk.audit.plan.spec import AuditSpec, now, versions
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.verify.checks import Recheck, recheck
-from fairdesk.audit.verify.reproducing import Again, reproduce
+from fairdesk.audit.verify.checks import VerifyRequest, recheck
+from fairdesk.audit.verify.reproducing import ReproduceRequest, reproduce
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.verify import Check
 from fairdesk.errors import ReportError
@@ -41,7 +41,7 @@ _AGAIN = (
 _FORMATS = (".json", ".html", ".pdf", ".txt")
 
 
-class Account(msgspec.Struct, frozen=True):
+class VerificationReport(msgspec.Struct, frozen=True):
     """What came of it.
 
     Attributes
@@ -77,12 +77,12 @@ class Account(msgspec.Struct, frozen=True):
 
 def verify(
     worker: Worker,
-    asked: Recheck,
+    asked: VerifyRequest,
     files: Sequence[Path],
     manifest: Path | None,
     say: Callable[[str], None],
     vouching: Sequence[Path] = (),
-) -> Account:
+) -> VerificationReport:
     """Check an audit again, and the files that were exported from it.
 
     Parameters
@@ -116,7 +116,9 @@ def verify(
         return _account("verified", store.spec, asked.audit, checks)
 
 
-def run_again(worker: Worker, asked: Again, watch: Callable[[RunState], None]) -> Account:
+def run_again(
+    worker: Worker, asked: ReproduceRequest, watch: Callable[[RunState], None]
+) -> VerificationReport:
     """Run an audit again, and hold what comes of it against what the audit says.
 
     Parameters
@@ -134,8 +136,8 @@ def run_again(worker: Worker, asked: Again, watch: Callable[[RunState], None]) -
         return _account("reproduced", store.spec, asked.audit, checks)
 
 
-def _account(what: str, spec: AuditSpec, file: Path, checks: Sequence[Check]) -> Account:
-    return Account(
+def _account(what: str, spec: AuditSpec, file: Path, checks: Sequence[Check]) -> VerificationReport:
+    return VerificationReport(
         what=what,
         title=spec.title.strip() or "Untitled audit",
         audit=evidence.identity(spec),
@@ -147,7 +149,7 @@ def _account(what: str, spec: AuditSpec, file: Path, checks: Sequence[Check]) ->
     )
 
 
-def summary(told: Account) -> str:
+def summary(told: VerificationReport) -> str:
     """Say in two sentences whether anything differs, and how much could not be compared."""
     tried = sum(each.tried - each.unknown for each in told.checks if each.tried)
     failed = sum(each.failed for each in told.checks)
@@ -186,7 +188,7 @@ def counts(check: Check) -> str:
     return ", ".join(parts)
 
 
-def text(told: Account) -> str:
+def text(told: VerificationReport) -> str:
     """Say what came of it in lines."""
     width = max((len(state(each)) for each in told.checks), default=0) + 2
     lines = [f"{_kind(told)} {words.quoted(told.title)} ({told.audit}).", summary(told), ""]
@@ -201,7 +203,7 @@ def text(told: Account) -> str:
     return "\n".join((*lines, "", summary(told)))
 
 
-def figures(told: Account) -> dict[str, object]:
+def figures(told: VerificationReport) -> dict[str, object]:
     """Give the same for programs."""
     return {
         "what": told.what,
@@ -219,7 +221,7 @@ def figures(told: Account) -> dict[str, object]:
     }
 
 
-def report(told: Account) -> Report:
+def report(told: VerificationReport) -> Report:
     """Make a report of it, to be set as pages or written as HTML."""
     differing = [each for each in told.checks if each.failed]
     left = [each for each in told.checks if each.unknown and not each.failed]
@@ -275,7 +277,7 @@ def check_ending(path: Path) -> None:
         )
 
 
-def write(told: Account, path: Path) -> None:
+def write(told: VerificationReport, path: Path) -> None:
     """Write it as JSON, HTML, PDF or text, by the ending of the file's name.
 
     Raises
@@ -297,11 +299,11 @@ def write(told: Account, path: Path) -> None:
         draft.write_bytes(content)
 
 
-def _json(told: Account) -> bytes:
+def _json(told: VerificationReport) -> bytes:
     return msgspec.json.format(msgspec.json.encode(figures(told)), indent=1) + b"\n"
 
 
-def _kind(told: Account) -> str:
+def _kind(told: VerificationReport) -> str:
     return "Audit checked again:" if told.what == "verified" else "Audit run again:"
 
 
@@ -317,7 +319,7 @@ def _counted(check: Check) -> str:
     return how[:1].upper() + how[1:] if how else "Nothing was compared"
 
 
-def _remarks(told: Account) -> list[Text]:
+def _remarks(told: VerificationReport) -> list[Text]:
     return [
         Text(" ".join(each.told), lead=f"{each.name}.")
         for each in told.checks
@@ -325,7 +327,7 @@ def _remarks(told: Account) -> list[Text]:
     ]
 
 
-def _grid(told: Account) -> Grid:
+def _grid(told: VerificationReport) -> Grid:
     rows = tuple(
         (
             each.name,
@@ -346,7 +348,7 @@ def _grid(told: Account) -> Grid:
     )
 
 
-def _versions(told: Account) -> Grid | Facts:
+def _versions(told: VerificationReport) -> Grid | Facts:
     names = [*told.then, *(name for name in told.now if name not in told.then)]
     rows = tuple((name, told.then.get(name, "–"), told.now.get(name, "–")) for name in names)
     return Grid(
@@ -358,7 +360,7 @@ def _versions(told: Account) -> Grid | Facts:
     )
 
 
-def _changed(told: Account) -> list[tuple[str, str, str]]:
+def _changed(told: VerificationReport) -> list[tuple[str, str, str]]:
     # what was not looked at then may have been there
     return [
         (name, was, told.now[name])

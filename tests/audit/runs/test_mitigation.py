@@ -18,7 +18,7 @@ from fairdesk.audit.worker.client import Patience, Worker
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs import predictions
-from fairdesk.results.events import Condition, Mined, RuleSet
+from fairdesk.results.events import Condition, RuleSearchSummary, RuleSet
 from fairdesk.results.trials import Repair, Trial
 from tests.audit import fake_guest, making
 
@@ -105,7 +105,7 @@ def rule(score, code, outcome="1", leader=-1):
 
 
 def mined(outcome="1"):
-    return Mined(outcome, ("sex",), 0.05, 2, 2, 100, 0.04, 0.1)
+    return RuleSearchSummary(outcome, ("sex",), 0.05, 2, 2, 100, 0.04, 0.1)
 
 
 def test_the_worst_rule_set_of_the_last_search_is_repaired(store):

@@ -11,7 +11,7 @@ from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify import reproducing
 from fairdesk.audit.verify.figures import differences
-from fairdesk.audit.verify.reproducing import Again, reproduce
+from fairdesk.audit.verify.reproducing import ReproduceRequest, reproduce
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import SpecError
 from fairdesk.results.events import Share
@@ -65,7 +65,7 @@ def checks(worker, path, **changed):
         "model": path.parent / "model.txt",
     } | changed
     with Store.read(path) as store:
-        found = list(reproduce(worker, store, Again(**given), lambda _state: None))
+        found = list(reproduce(worker, store, ReproduceRequest(**given), lambda _state: None))
     return {each.name: each for each in found}
 
 
@@ -219,7 +219,9 @@ def test_stopping_ends_it(worker, made):
     def stop(state):
         worker.stop()
 
-    asked = Again(made / "audit.fairdesk", made / "people.csv", made / "model.txt", runs=(1,))
+    asked = ReproduceRequest(
+        made / "audit.fairdesk", made / "people.csv", made / "model.txt", runs=(1,)
+    )
     with Store.read(made / "audit.fairdesk") as store:
         again = reproduce(worker, store, asked, stop)
         with pytest.raises(KeyboardInterrupt):

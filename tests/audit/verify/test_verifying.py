@@ -14,7 +14,7 @@ from fairdesk.audit.store import digests, hash_chain
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.schema import add_entry
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.verify.checks import Recheck, recheck
+from fairdesk.audit.verify.checks import VerifyRequest, recheck
 from fairdesk.audit.verify.figures import GROUPS, RULE_SETS, check_proven
 from fairdesk.audit.verify.files import SAME_DATA, SAME_MODEL, SAME_TABLE
 from fairdesk.audit.verify.pairs import ASKED_AGAIN
@@ -89,7 +89,7 @@ def checks(worker, path, anchor=None, **changed):
         "seconds": 0.0,
     } | changed
     with Store.read(path) as store:
-        found = list(recheck(worker, store, Recheck(**given), lambda _said: None, anchor))
+        found = list(recheck(worker, store, VerifyRequest(**given), lambda _said: None, anchor))
     names = [each.name for each in found]
     assert len(set(names)) == len(names)
     return {each.name: each for each in found}

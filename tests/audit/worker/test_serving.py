@@ -272,7 +272,7 @@ def test_a_repair_that_is_told_to_stop_comes_to_its_end():
         yield Measured("training", (TRIAL,))
         yield progress(2_000)
 
-    ending = drive(training(), Budget(), controls, 3, sent, wind_up=over.set, silent=True)
+    ending = drive(training(), Budget(), controls, 3, sent, request_finish=over.set, silent=True)
     assert ending == "stopped"
     assert sent.of(wire.SearchMeasured)[-1].figures == (TRIAL,)
     assert sent.of(wire.SearchProgress)[-1].done == 2_000
@@ -327,7 +327,7 @@ def test_a_guest_serves_a_whole_audit(guest, tmp_path):
     table = serving.Table(frame.message.source, frame.message.columns, codes)
     spec = making.spec_of(table, card)
     proof = guest.ask(
-        wire.Prove(spec.mapping, spec.data, spec.columns, "hired", "yes"), codes
+        wire.CheckInputs(spec.mapping, spec.data, spec.columns, "hired", "yes"), codes
     ).message.proof
     assert proof.rows == 60
     assert proof.accuracy > 0.6

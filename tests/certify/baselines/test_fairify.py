@@ -30,7 +30,7 @@ def run(case, seed=0, **options):
     given = {"partition_size": 3, "soft_seconds": 20.0} | options
     events = list(
         fairify.search(
-            case.ledger, case.people, FairifyOptions(**given), np.random.default_rng(seed)
+            case.context, case.people, FairifyOptions(**given), np.random.default_rng(seed)
         )
     )
     return [event for event in events if isinstance(event, Measured)][-1].figures[0], events
@@ -112,7 +112,7 @@ def test_the_hard_limit_ends_it():
 def test_it_can_be_left_while_the_solver_thinks():
     case = hard()
     events = fairify.search(
-        case.ledger,
+        case.context,
         case.people,
         FairifyOptions(partition_size=10_000, soft_seconds=600.0),
         np.random.default_rng(0),
@@ -127,16 +127,16 @@ def test_it_can_be_left_while_the_solver_thinks():
 
 def test_it_ends_when_it_is_told_to():
     case = hard()
-    ledger = case.ledger
+    context = case.context
     events = fairify.search(
-        ledger,
+        context,
         case.people,
         FairifyOptions(partition_size=10_000, soft_seconds=600.0),
         np.random.default_rng(0),
     )
     for _ in range(4):
         next(events)
-    ledger.wind_up()
+    context.request_finish()
     assert isinstance(list(events)[-2], Measured)
 
 

@@ -35,9 +35,9 @@ LEAKY = Activation("leaky_relu", 0.25)
 
 
 def run(case, seed=0, **options):
-    ledger = case.ledger
+    context = case.context
     rng = np.random.default_rng(seed)
-    events = list(fairquant.search(ledger, case.people, FairQuantOptions(**options), rng))
+    events = list(fairquant.search(context, case.people, FairQuantOptions(**options), rng))
     measured = [event for event in events if isinstance(event, Measured)]
     return measured[-1].figures[0], events
 
@@ -161,7 +161,7 @@ def test_only_those_who_may_be_are_compared():
     for may_be, certified in (((1, 0, 1), 1.0), ((1, 1, 0), 0.0), ((0, 1, 0), 1.0)):
         space = replace(encoded.space, may_be=np.array([may_be], dtype=np.bool_))
         walk = fairquant._Walk(
-            case.ledger,
+            case.context,
             replace(encoded, space=space),
             FairQuantOptions(),
             np.random.default_rng(0),
@@ -171,7 +171,7 @@ def test_only_those_who_may_be_are_compared():
         assert walk.figures()[0].certified == certified
     nobody = replace(encoded.space, may_be=np.zeros((1, 3), dtype=np.bool_))
     walk = fairquant._Walk(
-        case.ledger, replace(encoded, space=nobody), FairQuantOptions(), np.random.default_rng(0)
+        case.context, replace(encoded, space=nobody), FairQuantOptions(), np.random.default_rng(0)
     )
     assert not list(walk.run())
     assert walk.figures()[0].total == "0"
@@ -182,7 +182,7 @@ def test_what_is_unclear_is_not_decided():
     encoded = case.encoded
     space = replace(encoded.space, unclear=np.ones(1, dtype=np.bool_))
     walk = fairquant._Walk(
-        case.ledger, replace(encoded, space=space), FairQuantOptions(), np.random.default_rng(0)
+        case.context, replace(encoded, space=space), FairQuantOptions(), np.random.default_rng(0)
     )
     assert not list(walk.run())
     told = walk.figures()[0]
@@ -250,13 +250,13 @@ def test_same_seed_same_events():
 
 def test_it_can_be_left_at_any_event_and_told_to_end():
     case = larger()
-    ledger = case.ledger
+    context = case.context
     events = fairquant.search(
-        ledger, case.people, FairQuantOptions(max_refinement_depth=60), np.random.default_rng(0)
+        context, case.people, FairQuantOptions(max_refinement_depth=60), np.random.default_rng(0)
     )
     kinds = {type(next(events)) for _ in range(6)}
     assert {Progress, Measured} <= kinds
-    ledger.wind_up()
+    context.request_finish()
     rest = list(events)
     assert len(rest) < 6
     told = [event for event in rest if isinstance(event, Measured)][-1].figures[0]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.certify.counting import exhaustive as module
-from fairdesk.certify.counting.exhaustive import Everyone
+from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.space import sizes
 from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import ModelError
@@ -47,7 +47,7 @@ def check(fed, encoded, rng, *, may_be=None, compiled=True, idle=()):
         space = replace(space, may_be=may_be)
     low, high = boxes_in(space, rng, 12)
     group = rng.integers(len(space.may_be), size=len(low))
-    everyone = Everyone(space, fed, encoded.columns)
+    everyone = PointCounter(space, fed, encoded.columns)
     assert (everyone._compiled is not None) == compiled
     counted = everyone.count(low, high, group)
     points = everywhere(space)
@@ -179,7 +179,7 @@ def test_a_large_box_is_shared_out():
     case = small(attributes, [12, 8], np.random.default_rng(5), activation=RELU)
     encoded = case.encoded
     space = encoded.space
-    ours, plain = Everyone(space, case.fed, encoded.columns), Everyone(space, case.fed)
+    ours, plain = PointCounter(space, case.fed, encoded.columns), PointCounter(space, case.fed)
     group = np.zeros(1, dtype=np.intp)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_AT_ONCE", 5_000)
@@ -208,16 +208,16 @@ def test_a_model_that_is_no_network_of_ours_is_asked_itself():
 def test_answers_that_are_no_numbers_are_told():
     case = drawn(33, spread=1e30, activation=Activation("linear"))
     encoded = case.encoded
-    everyone = Everyone(encoded.space, case.fed, encoded.columns)
+    everyone = PointCounter(encoded.space, case.fed, encoded.columns)
     case.fed.opened.layers[-1].bias[:] = np.nan
-    everyone = Everyone(encoded.space, case.fed, encoded.columns)
+    everyone = PointCounter(encoded.space, case.fed, encoded.columns)
     with pytest.raises(ModelError, match="no number"):
         everyone.count(encoded.space.low, encoded.space.high, np.zeros(1, dtype=np.intp))
 
 
 def test_speed_is_tried_and_then_measured():
     case = drawn(35)
-    everyone = Everyone(case.encoded.space, case.fed, case.encoded.columns)
+    everyone = PointCounter(case.encoded.space, case.fed, case.encoded.columns)
     assert 0.0 < everyone.speed < np.inf
     assert everyone.points == 0
 
@@ -236,7 +236,7 @@ def test_a_slow_model_is_not_asked_much_to_see_that():
             return case.fed.opened.matrix_scores(matrix)
 
     fed = FedModel(Slow(), case.fed.mapping, case.fed.attributes)
-    assert Everyone(case.encoded.space, fed).speed > 0.0
+    assert PointCounter(case.encoded.space, fed).speed > 0.0
     assert sum(asked) <= 4 * 16 * 3
 
 

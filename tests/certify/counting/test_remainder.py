@@ -13,7 +13,7 @@ from fairdesk.certify.counting.remainder import remainder, rest_of, rows_asked, 
 from fairdesk.certify.domain.boxes import Verdict
 from fairdesk.certify.refine import Examined, Refinery
 from fairdesk.data.domain.attributes import Role
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from tests.certify.networks import drawn, everywhere, names, number, small, truth
 
 
@@ -156,9 +156,9 @@ def test_rows_of_the_data_are_asked_about_one_by_one(seed):
     one = drawn(seed, classes=2 + seed % 2)
     rng = np.random.default_rng(seed)
     people = one.domain.sample(rng, 200)
-    share = rows_figure(one.ledger, people)
+    share = rows_figure(one.context, people)
     unlike = np.array(
-        [len(set(map(bytes, one.ledger.ask(row[None]).labels[0][:, None]))) > 1 for row in people]
+        [len(set(map(bytes, one.context.ask(row[None]).labels[0][:, None]))) > 1 for row in people]
     )
     assert share.people == 200
     assert (share.whom, share.exhaustive) == ("data", True)
@@ -170,10 +170,10 @@ def test_rows_of_the_data_are_asked_about_one_by_one(seed):
 def test_rows_that_are_too_far_from_anybody_are_left_out():
     one = drawn(2)
     people = one.domain.sample(np.random.default_rng(0), 50)
-    ledger = Ledger(one.fed, one.domain, fits=lambda rows: rows[:, 0] == rows[:, 0].min())
+    context = SearchContext(one.fed, one.domain, fits=lambda rows: rows[:, 0] == rows[:, 0].min())
     near = people[people[:, 0] == people[:, 0].min()]
-    assert rows_figure(ledger, people).people == len(near) < 50
-    nobody = Ledger(one.fed, one.domain, fits=lambda rows: np.zeros(len(rows), dtype=bool))
+    assert rows_figure(context, people).people == len(near) < 50
+    nobody = SearchContext(one.fed, one.domain, fits=lambda rows: np.zeros(len(rows), dtype=bool))
     assert rows_figure(nobody, people).people == 0
 
 
@@ -183,7 +183,7 @@ def test_asking_about_rows_can_be_paused():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fairdesk.individual.engine.sampling._FIRST_ROWS", 8)
         patch.setattr("fairdesk.individual.engine.sampling._MOST_ROWS", 8)
-        *between, last = rows_asked(one.ledger, people)
+        *between, last = rows_asked(one.context, people)
     assert between
     assert set(between) == {None}
-    assert last == rows_figure(one.ledger, people)
+    assert last == rows_figure(one.context, people)

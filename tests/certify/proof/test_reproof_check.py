@@ -12,7 +12,7 @@ from fairdesk.certify.certify import CertifyOptions
 from fairdesk.certify.proof import certificate, reproof_check, verify
 from fairdesk.certify.proof.certificate import ALIKE, COUNTED, UNDECIDED, UNLIKE
 from fairdesk.errors import SpecError
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.results.events import Certificate
 from tests.certify import networks
 from tests.certify.proof.test_verify import changed, leaf, summed
@@ -52,7 +52,7 @@ def proof(request):
     """Prove as much of a model as there is; gives the model, the header and the arrays."""
     model, domain, rows = request.param()
     events = certify.search(
-        Ledger(model, domain), rows, CertifyOptions(seconds=2.0), np.random.default_rng(0)
+        SearchContext(model, domain), rows, CertifyOptions(seconds=2.0), np.random.default_rng(0)
     )
     (event,) = (each for each in events if isinstance(each, Certificate))
     arrays = {name: np.asarray(array) for name, array in event.arrays.items()}

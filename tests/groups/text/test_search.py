@@ -15,7 +15,7 @@ from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import Side, interval
 from fairdesk.groups.text.paired import compare
 from fairdesk.groups.text.sentences import Lexicon
-from fairdesk.results.events import Figure, Measured, Mined, Progress, RuleSet, TermRate
+from fairdesk.results.events import Measured, Metric, Progress, RuleSearchSummary, RuleSet, TermRate
 from tests.groups.readers import Reader, study_of
 
 DATA = Path(os.environ.get("FAIRDESK_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))
@@ -109,13 +109,13 @@ def test_rates_are_those_of_every_sentence_there_can_be(searched):
     assert scores == sorted(scores, reverse=True)
     assert terms_of(rule_sets[0])[0] == "men"
     (*_, last) = (event for event in events if isinstance(event, Measured))
-    sent = msgspec.json.decode(msgspec.json.encode(last.figures), type=tuple[Figure, ...])
+    sent = msgspec.json.decode(msgspec.json.encode(last.figures), type=tuple[Metric, ...])
     assert sent == last.figures
 
 
 def test_support_is_among_the_texts_that_name_anybody(searched):
     study, _, events = searched
-    (mined,) = figures_of(events, Mined)
+    (mined,) = figures_of(events, RuleSearchSummary)
     lexicon = Lexicon(TERMS)
     texts = [study.domain.attributes[0].values[int(code)] for code in study.rows[:, 0]]
     named = [each for each in map(lexicon.find, texts) if each is not None]
@@ -293,7 +293,7 @@ def test_seeds_are_taken_until_the_margins_are_reached():
     # 1.96 * sqrt(1 / 4n) * 2 <= 0.1 from 385 on; 100, 161, 258, 413, ...
     assert {each.n_in for each in rule_sets} == {413}
     assert all(0.08 < each.margin <= 0.1 for each in rule_sets)
-    (mined,) = figures_of(run(study, sample_thr=100, error_thr=0.01), Mined)
+    (mined,) = figures_of(run(study, sample_thr=100, error_thr=0.01), RuleSearchSummary)
     assert mined.margin > 0.01
     assert any("3 of 3 rule sets have a margin above 1 %" in note for note in mined.notes)
     # whoever looks several times may be wrong less often at each
@@ -311,7 +311,7 @@ def test_the_same_seed_finds_the_same_again():
     def found(seed):
         study = study_of(many(300), Reader(score), terms=terms)
         events = run(study, seed=seed, sample_thr=50, error_thr=0.2)
-        (mined,) = figures_of(events, Mined)
+        (mined,) = figures_of(events, RuleSearchSummary)
         return figures_of(events, RuleSet), figures_of(events, TermRate), mined.samples
 
     assert found(1) == found(1)
@@ -327,10 +327,14 @@ def test_each_decision_is_counted_in_turn():
     terms = {"who": TERMS["who"]}
     study = study_of(texts, Reader(three, ("no", "maybe", "yes")), terms=terms)
     events = run(study, outcome="each")
-    assert [each.outcome for each in figures_of(events, Mined)] == ["no", "maybe", "yes"]
+    assert [each.outcome for each in figures_of(events, RuleSearchSummary)] == [
+        "no",
+        "maybe",
+        "yes",
+    ]
     (*_, last) = (event for event in events if isinstance(event, Measured))
     kinds = [type(each) for each in last.figures]
-    assert kinds == [Mined, *[RuleSet] * 3] * 3 + [TermRate] * 3
+    assert kinds == [RuleSearchSummary, *[RuleSet] * 3] * 3 + [TermRate] * 3
     first, second, third = (
         {terms_of(each): each for each in last.figures if getattr(each, "outcome", "") == name
          and isinstance(each, RuleSet)}
@@ -357,7 +361,7 @@ def test_mean_scores_can_be_compared():
     texts = [f"{who} {verb}" for who in TERMS["who"] for verb in LIKED]
     study = study_of(texts, Reader(score), terms={"who": TERMS["who"]})
     events = run(study, outcome="score")
-    (mined,) = figures_of(events, Mined)
+    (mined,) = figures_of(events, RuleSearchSummary)
     assert mined.outcome == ""
     by_term = {terms_of(each): each for each in figures_of(events, RuleSet)}
     middle = np.mean([score(verb, 0) for verb in LIKED])
@@ -372,7 +376,7 @@ def test_mean_scores_can_be_compared():
 def test_a_model_with_one_answer_is_told_of():
     study = study_of(sentences(), Reader(lambda text, size: 0.9), terms=TERMS)
     events = run(study)
-    (mined,) = figures_of(events, Mined)
+    (mined,) = figures_of(events, RuleSearchSummary)
     assert any("decides “good” about every sentence" in note for note in mined.notes)
     assert {each.score for each in figures_of(events, RuleSet)} == {0}
     assert {each.p for each in figures_of(events, RuleSet)} == {1}
@@ -437,7 +441,7 @@ def test_real_comments_are_read():
     with path.open(encoding="utf-8", newline="") as file:
         texts = [line["comment"] for line in csv.DictReader(file)]
     events = run(study_of(texts, Reader(lambda text, size: len(text) % 7 / 6)), together=2)
-    (mined,) = figures_of(events, Mined)
+    (mined,) = figures_of(events, RuleSearchSummary)
     assert (mined.texts, mined.attributes) == (732, ("gender", "race", "religion", "age"))
     # all single terms, and those of race and religion, and of religion and age
     assert mined.rule_sets == 48 + 17 * 9 + 9 * 8
@@ -524,7 +528,7 @@ def test_terms_in_few_sentences_are_not_examined():
     with pytest.raises(SpecError, match="1,000 different sentences or more"):
         run(asked, least_rows=1_000)
     events = run(asked, least_rows=3, theta=0.01)
-    (mined,) = figures_of(events, Mined)
+    (mined,) = figures_of(events, RuleSearchSummary)
     assert any("in 2 different sentences, fewer than 3" in note for note in mined.notes)
     told = {each.attribute for found in figures_of(events, RuleSet) for each in found.conditions}
     assert told == {"who", "where"}

@@ -8,8 +8,8 @@ from hypothesis.extra import numpy as hnp
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.individual.engine.cached_model import MOST_BYTES, AskedModel
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.cached_model import MOST_BYTES, CachedModel
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.kernels import condemn, meet, row_keys, spread, verdicts
 from fairdesk.individual.engine.steps import Steps
 from fairdesk.individual.engine.visited import People
@@ -134,7 +134,7 @@ class CountingModel:
 @given(st.lists(hnp.arrays(np.float64, (7, 2), elements=st.integers(0, 3).map(float)), max_size=9))
 def test_each_row_is_sent_once_and_answered_rightly(batches):
     model = CountingModel()
-    asked = AskedModel(model)
+    asked = CachedModel(model)
     for batch in batches:
         assert (asked.predict(batch)[:, 0] == batch @ [1.0, 10.0]).all()
     assert len(model.rows) == asked.queries == len({tuple(row) for row in model.rows})
@@ -148,7 +148,7 @@ def test_each_gradient_is_asked_once_for_each_column(batches):
             return batch * (column[:, None] + 2.0)
 
     model = Sloped()
-    asked = AskedModel(model)
+    asked = CachedModel(model)
     for number, batch in enumerate(batches):
         column = np.arange(7) % (number + 1)
         assert (asked.gradients(batch, column) == batch * (column[:, None] + 2.0)).all()
@@ -157,7 +157,7 @@ def test_each_gradient_is_asked_once_for_each_column(batches):
 
 def test_what_is_forgotten_is_asked_again_and_counted():
     model = CountingModel()
-    asked = AskedModel(model, most_bytes=200_000)
+    asked = CachedModel(model, most_bytes=200_000)
     rng = np.random.default_rng(0)
     for _ in range(40):
         batch = rng.integers(0, 1_000, (5_000, 2)).astype(float)
@@ -180,15 +180,15 @@ def test_a_ledger_of_millions_is_lean_and_still_exact():
             return (0.4 + 0.2 * rows[:, :1] * (rows[:, 1:2] < 50)).astype(np.float32)
 
     rng = np.random.default_rng(0)
-    ledger = Ledger(Simple(), domain)
+    context = SearchContext(Simple(), domain)
     parts = [domain.snap(domain.sample(rng, 50_000)) for _ in range(20)]
     told = 0
     for rows, combination in parts + parts[:5]:
-        assert (ledger.check(rows, combination) == (rows[:, 1] < 50)).all()
-        found = ledger.take("random")
+        assert (context.check(rows, combination) == (rows[:, 1] < 50)).all()
+        found = context.take("random")
         told += 0 if found is None else len(found.rows)
     everyone = np.concatenate([rows for rows, _ in parts])[:, 1:]
     unlike = np.unique(everyone @ 101.0 ** np.arange(5))
-    assert ledger.tried == len(unlike)
-    assert told == ledger.found == (unlike % 101 < 50).sum()
-    assert ledger.nbytes <= 16 * ledger.tried + 1.25 * MOST_BYTES
+    assert context.tried == len(unlike)
+    assert told == context.found == (unlike % 101 < 50).sum()
+    assert context.nbytes <= 16 * context.tried + 1.25 * MOST_BYTES

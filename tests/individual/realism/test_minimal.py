@@ -9,7 +9,7 @@ from fairdesk.data.domain.constraints import parse
 from fairdesk.data.domain.domain import Attribute, Domain, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.realism.minimal import shrink
 from fairdesk.individual.realism.nearest import Nearest
 from fairdesk.models.model import labels
@@ -35,16 +35,16 @@ def ruled_domain():
     return Domain(attributes, (parse("work <= age - 15", attributes).text,))
 
 
-def instances(ledger, rng, wanted=40):
-    rows, _ = ledger.domain.admit(ledger.domain.sample(rng, 400))
-    return rows[ledger.ask(rows).discriminatory][:wanted]
+def instances(context, rng, wanted=40):
+    rows, _ = context.domain.admit(context.domain.sample(rng, 400))
+    return rows[context.ask(rows).discriminatory][:wanted]
 
 
 def pairs_of(domain, seed, classes):
     rng = np.random.default_rng(seed)
     model = Network(domain, rng, classes)
     people = domain.sample(rng, 60)
-    rows = instances(Ledger(model, domain), rng)
+    rows = instances(SearchContext(model, domain), rng)
     return model, people, rows
 
 
@@ -56,8 +56,8 @@ def test_shrunk_pairs(which, seed, classes, request):
     model, people, rows = pairs_of(domain, seed, classes)
     if not len(rows):
         return
-    ledger = Ledger(model, domain)
-    found = shrink(ledger, people, rows)
+    context = SearchContext(model, domain)
+    found = shrink(context, people, rows)
     assert found.phase == "minimal"
     assert len(found.rows) == len(rows)
     assert domain.contains(found.rows).all()
@@ -73,7 +73,7 @@ def test_shrunk_pairs(which, seed, classes, request):
     before, _ = nearest.find(rows)
     after, who = nearest.find(found.rows)
     assert (after <= before + 1e-9).all()
-    assert (ledger.tried, ledger.found) == (0, 0)
+    assert (context.tried, context.found) == (0, 0)
     # fixed attributes are those of one real person, together
     real = set(map(tuple, people[:, domain.fixed])) | set(map(tuple, rows[:, domain.fixed]))
     assert set(map(tuple, found.rows[:, domain.fixed])) <= real
@@ -99,7 +99,7 @@ def test_whoever_can_become_a_real_person_does(small_domain):
     model.out[:] = 1.0
     people = small_domain.sample(np.random.default_rng(0), 20)
     rows = small_domain.sample(np.random.default_rng(1), 30)
-    found = shrink(Ledger(model, small_domain), people, rows)
+    found = shrink(SearchContext(model, small_domain), people, rows)
     distance, _ = Nearest(small_domain, people).find(found.rows)
     assert (distance == 0).all()
 
@@ -120,7 +120,7 @@ def test_numbers_come_as_near_as_they_can():
             return np.where(worse, 0.1, 0.9).astype(np.float32)[:, None]
 
     found = shrink(
-        Ledger(Above(), domain), np.zeros((1, 3)), np.array([[980, 1, 0.9], [720, 0, 0.3]])
+        SearchContext(Above(), domain), np.zeros((1, 3)), np.array([[980, 1, 0.9], [720, 0, 0.3]])
     )
     assert found.rows[:, 0] == pytest.approx(701, abs=1)
     assert found.rows[:, 2] == pytest.approx(0.251, abs=0.001)
@@ -129,16 +129,18 @@ def test_numbers_come_as_near_as_they_can():
 
 def test_one_pair_is_shrunk_as_it_is_among_others(ruled_domain):
     model, people, rows = pairs_of(ruled_domain, 5, 2)
-    together = shrink(Ledger(model, ruled_domain), people, rows).rows
-    alone = [shrink(Ledger(model, ruled_domain), people, row[None]).rows[0] for row in rows[:10]]
+    together = shrink(SearchContext(model, ruled_domain), people, rows).rows
+    alone = [
+        shrink(SearchContext(model, ruled_domain), people, row[None]).rows[0] for row in rows[:10]
+    ]
     np.testing.assert_array_equal(together[:10], alone)
 
 
 def test_no_pairs(small_domain):
     model, people, rows = pairs_of(small_domain, 5, 2)
-    assert len(shrink(Ledger(model, small_domain), people, rows[:0]).rows) == 0
+    assert len(shrink(SearchContext(model, small_domain), people, rows[:0]).rows) == 0
     with pytest.raises(DataError, match="nobody"):
-        shrink(Ledger(model, small_domain), people[:0], rows)
+        shrink(SearchContext(model, small_domain), people[:0], rows)
 
 
 def test_what_is_not_confirmed_stays_as_it_was(small_domain):
@@ -158,7 +160,7 @@ def test_what_is_not_confirmed_stays_as_it_was(small_domain):
             known = np.array([tuple(row) in original for row in asked[:, small_domain.others]])
             return np.where(again & ~known, 0.9, asked[:, 1]).astype(np.float32)[:, None]
 
-    found = shrink(Ledger(Fickle(), small_domain), people, rows)
+    found = shrink(SearchContext(Fickle(), small_domain), people, rows)
     np.testing.assert_array_equal(found.rows, rows)
 
 
@@ -167,6 +169,6 @@ def test_a_model_that_discriminates_no_more(small_domain):
     model.hidden[small_domain.protected] = 0
     rows = small_domain.sample(np.random.default_rng(1), 3)
     with pytest.raises(ModelError, match="no longer") as caught:
-        shrink(Ledger(model, small_domain), rows, rows)
+        shrink(SearchContext(model, small_domain), rows, rows)
     assert caught.value.why
     assert caught.value.remedy

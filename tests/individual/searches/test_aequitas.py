@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Attribute, Domain, Role
 from fairdesk.data.table import Kind
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import aequitas
 from fairdesk.models.model import labels
 from fairdesk.results.events import Found, Progress
@@ -25,13 +25,13 @@ SEARCHES = {
 every_search = pytest.mark.parametrize("name", SEARCHES)
 
 
-def run(name, domain, model, seed=0, people=None, ledger=None, **options):
+def run(name, domain, model, seed=0, people=None, context=None, **options):
     search, kind = SEARCHES[name]
     if people is None:
         people = domain.sample(np.random.default_rng(seed + 1), 50)
     options = kind(**{"global_iteration_limit": 200, "local_iteration_limit": 60, **options})
-    ledger = ledger or Ledger(model, domain)
-    events = list(search(ledger, people, options, np.random.default_rng(seed)))
+    context = context or SearchContext(model, domain)
+    events = list(search(context, people, options, np.random.default_rng(seed)))
     found = [event for event in events if isinstance(event, Found)]
     return found, [event for event in events if isinstance(event, Progress)]
 
@@ -226,10 +226,10 @@ RENTED = Domain(
 def test_only_with_acceptance_does_a_walker_leave_the_discriminated(acceptance):
     model = Rented()
     asked = []
-    ledger = Ledger(model, RENTED)
+    context = SearchContext(model, RENTED)
     answer, model.predict = model.predict, lambda rows: asked.append(rows) or answer(rows)
-    run("random", RENTED, model, ledger=ledger, acceptance=acceptance, global_iteration_limit=20)
-    drawn = ledger.domain.sample(np.random.default_rng(0), 20)[:, 2]
+    run("random", RENTED, model, context=context, acceptance=acceptance, global_iteration_limit=20)
+    drawn = context.domain.sample(np.random.default_rng(0), 20)[:, 2]
     assert (drawn == 0).any()
     rent = np.concatenate(asked)[40:, 2]
     assert (rent > 1).any() == (acceptance > 0)

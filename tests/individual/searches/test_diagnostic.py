@@ -7,7 +7,7 @@ import pytest
 
 from fairdesk.data.domain.domain import Attribute, Domain, Role
 from fairdesk.data.table import Kind
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import diagnostic, maft
 from fairdesk.individual.searches.diagnostic import DiagnoseOptions
 from fairdesk.results.events import Found, Measured, Progress
@@ -47,9 +47,9 @@ def domain():
 
 def diagnose(model, domain, options=SHORT, seed=0):
     people = domain.sample(np.random.default_rng(seed + 1), 200)
-    ledger = Ledger(model, domain)
-    events = list(diagnostic.search(ledger, people, options, np.random.default_rng(seed)))
-    return ledger, events, [event for event in events if isinstance(event, Measured)]
+    context = SearchContext(model, domain)
+    events = list(diagnostic.search(context, people, options, np.random.default_rng(seed)))
+    return context, events, [event for event in events if isinstance(event, Measured)]
 
 
 def test_small_steps_find_the_gradient_and_large_ones_do_not(domain):
@@ -73,7 +73,7 @@ def test_without_gradients_there_is_the_sweep(domain):
         has_gradients = False
 
     model = Silent(domain, np.random.default_rng(0))
-    ledger, events, measured = diagnose(model, domain)
+    context, events, measured = diagnose(model, domain)
     assert [len(each.figures) for each in measured] == [1, 2, 3, 4]
     assert all(before.figures == after.figures[:-1] for before, after in pairwise(measured))
     for figure in measured[-1].figures:
@@ -89,7 +89,7 @@ def test_without_gradients_there_is_the_sweep(domain):
     assert progress[-1].tried == sum(figure.tried for figure in measured[-1].figures)
     asked = np.concatenate(model.asked)
     assert domain.contains(asked).all()
-    assert progress[-1].queries == ledger.asked.queries == len(asked)
+    assert progress[-1].queries == context.asked.queries == len(asked)
 
 
 def test_each_size_counts_what_a_search_of_its_own_would_find(domain):
@@ -100,10 +100,10 @@ def test_each_size_counts_what_a_search_of_its_own_would_find(domain):
     rng.permutation(people)  # as the people of the comparison are drawn
     lots = int(rng.integers(2**63))
     for figure in measured[-1].figures:
-        ledger = Ledger(Network(domain, np.random.default_rng(0)), domain)
+        context = SearchContext(Network(domain, np.random.default_rng(0)), domain)
         options = maft.MaftOptions(global_num=20, local_num=10, perturbation_size=figure.size)
-        list(maft.search(ledger, people, options, np.random.default_rng(lots)))
-        assert (ledger.tried, ledger.found) == (figure.tried, figure.found)
+        list(maft.search(context, people, options, np.random.default_rng(lots)))
+        assert (context.tried, context.found) == (figure.tried, figure.found)
 
 
 def test_sizes_that_come_to_the_same_steps_are_tried_once(small_domain):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairdesk.data.domain.domain import Domain, Role
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import quick
 from fairdesk.models.model import labels
 from fairdesk.results.events import Found, Measured, Progress
@@ -27,9 +27,9 @@ def large_domain():
 
 def run(domain, model, *, fits=None, seed=0, **options):
     people = domain.sample(np.random.default_rng(seed + 1), 300)
-    ledger = Ledger(model, domain, fits=fits)
+    context = SearchContext(model, domain, fits=fits)
     events = quick.search(
-        ledger, people, quick.QuickOptions(**options), np.random.default_rng(seed)
+        context, people, quick.QuickOptions(**options), np.random.default_rng(seed)
     )
     return list(events)
 

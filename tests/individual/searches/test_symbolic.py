@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import symbolic
 from fairdesk.individual.searches.symbolic import DIRECTED, SEED, UNDIRECTED, SymbolicOptions
 from fairdesk.individual.surrogates.local_trees import LocalTrees
@@ -24,11 +24,11 @@ from tests.individual.test_constrained import ATTRIBUTES, OF_RACE, TEXTS, constr
 SMALL = SymbolicOptions(max_iter=120, global_num=30, num_samples=40)
 
 
-def run(domain, model, seed=0, options=SMALL, people=None, **ledger):
+def run(domain, model, seed=0, options=SMALL, people=None, **context):
     if people is None:
         people = domain.sample(np.random.default_rng(seed + 1), 100)
-    ledger = Ledger(model, domain, **ledger)
-    events = list(symbolic.search(ledger, people, options, np.random.default_rng(seed)))
+    context = SearchContext(model, domain, **context)
+    events = list(symbolic.search(context, people, options, np.random.default_rng(seed)))
     found = [event for event in events if isinstance(event, Found)]
     return found, [event for event in events if isinstance(event, Progress)]
 
@@ -131,7 +131,7 @@ def test_whoever_is_asked_about_beside_explanations_changes_none(small_domain):
     told = []
     for beside in (None, people[40:]):
         model = Network(small_domain, np.random.default_rng(3))
-        asked = Ledger(model, small_domain).asked
+        asked = SearchContext(model, small_domain).asked
         trees = LocalTrees(asked, small_domain, people, 50, 8, np.random.default_rng(1))
         told.append(trees.paths(people[:20], beside))
         assert len(model.asked) == 1
@@ -163,10 +163,10 @@ class Watched(symbolic._Search):
 
 @pytest.mark.parametrize("most", [0.2, 1.01])
 def test_the_best_is_next_and_no_path_is_solved_twice(small_domain, most):
-    ledger = Ledger(Network(small_domain, np.random.default_rng(4)), small_domain)
+    context = SearchContext(Network(small_domain, np.random.default_rng(4)), small_domain)
     people = small_domain.sample(np.random.default_rng(1), 100)
     options = SymbolicOptions(max_iter=150, global_num=20, num_samples=60, T2=most)
-    search = Watched(ledger, people, options, np.random.default_rng(0))
+    search = Watched(context, people, options, np.random.default_rng(0))
     list(search.run())
     assert all(rank <= waiting for rank, waiting in search.order)
     ranks = np.array([rank for rank, _ in search.order])
@@ -212,7 +212,9 @@ def test_a_worked_example(small_domain):
             return [explanations[tuple(row)] for row in rows.tolist()]
 
     options = SymbolicOptions(max_iter=50, global_num=1)
-    search = symbolic._Search(Ledger(BySex(), domain), seed, options, np.random.default_rng(0))
+    search = symbolic._Search(
+        SearchContext(BySex(), domain), seed, options, np.random.default_rng(0)
+    )
     search.trees = Told()
     checked = []
     check = search._check
@@ -242,7 +244,7 @@ def test_an_explanation_hangs_on_the_person_only(small_domain):
     model = Network(small_domain, np.random.default_rng(3))
     people = small_domain.sample(np.random.default_rng(0), 200)
     together, alone, other = (
-        LocalTrees(Ledger(model, small_domain).asked, small_domain, people, 80, 8, rng)
+        LocalTrees(SearchContext(model, small_domain).asked, small_domain, people, 80, 8, rng)
         for rng in map(np.random.default_rng, (1, 1, 2))
     )
     paths = together.paths(people[:40])
@@ -265,7 +267,12 @@ def test_samples_are_local_and_weighted_by_nearness(real_domain):
     people = real_domain.sample(np.random.default_rng(0), 300)
     people[:, 0] = 2.5 + people[:, 0] / 100
     trees = LocalTrees(
-        Ledger(Model(), real_domain).asked, real_domain, people, 500, 5, np.random.default_rng(0)
+        SearchContext(Model(), real_domain).asked,
+        real_domain,
+        people,
+        500,
+        5,
+        np.random.default_rng(0),
     )
     here = people[:1].copy()
     trees.paths(here)
@@ -417,7 +424,7 @@ def test_names_are_drawn_as_often_as_people_have_them():
     people = np.repeat([[0.0, 0], [3.0, 1], [2.0, 1]], [60, 30, 10], axis=0)
     model = Network(domain, np.random.default_rng(0))
     trees = LocalTrees(
-        Ledger(model, domain).asked, domain, people, 4_000, 5, np.random.default_rng(0)
+        SearchContext(model, domain).asked, domain, people, 4_000, 5, np.random.default_rng(0)
     )
     samples, _ = trees._around(people[:1])
     values, counts = np.unique(samples[0, :, 0], return_counts=True)
@@ -450,13 +457,13 @@ def test_paths_on_which_constraints_leave_nobody_are_counted(small_domain, const
     domain = Domain(small_domain.attributes, constraints)
     people = domain.sample(np.random.default_rng(1), 100)
     options = SymbolicOptions(max_iter=5, global_num=1, num_samples=20)
-    ledger = Ledger(Network(domain, np.random.default_rng(8)), domain)
-    search = symbolic._Search(ledger, people, options, np.random.default_rng(0))
+    context = SearchContext(Network(domain, np.random.default_rng(8)), domain)
+    search = symbolic._Search(context, people, options, np.random.default_rng(0))
     paths = [(Predicate(0, True, 4.5, 0.5),), (Predicate(0, True, 20.5, 0.5),)]
     search._queue(paths, search.queue[0][2], DIRECTED)
     list(search.run())
     # beyond the range there is nobody anyway
-    assert ledger.rejected == len(constraints)
+    assert context.rejected == len(constraints)
 
 
 @pytest.mark.parametrize("field", msgspec.structs.fields(SymbolicOptions), ids=lambda f: f.name)

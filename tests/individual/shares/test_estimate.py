@@ -9,7 +9,7 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError, SpecError
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.preflight import PEOPLE, preflight
 from fairdesk.individual.engine.sampling import of_domain, perturbed
 from fairdesk.individual.shares import estimate
@@ -26,8 +26,8 @@ SHORT = EstimateOptions(trials=8, people=400)
 def run(domain, model, options=SHORT, people=None, seed=0, **kept):
     if people is None:
         people = domain.sample(np.random.default_rng(seed + 1), 100)
-    ledger = Ledger(model, domain, **kept)
-    return list(estimate.search(ledger, people, options, np.random.default_rng(seed))), ledger
+    context = SearchContext(model, domain, **kept)
+    return list(estimate.search(context, people, options, np.random.default_rng(seed))), context
 
 
 def shares(events):
@@ -109,8 +109,8 @@ def test_a_sample_of_the_data_is_no_whole(small_domain):
 
 def test_perturbed_people_are_near_real_ones(small_domain):
     people = small_domain.sample(np.random.default_rng(1), 40)
-    ledger = Ledger(Network(small_domain, np.random.default_rng(4)), small_domain)
-    rows, _ = next(perturbed(ledger, people, 2, 3, np.random.default_rng(0)))
+    context = SearchContext(Network(small_domain, np.random.default_rng(4)), small_domain)
+    rows, _ = next(perturbed(context, people, 2, 3, np.random.default_rng(0)))
     assert small_domain.contains(rows).all()
     apart = np.abs(rows[:, None, :] - people)
     near = (apart <= 3).all(axis=2) & ((apart > 0).sum(axis=2) <= 2)
@@ -124,9 +124,9 @@ def test_perturbed_people_are_near_real_ones(small_domain):
 def test_values_without_order_get_any_other():
     town = Attribute("town", Kind.NOMINAL, ("a", "b", "c", "d", "e"), 0.0, 4.0)
     domain = Domain((town, integer("sex", 0, 1, Role.PROTECTED, (0, 1))))
-    ledger = Ledger(Network(domain, np.random.default_rng(4)), domain)
+    context = SearchContext(Network(domain, np.random.default_rng(4)), domain)
     people = np.array([[1.0, 0.0]])
-    rows, _ = next(perturbed(ledger, people, 1, 1, np.random.default_rng(0)))
+    rows, _ = next(perturbed(context, people, 1, 1, np.random.default_rng(0)))
     towns, counts = np.unique(rows[:, 0], return_counts=True)
     assert towns.tolist() == [0, 2, 3, 4]
     assert counts.min() > 0.8 * counts.max()
@@ -135,21 +135,21 @@ def test_values_without_order_get_any_other():
 def test_perturbed_people_fulfil_constraints():
     domain = constrained()
     people = domain.sample(np.random.default_rng(1), 60)
-    ledger = Ledger(Network(domain, np.random.default_rng(4)), domain)
-    rows, _ = next(perturbed(ledger, people, 3, 3, np.random.default_rng(0)))
+    context = SearchContext(Network(domain, np.random.default_rng(4)), domain)
+    rows, _ = next(perturbed(context, people, 3, 3, np.random.default_rng(0)))
     assert len(rows) > 100
     assert domain.contains(rows).all()
-    assert ledger.rejected > 0
+    assert context.rejected > 0
 
 
 def test_every_draw_counts_but_everybody_is_found_once(small_domain):
     model = Network(small_domain, np.random.default_rng(4))
-    events, ledger = run(small_domain, model)
+    events, context = run(small_domain, model)
     found = np.concatenate([event.rows for event in events if isinstance(event, Found)])
-    assert len(np.unique(found[:, small_domain.others], axis=0)) == len(found) == ledger.found
+    assert len(np.unique(found[:, small_domain.others], axis=0)) == len(found) == context.found
     share = shares(events)["domain", ("sex", "race")]
     assert share.people == 3_200
-    assert ledger.tried <= 240
+    assert context.tried <= 240
     assert share.hits > len(found)
     progress = [event for event in events if isinstance(event, Progress)]
     assert progress[-1].queries == sum(map(len, model.asked))
@@ -174,9 +174,9 @@ def test_whenever_it_is_stopped_there_are_figures(small_domain, monkeypatch):
     monkeypatch.setattr(estimate, "_TELL_SECONDS", 0.0)
     model = Network(small_domain, np.random.default_rng(4))
     people = small_domain.sample(np.random.default_rng(1), 100)
-    ledger = Ledger(model, small_domain)
+    context = SearchContext(model, small_domain)
     events = []
-    for event in estimate.search(ledger, people, SHORT, np.random.default_rng(0)):
+    for event in estimate.search(context, people, SHORT, np.random.default_rng(0)):
         events.append(event)
         if isinstance(event, Progress) and event.done > 2_500:
             break
@@ -213,8 +213,8 @@ class Placed:
 
 
 def test_last_bits_are_no_share(small_domain):
-    events, ledger = run(small_domain, Placed())
-    assert ledger.found == 0
+    events, context = run(small_domain, Placed())
+    assert context.found == 0
     for share in shares(events).values():
         assert share.hits == 0 < share.people
 
@@ -234,7 +234,7 @@ def test_only_people_near_the_data_are_asked_about(small_domain):
         return rows[:, 0] < 3  # stands for a distance: few years only
 
     model = Network(small_domain, np.random.default_rng(4))
-    events, ledger = run(small_domain, model, fits=fits)
+    events, context = run(small_domain, model, fits=fits)
     told = shares(events)
     everyone = everybody(small_domain)
     truth = verdicts(small_domain, everyone[fits(everyone)], model, small_domain.protected).mean()
@@ -242,7 +242,7 @@ def test_only_people_near_the_data_are_asked_about(small_domain):
     assert share.people == 3_200
     assert abs(share.estimate - truth) < 5 * np.sqrt(truth * (1 - truth) / 3_200)
     assert fits(np.concatenate(model.asked)).all()
-    assert ledger.rejected > share.people
+    assert context.rejected > share.people
 
 
 def test_nobody_near_is_told(small_domain):
@@ -254,8 +254,8 @@ def test_nobody_near_is_told(small_domain):
 def test_fixed_values_are_each_as_likely(small_domain):
     people = small_domain.sample(np.random.default_rng(1), 200)
     people[:, 4] = np.arange(200) < 5  # five of 200 have 1
-    ledger = Ledger(Network(small_domain, np.random.default_rng(4)), small_domain)
-    rows, combination = next(of_domain(ledger, people, np.random.default_rng(0)))
+    context = SearchContext(Network(small_domain, np.random.default_rng(4)), small_domain)
+    rows, combination = next(of_domain(context, people, np.random.default_rng(0)))
     assert 0.001 < binom.cdf(rows[:, 4].sum(), len(rows), 0.5) < 0.999
     own = small_domain.combinations[combination]
     assert (rows[:, small_domain.protected] == own).all()
@@ -265,8 +265,8 @@ def test_a_search_that_found_nothing_is_bounded(small_domain):
     model = Network(small_domain, np.random.default_rng(4))
     model.hidden[small_domain.protected] = 0
     people = small_domain.sample(np.random.default_rng(1), 100)
-    ledger = Ledger(model, small_domain)
-    events = list(estimate.upper_bound(ledger, people, np.random.default_rng(0)))
+    context = SearchContext(model, small_domain)
+    events = list(estimate.upper_bound(context, people, np.random.default_rng(0)))
     (share,) = shares(events).values()
     assert share.hits == share.low == 0
     assert (share.people, share.whom) == (3_000, "domain")
@@ -275,20 +275,20 @@ def test_a_search_that_found_nothing_is_bounded(small_domain):
 
 
 def test_no_bound_where_nobody_may_be_asked_about(small_domain):
-    ledger = Ledger(
+    context = SearchContext(
         Network(small_domain, np.random.default_rng(4)),
         small_domain,
         fits=lambda rows: np.zeros(len(rows), dtype=bool),
     )
     people = small_domain.sample(np.random.default_rng(1), 100)
-    events = list(estimate.upper_bound(ledger, people, np.random.default_rng(0)))
+    events = list(estimate.upper_bound(context, people, np.random.default_rng(0)))
     assert not any(isinstance(event, Measured) for event in events)
 
 
 def before(domain, model, **kept):
-    ledger = Ledger(model, domain, **kept)
+    context = SearchContext(model, domain, **kept)
     people = domain.sample(np.random.default_rng(1), 300)
-    return list(preflight(ledger, people, np.random.default_rng(0))), ledger
+    return list(preflight(context, people, np.random.default_rng(0))), context
 
 
 class Constant:
@@ -321,11 +321,11 @@ def test_a_model_that_answers_no_number_is_told_at_once(small_domain):
 
 def test_a_look_before_a_run_is_counted(small_domain):
     model = Network(small_domain, np.random.default_rng(4))
-    events, ledger = before(small_domain, model)
+    events, context = before(small_domain, model)
     asked = np.concatenate(model.asked)
     assert small_domain.contains(asked).all()
-    assert events[-1].queries == ledger.asked.queries == len(asked) <= PEOPLE + 300
-    assert (ledger.tried, ledger.found) == (0, 0)
+    assert events[-1].queries == context.asked.queries == len(asked) <= PEOPLE + 300
+    assert (context.tried, context.found) == (0, 0)
 
 
 def test_nobody_far_is_looked_at_before_a_run(small_domain):
@@ -342,10 +342,10 @@ def test_constraints_that_hardly_anybody_fulfils_hinder_no_look():
         ),
         tuple(f"a{i} = 7" for i in range(6)),
     )
-    ledger = Ledger(Network(domain, np.random.default_rng(4)), domain)
+    context = SearchContext(Network(domain, np.random.default_rng(4)), domain)
     people = np.array([[7.0] * 6 + [0.0], [7.0] * 6 + [1.0]])
-    list(preflight(ledger, people, np.random.default_rng(0)))
-    assert ledger.asked.queries == 2
+    list(preflight(context, people, np.random.default_rng(0)))
+    assert context.asked.queries == 2
 
 
 @pytest.mark.parametrize("field", msgspec.structs.fields(EstimateOptions), ids=lambda f: f.name)

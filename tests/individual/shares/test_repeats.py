@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares.repeats import RepeatsOptions, search
 from fairdesk.results.events import ExcessChange, Measured
 
@@ -20,15 +20,15 @@ class Drawing:
 
 
 def excess(domain, probability, pairs=4_000, seed=0, confidence=0.95):
-    ledger = Ledger(Drawing(probability, seed), domain)
+    context = SearchContext(Drawing(probability, seed), domain)
     rng = np.random.default_rng(seed + 1)
     people = domain.sample(np.random.default_rng(9), 300)
     last = None
-    for event in search(ledger, people, RepeatsOptions(pairs, confidence), rng):
+    for event in search(context, people, RepeatsOptions(pairs, confidence), rng):
         last = event if isinstance(event, Measured) else last
     told = {each.whom: each for each in last.figures}
     assert all(isinstance(each, ExcessChange) and each.people == pairs for each in told.values())
-    assert ledger.asked.queries == 4 * pairs * len(told)
+    assert context.asked.queries == 4 * pairs * len(told)
     return told
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import themis
 from fairdesk.individual.shares.themis import ThemisOptions
 from fairdesk.models.model import labels
@@ -28,10 +28,10 @@ LARGE = Domain(
 def run(domain, model, options=ALL, seed=0, favourable=1, people=None, **kept):
     if people is None:
         people = domain.sample(np.random.default_rng(seed + 1), 200)
-    ledger = Ledger(model, domain, **kept)
-    ledger.favourable = favourable
-    events = list(themis.search(ledger, people, options, np.random.default_rng(seed)))
-    return events, ledger
+    context = SearchContext(model, domain, **kept)
+    context.favourable = favourable
+    events = list(themis.search(context, people, options, np.random.default_rng(seed)))
+    return events, context
 
 
 def scores(events):
@@ -95,11 +95,11 @@ def test_a_small_domain_is_known_whole(small_domain):
 
 def test_nobody_is_counted_twice(small_domain):
     model = Network(small_domain, np.random.default_rng(4))
-    events, ledger = run(small_domain, model)
+    events, context = run(small_domain, model)
     share = scores(events)[Share, ("sex",)]
     assert share.people <= 1_440
     found = np.concatenate([event.rows for event in events if isinstance(event, Found)])
-    assert len(np.unique(found[:, small_domain.others], axis=0)) == len(found) == ledger.found
+    assert len(np.unique(found[:, small_domain.others], axis=0)) == len(found) == context.found
     progress = [event for event in events if isinstance(event, Progress)]
     assert progress[-1].queries == sum(map(len, model.asked))
     assert progress[-1].done == progress[-1].total == share.people
@@ -167,9 +167,9 @@ def test_only_people_near_the_data_are_asked_about(small_domain):
 
     model = Network(small_domain, np.random.default_rng(4))
     options = ThemisOptions(threshold=1.0, margin=0.05, confidence=0.9)
-    events, ledger = run(small_domain, model, options, fits=fits)
+    events, context = run(small_domain, model, options, fits=fits)
     assert fits(np.concatenate(model.asked)).all()
-    assert ledger.rejected > 0
+    assert context.rejected > 0
     near = everybody(small_domain)
     near = near[fits(near)]
     gap = scores(events)[GroupGap, ("race",)]
@@ -191,8 +191,8 @@ def test_same_seed_same_scores(small_domain):
 
 
 def test_last_bits_are_no_discrimination(small_domain):
-    events, ledger = run(small_domain, Placed())
-    assert ledger.found == 0
+    events, context = run(small_domain, Placed())
+    assert context.found == 0
     assert all(scores(events)[Share, names].hits == 0 for names in SETS)
 
 

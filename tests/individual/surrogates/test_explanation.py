@@ -9,7 +9,7 @@ from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Attribute, Domain, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
-from fairdesk.individual.engine.context import Ledger
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.surrogates import explanation as why
 from fairdesk.individual.surrogates.explanation import Explanation, explain
 from fairdesk.models.model import favourable_scores
@@ -42,7 +42,7 @@ def people(n=400, domain=DOMAIN):
 def explained(model, pair, domain=DOMAIN, favourable=1, seed=0):
     real = people(domain=domain)
     rng = np.random.default_rng(seed)
-    return explain(Ledger(model, domain), real, np.array(pair, float), favourable, rng)
+    return explain(SearchContext(model, domain), real, np.array(pair, float), favourable, rng)
 
 
 PAIR = [[60, 1, 2, 5, 3], [60, 0, 2, 5, 3]]
@@ -110,7 +110,7 @@ def test_a_rare_protected_value_is_explained_as_well_as_a_common_one():
     real[:, 1] = 1
     real[0, 1] = 0
     explanation = explain(
-        Ledger(Linear(), DOMAIN), real, np.array(PAIR, float), 1, np.random.default_rng(0)
+        SearchContext(Linear(), DOMAIN), real, np.array(PAIR, float), 1, np.random.default_rng(0)
     )
     assert explanation.row.weights[1] == pytest.approx(0.15, abs=0.02)
 
@@ -188,7 +188,7 @@ def test_weights_and_fit_are_those_of_the_paper_among_people_who_may_be():
     pair = np.array([[33.0, 2, 9, 700], [33, 0, 9, 700]])
     model = Knotted()
     told = [
-        explain(Ledger(model, domain), real, pair, 1, np.random.default_rng(seed))
+        explain(SearchContext(model, domain), real, pair, 1, np.random.default_rng(seed))
         for seed in range(8)
     ]
     assert model.calls <= 8 * 3  # around the one, around the other, and the variants
@@ -210,8 +210,8 @@ def test_of_many_variants_the_two_ends_are_given(monkeypatch):
     )
     model = Network(domain, np.random.default_rng(4))
     explanation = explained(model, [[4, 0, 0], [4, 1, 3]], domain)
-    ledger = Ledger(model, domain)
-    scores = sorted(ledger.ask(np.array([[4.0, 0, 0]])).scores[0, :, 0].tolist())
+    context = SearchContext(model, domain)
+    scores = sorted(context.ask(np.array([[4.0, 0, 0]])).scores[0, :, 0].tolist())
     told = [each.score for each in explanation.variants]
     assert told == pytest.approx([*scores[:-3:-1], *scores[1::-1]])
 
@@ -219,7 +219,7 @@ def test_of_many_variants_the_two_ends_are_given(monkeypatch):
 def test_without_real_people_there_is_nobody_to_compare_with():
     with pytest.raises(DataError, match="nobody"):
         explain(
-            Ledger(Linear(), DOMAIN),
+            SearchContext(Linear(), DOMAIN),
             people()[:0],
             np.array(PAIR, float),
             1,

@@ -21,11 +21,11 @@ def softer(columns):
 
 
 @pytest.fixture
-def measured(workshop):
+def measured(mitigation):
     """Two models, measured by one examiner."""
-    workshop = making.with_rule(workshop)
-    asking, _ = examiner(workshop)
-    return asking.verdict(made(workshop, softer)), asking.verdict(workshop.model)
+    mitigation = making.with_rule(mitigation)
+    asking, _ = examiner(mitigation)
+    return asking.verdict(made(mitigation, softer)), asking.verdict(mitigation.model)
 
 
 def test_all_is_compared_and_every_difference_is_that_of_the_measures(measured):
@@ -69,20 +69,20 @@ def test_the_same_answers_are_no_change(measured):
         assert change.p in {None, 1}
 
 
-def test_what_one_of_them_lacks_is_not_compared(workshop):
-    asking, _ = examiner(workshop)
+def test_what_one_of_them_lacks_is_not_compared(mitigation):
+    asking, _ = examiner(mitigation)
     deciding = made(
-        workshop,
+        mitigation,
         lambda columns: (columns["age"] > 40).astype(float),
         scores="labels",
         can=(Capability.DECIDES,),
     )
-    one, other = asking.verdict(workshop.model), asking.verdict(deciding)
+    one, other = asking.verdict(mitigation.model), asking.verdict(deciding)
     for told in (changes(one, other, 0), changes(other, one, 0)):
         assert "auc" not in {each.what for each in told}
         assert "accuracy" in {each.what for each in told}
-    alike = making.fresh(workshop, good=np.ones_like(workshop.good))
-    again = examiner(alike)[0].verdict(workshop.model)
+    alike = making.fresh(mitigation, good=np.ones_like(mitigation.good))
+    again = examiner(alike)[0].verdict(mitigation.model)
     assert "auc" not in {each.what for each in changes(again, again, 0)}
 
 

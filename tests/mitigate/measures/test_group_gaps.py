@@ -90,15 +90,15 @@ def test_error_rates_that_are_known_of_one_group_only_are_no_gap():
     assert apart.ends["error_gap"] == (None, None)
 
 
-def test_groups_of_less_than_two_hundredths_are_left_out(workshop):
+def test_groups_of_less_than_two_hundredths_are_left_out(mitigation):
     places = np.arange(500)
-    groups = workshop.groups.copy()
+    groups = mitigation.groups.copy()
     groups[:500, 0] = 1.0
     groups[:9, 0] = 0.0
-    (few,) = grouped(making.fresh(workshop, groups=groups), places)
+    (few,) = grouped(making.fresh(mitigation, groups=groups), places)
     assert (few.people, len(few.groups)) == (491, 1)
     groups[9, 0] = 0.0
-    (enough,) = grouped(making.fresh(workshop, groups=groups), places)
+    (enough,) = grouped(making.fresh(mitigation, groups=groups), places)
     assert (enough.people, len(enough.groups)) == (500, 2)
 
 

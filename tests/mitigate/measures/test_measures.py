@@ -19,28 +19,28 @@ from tests.mitigate import making
 FEW = RepairOptions(people=1_000)
 
 
-def examiner(workshop, options=FEW, seed=0):
+def examiner(mitigation, options=FEW, seed=0):
     """Give an examiner, and the parts of the data that it looks at."""
     rng = np.random.default_rng(seed)
-    parts = split(workshop, rng)
-    return Examiner(workshop, parts, options, rng), parts
+    parts = split(mitigation, rng)
+    return Examiner(mitigation, parts, options, rng), parts
 
 
-def made(workshop, answer, **card):
+def made(mitigation, answer, **card):
     """Make a model that answers by the columns it is given: ``(n, k)`` of a dict of arrays."""
-    card = msgspec.structs.replace(workshop.model.opened.card, **card)
+    card = msgspec.structs.replace(mitigation.model.opened.card, **card)
 
     def scores(inputs):
         told = np.asarray(answer(dict(zip(card.inputs, inputs, strict=True))), dtype=np.float32)
         return told if told.ndim == 2 else told[:, None]
 
     opened = SimpleNamespace(card=card, scores=scores)
-    return FedModel(opened, workshop.model.mapping, workshop.model.attributes)
+    return FedModel(opened, mitigation.model.mapping, mitigation.model.attributes)
 
 
-def discriminatory(workshop, model, rows):
+def discriminatory(mitigation, model, rows):
     """Ask a model about everybody whom each person could be."""
-    domain = workshop.domain
+    domain = mitigation.domain
     members = domain.similar(rows)
     flat = members.reshape(-1, rows.shape[1])
     decided = labels(model.predict(flat)).reshape(members.shape[:2])
@@ -50,18 +50,20 @@ def discriminatory(workshop, model, rows):
     )
 
 
-def test_what_is_told_of_rows_is_what_scikit_learn_tells(workshop):
-    asking, parts = examiner(workshop)
-    verdict = asking.verdict(workshop.model)
+def test_what_is_told_of_rows_is_what_scikit_learn_tells(mitigation):
+    asking, parts = examiner(mitigation)
+    verdict = asking.verdict(mitigation.model)
     for where, places in (("validation", parts.validation), ("test", parts.test)):
-        right = labels(workshop.model.predict(workshop.rows[places])) == workshop.target[places]
+        right = (
+            labels(mitigation.model.predict(mitigation.rows[places])) == mitigation.target[places]
+        )
         told = verdict.measure("accuracy", where)
         assert told.estimate == right.mean()
         assert told.people == len(places)
         ends = binomtest(int(right.sum()), len(right)).proportion_ci(method="wilson")
         assert (told.low, told.high) == pytest.approx(tuple(ends))
-    scores = making.favoured(workshop, workshop.rows[parts.test])
-    good = workshop.good[parts.test]
+    scores = making.favoured(mitigation, mitigation.rows[parts.test])
+    good = mitigation.good[parts.test]
     assert verdict.measure("auc", "test").estimate == pytest.approx(roc_auc_score(good, scores))
     assert verdict.measure("brier", "test").estimate == pytest.approx(
         brier_score_loss(good, scores), rel=1e-5
@@ -71,9 +73,9 @@ def test_what_is_told_of_rows_is_what_scikit_learn_tells(workshop):
     assert verdict.measure("calibration", "test").estimate == pytest.approx(error)
 
 
-def test_intervals_are_in_order_and_measures_in_theirs(workshop):
-    workshop = making.with_rule(workshop)
-    told = examiner(workshop)[0].verdict(workshop.model).measures
+def test_intervals_are_in_order_and_measures_in_theirs(mitigation):
+    mitigation = making.with_rule(mitigation)
+    told = examiner(mitigation)[0].verdict(mitigation.model).measures
     for each in told:
         assert each.low <= each.estimate <= each.high
     assert [(each.what, each.rows) for each in told] == [
@@ -94,14 +96,14 @@ def test_intervals_are_in_order_and_measures_in_theirs(workshop):
 
 
 def test_shares_are_what_asking_everybody_tells(tmp_path):
-    workshop = making.workshop(tmp_path, protected=("sex", "race"))
-    asking, parts = examiner(workshop)
-    verdict = asking.verdict(workshop.model)
-    people, _ = workshop.domain.admit(workshop.rows[parts.test])
+    mitigation = making.mitigation(tmp_path, protected=("sex", "race"))
+    asking, parts = examiner(mitigation)
+    verdict = asking.verdict(mitigation.model)
+    people, _ = mitigation.domain.admit(mitigation.rows[parts.test])
     np.testing.assert_array_equal(
-        verdict.hits["test"], discriminatory(workshop, workshop.model, people)
+        verdict.hits["test"], discriminatory(mitigation, mitigation.model, people)
     )
-    truth = making.share(workshop, workshop.model, drawn=20_000)
+    truth = making.share(mitigation, mitigation.model, drawn=20_000)
     for where in ("validation", "domain"):
         told = verdict.measure("share_domain", where)
         assert told.people == 1_000
@@ -110,8 +112,8 @@ def test_shares_are_what_asking_everybody_tells(tmp_path):
         assert (told.low, told.high) == pytest.approx(tuple(ends))
 
 
-def test_all_models_are_asked_about_the_same_people_and_the_result_is_of_others(workshop):
-    asking, _ = examiner(workshop)
+def test_all_models_are_asked_about_the_same_people_and_the_result_is_of_others(mitigation):
+    asking, _ = examiner(mitigation)
     seen = {}
 
     def answer(columns):
@@ -121,19 +123,19 @@ def test_all_models_are_asked_about_the_same_people_and_the_result_is_of_others(
     first = []
     for _ in range(2):
         seen.clear()
-        asking.verdict(made(workshop, answer))
+        asking.verdict(made(mitigation, answer))
         first.append(np.unique(np.concatenate(seen["rows"]), axis=0))
     np.testing.assert_array_equal(first[0], first[1])
     chosen, told = (asking._people[where] for where in ("validation", "domain"))
     assert not np.array_equal(chosen, told)
-    again, _ = examiner(workshop)
+    again, _ = examiner(mitigation)
     np.testing.assert_array_equal(again._people["domain"], told)
-    other, _ = examiner(workshop, seed=1)
+    other, _ = examiner(mitigation, seed=1)
     assert not np.array_equal(other._people["domain"], told)
 
 
-def test_each_row_of_a_similar_set_is_asked_about_once(workshop):
-    asking, parts = examiner(workshop)
+def test_each_row_of_a_similar_set_is_asked_about_once(mitigation):
+    asking, parts = examiner(mitigation)
     asked = 0
 
     def answer(columns):
@@ -141,17 +143,17 @@ def test_each_row_of_a_similar_set_is_asked_about_once(workshop):
         asked += len(columns["age"])
         return np.where(columns["sex"] == "male", 0.9, 0.1)
 
-    asking.verdict(made(workshop, answer))
-    members = [workshop.domain.similar(each) for each in asking._people.values()]
+    asking.verdict(made(mitigation, answer))
+    members = [mitigation.domain.similar(each) for each in asking._people.values()]
     different = np.unique(np.concatenate(members).reshape(-1, members[0].shape[2]), axis=0)
-    assert asked == workshop.queries
+    assert asked == mitigation.queries
     assert asked == len(different) + len(parts.validation) + len(parts.test)
 
 
 @pytest.mark.parametrize(("female", "share"), [(0.9, 0.0), (0.1, 1.0)])
-def test_nobody_and_everybody(workshop, female, share):
-    model = made(workshop, lambda columns: np.where(columns["sex"] == "male", 0.9, female))
-    verdict = examiner(workshop)[0].verdict(model)
+def test_nobody_and_everybody(mitigation, female, share):
+    model = made(mitigation, lambda columns: np.where(columns["sex"] == "male", 0.9, female))
+    verdict = examiner(mitigation)[0].verdict(model)
     for what, where in (("share_domain", "validation"), ("share_data", "test")):
         told = verdict.measure(what, where)
         assert told.estimate == share
@@ -159,13 +161,13 @@ def test_nobody_and_everybody(workshop, female, share):
         assert told.high - told.low > 0
 
 
-def test_hits_at_a_border_count_where_they_are_the_same_again(workshop):
+def test_hits_at_a_border_count_where_they_are_the_same_again(mitigation):
     """Last bits that hang on a row's place in its batch are no discrimination."""
-    shaky = made(workshop, lambda columns: 0.5 + 1e-6 * (-1.0) ** np.arange(len(columns["age"])))
+    shaky = made(mitigation, lambda columns: 0.5 + 1e-6 * (-1.0) ** np.arange(len(columns["age"])))
     close = made(
-        workshop, lambda columns: np.where(columns["sex"] == "male", 0.5 + 1e-6, 0.5 - 1e-6)
+        mitigation, lambda columns: np.where(columns["sex"] == "male", 0.5 + 1e-6, 0.5 - 1e-6)
     )
-    asking, _ = examiner(workshop)
+    asking, _ = examiner(mitigation)
     assert asking.verdict(shaky).measure("share_domain", "domain").estimate == 0
     assert asking.verdict(close).measure("share_domain", "domain").estimate == 1
 
@@ -175,41 +177,41 @@ def test_whoever_could_be_nobody_else_is_not_discriminated_against(tmp_path):
     rule = "sex = female implies race = a"
     data = data[~((data["sex"] == "female") & (data["race"] != "a"))]
     limits = Limits(constraints=(rule,))
-    workshop = making.workshop(tmp_path, data=data, limits=limits, drawn=500)
-    asking, _ = examiner(workshop)
-    model = made(workshop, lambda columns: np.where(columns["sex"] == "male", 0.9, 0.1))
+    mitigation = making.mitigation(tmp_path, data=data, limits=limits, drawn=500)
+    asking, _ = examiner(mitigation)
+    model = made(mitigation, lambda columns: np.where(columns["sex"] == "male", 0.9, 0.1))
     verdict = asking.verdict(model)
     for where, people in asking._people.items():
-        assert workshop.domain.allowed(people).all()
+        assert mitigation.domain.allowed(people).all()
         # of the other races there are men only
-        race = workshop.domain.names.index("race")
+        race = mitigation.domain.names.index("race")
         np.testing.assert_array_equal(verdict.hits[where], people[:, race] == 0)
 
 
-def test_a_model_that_only_decides_has_no_scores(workshop):
+def test_a_model_that_only_decides_has_no_scores(mitigation):
     model = made(
-        workshop,
+        mitigation,
         lambda columns: (columns["age"] > 40).astype(float),
         scores="labels",
         can=(Capability.DECIDES,),
     )
-    verdict = examiner(workshop)[0].verdict(model)
+    verdict = examiner(mitigation)[0].verdict(model)
     told = {each.what for each in verdict.measures}
     assert not told & {"auc", "brier", "calibration"}
     assert {"accuracy", "share_domain", "rate_gap"} <= told
 
 
-def test_scores_that_are_no_probabilities_are_not_held_against_them(workshop):
-    model = made(workshop, lambda columns: columns["age"] / 100, scores="scores")
-    told = {each.what for each in examiner(workshop)[0].verdict(model).measures}
+def test_scores_that_are_no_probabilities_are_not_held_against_them(mitigation):
+    model = made(mitigation, lambda columns: columns["age"] / 100, scores="scores")
+    told = {each.what for each in examiner(mitigation)[0].verdict(model).measures}
     assert "auc" in told
     assert not told & {"brier", "calibration"}
 
 
-def test_with_one_label_there_is_no_area(workshop):
-    workshop = making.fresh(workshop, good=np.ones_like(workshop.good))
-    asking, parts = examiner(workshop)
-    told = asking.verdict(workshop.model).measure("auc", "test")
+def test_with_one_label_there_is_no_area(mitigation):
+    mitigation = making.fresh(mitigation, good=np.ones_like(mitigation.good))
+    asking, parts = examiner(mitigation)
+    told = asking.verdict(mitigation.model).measure("auc", "test")
     assert (told.estimate, told.low, told.high) == (None, None, None)
     assert told.people == len(parts.test)
 
@@ -231,45 +233,45 @@ def test_of_three_classes_accuracy_is_the_models_own(three):
 
 
 def test_of_classes_taken_together_too(tmp_path):
-    workshop = making.workshop(tmp_path, classes=3, together=(1, 2))
-    asking, parts = examiner(workshop)
-    verdict = asking.verdict(workshop.model)
-    rows = workshop.rows[parts.test]
-    right = labels(workshop.model.answers(rows)) == workshop.target[parts.test]
+    mitigation = making.mitigation(tmp_path, classes=3, together=(1, 2))
+    asking, parts = examiner(mitigation)
+    verdict = asking.verdict(mitigation.model)
+    rows = mitigation.rows[parts.test]
+    right = labels(mitigation.model.answers(rows)) == mitigation.target[parts.test]
     assert verdict.measure("accuracy", "test").estimate == right.mean()
     assert verdict.measure("brier", "test") is None  # a margin is no probability
-    good = labels(workshop.model.predict(rows)) == workshop.favourable
+    good = labels(mitigation.model.predict(rows)) == mitigation.favourable
     np.testing.assert_array_equal(verdict.rows["test"].good, good)
 
 
 def test_at_another_threshold_scores_are_still_the_models_own(tmp_path):
-    workshop = making.workshop(tmp_path, threshold=0.3)
-    asking, parts = examiner(workshop)
-    verdict = asking.verdict(workshop.model)
-    rows, good = workshop.rows[parts.test], workshop.good[parts.test]
-    own = workshop.model.answers(rows)[:, 0].astype(float)
-    own = own if workshop.favourable == 1 else 1 - own
+    mitigation = making.mitigation(tmp_path, threshold=0.3)
+    asking, parts = examiner(mitigation)
+    verdict = asking.verdict(mitigation.model)
+    rows, good = mitigation.rows[parts.test], mitigation.good[parts.test]
+    own = mitigation.model.answers(rows)[:, 0].astype(float)
+    own = own if mitigation.favourable == 1 else 1 - own
     assert verdict.measure("brier", "test").estimate == pytest.approx(((own - good) ** 2).mean())
-    right = labels(workshop.model.predict(rows)) == workshop.target[parts.test]
+    right = labels(mitigation.model.predict(rows)) == mitigation.target[parts.test]
     assert verdict.measure("accuracy", "test").estimate == right.mean()
 
 
-def test_where_nobody_can_be_compared_the_rest_is_measured(workshop, monkeypatch):
-    monkeypatch.setitem(workshop.domain.__dict__, "obstacle", "nothing is protected")
-    told = {each.what for each in examiner(workshop)[0].verdict(workshop.model).measures}
+def test_where_nobody_can_be_compared_the_rest_is_measured(mitigation, monkeypatch):
+    monkeypatch.setitem(mitigation.domain.__dict__, "obstacle", "nothing is protected")
+    told = {each.what for each in examiner(mitigation)[0].verdict(mitigation.model).measures}
     assert not told & {"share_domain", "share_data"}
     assert {"accuracy", "auc", "impact_ratio"} <= told
 
 
-def test_steps_add_up_to_the_whole(workshop):
-    workshop = making.with_rule(workshop)
-    asking, _ = examiner(workshop)
-    assert sum(asking.steps(workshop.model)) == asking.total
+def test_steps_add_up_to_the_whole(mitigation):
+    mitigation = making.with_rule(mitigation)
+    asking, _ = examiner(mitigation)
+    assert sum(asking.steps(mitigation.model)) == asking.total
 
 
 class TestProven:
-    def run(self, workshop, model, seconds):
-        proving = certified(workshop, model, seconds)
+    def run(self, mitigation, model, seconds):
+        proving = certified(mitigation, model, seconds)
         told = []
         while True:
             try:
@@ -277,29 +279,31 @@ class TestProven:
             except StopIteration as over:
                 return told, over.value
 
-    def test_shares_are_exact_where_all_is_decided(self, workshop):
-        told, (alike, unlike) = self.run(workshop, workshop.model, 20.0)
+    def test_shares_are_exact_where_all_is_decided(self, mitigation):
+        told, (alike, unlike) = self.run(mitigation, mitigation.model, 20.0)
         assert told
-        truth = making.share(workshop, workshop.model, drawn=20_000)
+        truth = making.share(mitigation, mitigation.model, drawn=20_000)
         assert (alike.what, unlike.what) == ("certified", "falsified")
         assert alike.estimate + unlike.estimate == pytest.approx(1.0)
         assert unlike.estimate == pytest.approx(truth, abs=0.015)
         assert (unlike.low, unlike.high) == (None, None)
         assert (
             unlike.people
-            == np.prod([np.floor(each.high - each.low) + 1 for each in workshop.domain.attributes])
+            == np.prod(
+                [np.floor(each.high - each.low) + 1 for each in mitigation.domain.attributes]
+            )
             / 2
         )
-        assert workshop.queries >= told[-1].queries
+        assert mitigation.queries >= told[-1].queries
 
-    def test_nobody_is_asked_for_what_is_not_told(self, workshop):
-        self.run(workshop, workshop.model, 20.0)
+    def test_nobody_is_asked_for_what_is_not_told(self, mitigation):
+        self.run(mitigation, mitigation.model, 20.0)
         # rows of the data, and people who stay undecided, have no part in what is proven
-        assert workshop.queries < len(workshop.rows)
+        assert mitigation.queries < len(mitigation.rows)
 
-    def test_nothing_is_said_of_what_cannot_be_looked_into(self, workshop):
-        opaque = made(workshop, lambda columns: columns["age"] / 100)
-        assert self.run(workshop, opaque, 5.0) == ([], ())
+    def test_nothing_is_said_of_what_cannot_be_looked_into(self, mitigation):
+        opaque = made(mitigation, lambda columns: columns["age"] / 100)
+        assert self.run(mitigation, opaque, 5.0) == ([], ())
 
-    def test_no_seconds_are_no_proof(self, workshop):
-        assert self.run(workshop, workshop.model, 0.0) == ([], ())
+    def test_no_seconds_are_no_proof(self, mitigation):
+        assert self.run(mitigation, mitigation.model, 0.0) == ([], ())

@@ -6,7 +6,7 @@ import pytest
 
 from fairdesk.errors import SpecError
 from fairdesk.groups.tabular.membership import members
-from fairdesk.mitigate.context import Workshop
+from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.measures.measures import Examiner
 from fairdesk.mitigate.measures.rule_scores import (
     MOST_MOVES,
@@ -25,9 +25,9 @@ from tests.groups.readers import Reader, study_of
 from tests.mitigate import making
 
 
-def ask(samples, workshop, model=None):
+def ask(samples, mitigation, model=None):
     """Ask about samples, and give what came out and how many were asked about."""
-    asking = samples.ask(workshop, model or workshop.model, Outcome.of(workshop))
+    asking = samples.ask(mitigation, model or mitigation.model, Outcome.of(mitigation))
     asked = 0
     while True:
         try:
@@ -37,8 +37,8 @@ def ask(samples, workshop, model=None):
 
 
 @pytest.fixture
-def ruled(workshop):
-    return making.with_rule(workshop)
+def ruled(mitigation):
+    return making.with_rule(mitigation)
 
 
 class TestMovedPeople:
@@ -170,7 +170,7 @@ def reading(score, texts, rule=(("gender", "woman"),), outcome="good"):
     """Make a workshop whose model reads texts."""
     study = study_of(texts, Reader(score), terms=TERMS)
     count = len(study.rows)
-    return Workshop(
+    return MitigationContext(
         domain=study.domain,
         rows=study.rows,
         groups=study.groups,
@@ -194,58 +194,60 @@ TEXTS = [f"the old {who} number {i}" for i in range(12) for who in ("man", "woma
 
 class TestRewritten:
     def test_the_score_is_that_of_the_term_beside_all_others(self):
-        workshop = reading(lambda text, _: 0.1 if "woman" in text else 0.9, TEXTS)
-        samples = samples_of(workshop, np.arange(len(TEXTS)), 1_000, np.random.default_rng(0))
+        mitigation = reading(lambda text, _: 0.1 if "woman" in text else 0.9, TEXTS)
+        samples = samples_of(mitigation, np.arange(len(TEXTS)), 1_000, np.random.default_rng(0))
         assert isinstance(samples, Rewritten)
         # the two texts of each number come to the same sentences
         assert len(samples) == 12 * 3
-        apart, asked = ask(samples, workshop)
+        apart, asked = ask(samples, mitigation)
         assert apart.score == 1
-        assert asked == workshop.queries == 36
+        assert asked == mitigation.queries == 36
         low, high = apart.ends
         assert 0.5 < low < 1 == high
 
     def test_other_terms_count_as_far_as_they_differ(self):
-        workshop = reading(lambda text, _: 0.9 if "person" in text else 0.1, TEXTS)
-        samples = samples_of(workshop, np.arange(len(TEXTS)), 1_000, np.random.default_rng(0))
-        assert ask(samples, workshop)[0].score == pytest.approx(0.5)
+        mitigation = reading(lambda text, _: 0.9 if "person" in text else 0.1, TEXTS)
+        samples = samples_of(mitigation, np.arange(len(TEXTS)), 1_000, np.random.default_rng(0))
+        assert ask(samples, mitigation)[0].score == pytest.approx(0.5)
 
     def test_two_categories_and_mean_scores(self):
         rule = (("age", "young"), ("gender", "man"))
-        workshop = reading(
+        mitigation = reading(
             lambda text, _: 0.8 if "young man" in text else 0.2, TEXTS, rule, outcome=""
         )
-        samples = samples_of(workshop, np.arange(len(TEXTS)), 1_000, np.random.default_rng(0))
+        samples = samples_of(mitigation, np.arange(len(TEXTS)), 1_000, np.random.default_rng(0))
         assert samples.choices == 6
-        assert ask(samples, workshop)[0].score == pytest.approx(0.6, abs=1e-6)
+        assert ask(samples, mitigation)[0].score == pytest.approx(0.6, abs=1e-6)
 
     def test_texts_of_the_places_only_and_no_more_than_wanted(self):
-        workshop = reading(lambda text, _: 0.9, TEXTS)
-        samples = samples_of(workshop, np.arange(4), 1_000, np.random.default_rng(0))
+        mitigation = reading(lambda text, _: 0.9, TEXTS)
+        samples = samples_of(mitigation, np.arange(4), 1_000, np.random.default_rng(0))
         assert {each[-1] for each in samples.sentences} == {"0", "1"}
         many = [f"the old man number {i}" for i in range(300)]
-        workshop = reading(lambda text, _: 0.9, many)
-        few = samples_of(workshop, np.arange(300), 450, np.random.default_rng(0))
+        mitigation = reading(lambda text, _: 0.9, many)
+        few = samples_of(mitigation, np.arange(300), 450, np.random.default_rng(0))
         assert len(few) == 150 * 3
 
     def test_without_such_a_text_there_is_no_score(self):
-        workshop = reading(lambda text, _: 0.9, ["nobody", "nothing"])
-        assert samples_of(workshop, np.arange(2), 100, np.random.default_rng(0)) is None
+        mitigation = reading(lambda text, _: 0.9, ["nobody", "nothing"])
+        assert samples_of(mitigation, np.arange(2), 100, np.random.default_rng(0)) is None
 
     def test_an_examiner_measures_it_where_nobody_can_be_invented(self):
-        workshop = reading(lambda text, _: 0.1 if "woman" in text else 0.9, TEXTS)
+        mitigation = reading(lambda text, _: 0.1 if "woman" in text else 0.9, TEXTS)
         parts = Split(np.arange(5), np.arange(5, 15), np.arange(15, 25))
-        examiner = Examiner(workshop, parts, RepairOptions(), np.random.default_rng(0))
-        verdict = examiner.verdict(workshop.model)
+        examiner = Examiner(mitigation, parts, RepairOptions(), np.random.default_rng(0))
+        verdict = examiner.verdict(mitigation.model)
         assert examiner.target == "rule_score"
         assert verdict.measure("rule_score", "validation").estimate == 1
         assert verdict.measure("rule_score", "test").estimate == 1
         assert verdict.measure("share_domain", "domain") is None
 
     def test_a_model_that_knows_new_texts_is_asked_like_another(self):
-        workshop = reading(lambda text, _: 0.1 if "woman" in text else 0.9, TEXTS)
-        text, size = workshop.model.attributes
+        mitigation = reading(lambda text, _: 0.1 if "woman" in text else 0.9, TEXTS)
+        text, size = mitigation.model.attributes
         wider = msgspec.structs.replace(text, values=(*text.values, "new"), high=text.high + 1)
-        model = type(workshop.model)(workshop.model.opened, workshop.model.mapping, (wider, size))
-        samples = samples_of(workshop, np.arange(len(TEXTS)), 1_000, np.random.default_rng(0))
-        assert ask(samples, workshop, model)[0].score == 1
+        model = type(mitigation.model)(
+            mitigation.model.opened, mitigation.model.mapping, (wider, size)
+        )
+        samples = samples_of(mitigation, np.arange(len(TEXTS)), 1_000, np.random.default_rng(0))
+        assert ask(samples, mitigation, model)[0].score == 1

@@ -16,10 +16,10 @@ SAME = Model()
 FEW = {"rows": 900, "drawn": 500}
 
 
-def repaired(workshop, **more):
+def repaired(mitigation, **more):
     options = AequitasOptions(compare="all", certify=0.0, people=1_000, most=1.0, **more)
     rng = np.random.default_rng(0)
-    events = list(aequitas.search(workshop, workshop.rows, options, rng))
+    events = list(aequitas.search(mitigation, mitigation.rows, options, rng))
     figures = [each for each in events if isinstance(each, Measured)][-1].figures
     return figures[0], {each.name or each.kind: each for each in figures[1:]}
 
@@ -40,7 +40,7 @@ def _briefly():
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory, _briefly):
-    return repaired(making.workshop(tmp_path_factory.mktemp("others"), **FEW))
+    return repaired(making.mitigation(tmp_path_factory.mktemp("others"), **FEW))
 
 
 def test_weights_make_label_and_group_independent():
@@ -54,7 +54,7 @@ def test_weights_make_label_and_group_independent():
 
 
 def test_groups_are_those_of_all_protected_attributes_together(tmp_path):
-    made = making.workshop(tmp_path, protected=("sex", "race"), **FEW)
+    made = making.mitigation(tmp_path, protected=("sex", "race"), **FEW)
     rows = made.usable
     group = comparators.joint_groups(made, rows)
     assert group.max() == 5
@@ -100,7 +100,7 @@ def test_the_remover_narrows_the_gap(tmp_path, monkeypatch):
     data = data[["age", "hours", "sex", making.LABEL]]
     monkeypatch.setattr(making, "NAMES", ["sex"])
     monkeypatch.setattr(making, "pipeline", lambda _: LogisticRegression(max_iter=1_000))
-    _, trials = repaired(making.workshop(tmp_path, data=data, drawn=500))
+    _, trials = repaired(making.mitigation(tmp_path, data=data, drawn=500))
     assert not trials["Correlation remover"].failed
     before, after = (
         measured(trials[name], "rate_gap", of="sex")
@@ -113,44 +113,44 @@ def test_the_remover_narrows_the_gap(tmp_path, monkeypatch):
 def test_where_fairlearn_is_missing_the_rest_goes_on(tmp_path, monkeypatch):
     for name in ("fairlearn.reductions", "fairlearn.preprocessing"):
         monkeypatch.setitem(sys.modules, name, None)
-    _, trials = repaired(making.workshop(tmp_path))
+    _, trials = repaired(making.mitigation(tmp_path))
     assert not trials["Reweighing"].failed
     for name in (comparators.REDUCTIONS, comparators.REMOVER):
         assert "The environment that the model runs in has no fairlearn" in trials[name].failed
 
 
 def test_three_classes_are_too_many_for_the_reduction(tmp_path):
-    _, trials = repaired(making.workshop(tmp_path, classes=3, **FEW))
+    _, trials = repaired(making.mitigation(tmp_path, classes=3, **FEW))
     assert "two classes only" in trials["Exponentiated gradient"].failed
     assert trials["Reweighing"].measures
 
 
-def test_nothing_stands_beside_where_it_is_not_asked_for(monkeypatch, workshop):
-    told = play(monkeypatch, workshop, Script([SAME] * 8))
+def test_nothing_stands_beside_where_it_is_not_asked_for(monkeypatch, mitigation):
+    told = play(monkeypatch, mitigation, Script([SAME] * 8))
     assert "other" not in {each.kind for each in told.trials}
 
 
-def test_reweighing_is_trained_on_the_training_rows_alone(monkeypatch, workshop):
-    told = play(monkeypatch, workshop, Script([SAME] * 9), AequitasOptions(compare="reweighing"))
+def test_reweighing_is_trained_on_the_training_rows_alone(monkeypatch, mitigation):
+    told = play(monkeypatch, mitigation, Script([SAME] * 9), AequitasOptions(compare="reweighing"))
     last = told.trials[-1]
     assert (last.kind, last.name, last.verdict) == ("other", "Reweighing", "")
-    lesson = told.script.lessons[-1]
-    assert len(lesson.rows) == len(lesson.weights) == 1_000
+    training_set = told.script.lessons[-1]
+    assert len(training_set.rows) == len(training_set.weights) == 1_000
 
 
-def test_told_to_end_nothing_stands_beside(monkeypatch, workshop):
+def test_told_to_end_nothing_stands_beside(monkeypatch, mitigation):
     script = Script([SAME] * 8, winding=3)
-    told = play(monkeypatch, workshop, script, AequitasOptions(compare="reweighing"))
+    told = play(monkeypatch, mitigation, script, AequitasOptions(compare="reweighing"))
     assert "other" not in {each.kind for each in told.trials}
 
 
 def test_told_to_end_the_reduction_is_left(tmp_path, monkeypatch):
-    made = making.workshop(tmp_path, **FEW)
+    made = making.mitigation(tmp_path, **FEW)
     options = AequitasOptions(compare="all", certify=0.0, people=1_000, most=1.0)
     told = []
     for event in aequitas.search(made, made.rows, options, np.random.default_rng(0)):
         told.append(event)
         if event.phase == "comparing" and isinstance(event, Measured):
-            made.wind_up()
+            made.request_finish()
     figures = [each for each in told if isinstance(each, Measured)][-1].figures
     assert [each.name for each in figures[1:] if each.kind == "other"] == ["Reweighing"]

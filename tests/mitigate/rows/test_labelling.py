@@ -29,35 +29,38 @@ def test_both_of_a_pair_are_labelled_alike(three, source):
 
 
 @pytest.mark.parametrize("source", [*SOURCES, "model"])
-def test_labels_are_repeatable_and_of_nobody_for_nobody(workshop, source):
-    parts = split(workshop, rng())
-    first, again = (label(workshop, parts, workshop.pairs[:80], source, rng(3)) for _ in range(2))
+def test_labels_are_repeatable_and_of_nobody_for_nobody(mitigation, source):
+    parts = split(mitigation, rng())
+    first, again = (
+        label(mitigation, parts, mitigation.pairs[:80], source, rng(3)) for _ in range(2)
+    )
     assert np.array_equal(first, again)
-    assert label(workshop, parts, workshop.pairs[:0], source, rng()).shape == (0,)
+    assert label(mitigation, parts, mitigation.pairs[:0], source, rng()).shape == (0,)
 
 
 @pytest.mark.parametrize("source", ["majority", "neighbours"])
-def test_only_rows_to_train_with_are_learnt_from(workshop, source):
-    parts = split(workshop, rng())
-    rows, target = workshop.rows.copy(), workshop.target.copy()
+def test_only_rows_to_train_with_are_learnt_from(mitigation, source):
+    parts = split(mitigation, rng())
+    rows, target = mitigation.rows.copy(), mitigation.target.copy()
     others = np.concatenate([parts.validation, parts.test])
-    rows[others], target[others] = workshop.domain.low, 0
-    blind = replace(workshop, rows=rows, target=target)
-    people = workshop.pairs[:200]
+    rows[others], target[others] = mitigation.domain.low, 0
+    blind = replace(mitigation, rows=rows, target=target)
+    people = mitigation.pairs[:200]
     assert np.array_equal(
-        label(workshop, parts, people, source, rng(1)), label(blind, parts, people, source, rng(1))
+        label(mitigation, parts, people, source, rng(1)),
+        label(blind, parts, people, source, rng(1)),
     )
 
 
-def test_the_majority_is_right_more_often_than_the_commonest_label(workshop):
-    parts = split(workshop, rng())
-    told = label(workshop, parts, workshop.rows[parts.test], "majority", rng())
-    right = workshop.target[parts.test]
+def test_the_majority_is_right_more_often_than_the_commonest_label(mitigation):
+    parts = split(mitigation, rng())
+    told = label(mitigation, parts, mitigation.rows[parts.test], "majority", rng())
+    right = mitigation.target[parts.test]
     assert (told == right).mean() > np.bincount(right).max() / right.size + 0.1
 
 
 def test_the_majority_of_the_similar_set(tmp_path):
-    made = making.workshop(tmp_path, protected=("sex", "race"))
+    made = making.mitigation(tmp_path, protected=("sex", "race"))
     people = made.pairs[:200]
     members = made.domain.similar(people)
     scores = made.model.predict(members.reshape(-1, 6)).reshape(members.shape[:2])
@@ -70,7 +73,7 @@ def test_the_majority_of_the_similar_set(tmp_path):
 
 def test_members_who_may_not_be_have_no_vote(tmp_path):
     limits = making.Limits(constraints=("sex = male implies race != c",))
-    made = making.workshop(tmp_path, protected=("sex", "race"), limits=limits)
+    made = making.mitigation(tmp_path, protected=("sex", "race"), limits=limits)
     people = made.pairs[:200]
     members = made.domain.similar(people).reshape(-1, 6)
     scores = made.model.predict(members)[:, 0].astype(float)
@@ -83,12 +86,12 @@ def test_members_who_may_not_be_have_no_vote(tmp_path):
     assert np.array_equal(told[clear], (second > 2.5)[clear])
 
 
-def test_the_nearest_real_people(workshop):
-    parts = split(workshop, rng())
-    told = label(workshop, parts, workshop.pairs[:60], "neighbours", rng())
-    real, target = workshop.rows[parts.train], workshop.target[parts.train]
-    for row, one in zip(workshop.pairs[:60], told.tolist(), strict=True):
-        away = gower(workshop.domain, real, row)
+def test_the_nearest_real_people(mitigation):
+    parts = split(mitigation, rng())
+    told = label(mitigation, parts, mitigation.pairs[:60], "neighbours", rng())
+    real, target = mitigation.rows[parts.train], mitigation.target[parts.train]
+    for row, one in zip(mitigation.pairs[:60], told.tolist(), strict=True):
+        away = gower(mitigation.domain, real, row)
         order = np.argsort(away, kind="stable")
         # whoever is as near as the last of them may stand for another
         border = away[order[NEIGHBOURS - 1]]
@@ -100,22 +103,22 @@ def test_the_nearest_real_people(workshop):
         assert most > NEIGHBOURS // 2
 
 
-def test_a_person_who_is_there_many_times_counts_so_often(workshop):
-    parts = split(workshop, rng())
-    target = workshop.target.copy()
-    rows = workshop.rows.copy()
-    row = workshop.pairs[0]
+def test_a_person_who_is_there_many_times_counts_so_often(mitigation):
+    parts = split(mitigation, rng())
+    target = mitigation.target.copy()
+    rows = mitigation.rows.copy()
+    row = mitigation.pairs[0]
     # eight equal people of one label, the others farther away
     rows[parts.train[:8]], target[parts.train[:8]] = row, 1
     target[parts.train[8:]] = 0
-    made = replace(workshop, rows=rows, target=target)
+    made = replace(mitigation, rows=rows, target=target)
     assert label(made, parts, row[None], "neighbours", rng())[0] == 1
     target[parts.train[:1]] = 0
     assert label(made, parts, row[None], "neighbours", rng())[0] == 0
 
 
 def test_scores_of_the_models_own_classes(tmp_path):
-    made = making.workshop(tmp_path, classes=3, together=(1, 2))
+    made = making.mitigation(tmp_path, classes=3, together=(1, 2))
     rows = made.rows[:200]
     scores = own_scores(made, made.model, rows)
     assert scores.shape == (200, 3)
@@ -125,7 +128,7 @@ def test_scores_of_the_models_own_classes(tmp_path):
 
 
 def test_a_threshold_moves_the_models_own_label(tmp_path):
-    made = making.workshop(tmp_path, threshold=0.3)
+    made = making.mitigation(tmp_path, threshold=0.3)
     rows = made.rows[:300]
     own = label(made, split(made, rng()), rows, "model", rng())
     answers = made.model.answers(rows)[:, 0]
@@ -143,7 +146,7 @@ def test_missing_cells_that_are_a_category_and_rare_classes(tmp_path):
     data = making.people(400, 3).copy()
     data[making.LABEL] = np.where(np.arange(400) % 100 == 7, "top", "low")
     data.loc[5, making.LABEL] = "mid"
-    made = making.workshop(tmp_path, data=data, classes=3)
+    made = making.mitigation(tmp_path, data=data, classes=3)
     parts = split(made, rng())
     for source in SOURCES:
         told = label(made, parts, made.rows[:50], source, rng())

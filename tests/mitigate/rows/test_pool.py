@@ -40,21 +40,21 @@ def made(_two):
 
 
 @pytest.fixture
-def parts(workshop):
-    return split(workshop, rng())
+def parts(mitigation):
+    return split(mitigation, rng())
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_pairs_stand_together_and_are_labelled(workshop, parts, source):
-    pool = of_pairs(workshop, parts, source, 400, rng())
+def test_pairs_stand_together_and_are_labelled(mitigation, parts, source):
+    pool = of_pairs(mitigation, parts, source, 400, rng())
     assert len(pool.rows) == len(pool.targets) == len(pool.pairs) == len(pool.seeds) == 400
-    place = {number: i for i, number in enumerate(workshop.numbers.tolist())}
+    place = {number: i for i, number in enumerate(mitigation.numbers.tolist())}
     at = [place[number] for number in pool.pairs.tolist()]
-    assert np.array_equal(pool.rows[::2], workshop.pairs[at[::2]])
-    assert np.array_equal(pool.rows[1::2], workshop.partners[at[1::2]])
+    assert np.array_equal(pool.rows[::2], mitigation.pairs[at[::2]])
+    assert np.array_equal(pool.rows[1::2], mitigation.partners[at[1::2]])
     assert at[::2] == at[1::2]
     same = pool.targets[::2] == pool.targets[1::2]
-    decided = labels(workshop.model.predict(pool.rows))
+    decided = labels(mitigation.model.predict(pool.rows))
     if source == "model":
         assert not same.any()
         assert np.array_equal(pool.targets, decided)
@@ -64,16 +64,16 @@ def test_pairs_stand_together_and_are_labelled(workshop, parts, source):
         # every pair is decided in both ways, so one of its two is contradicted
         assert (pool.targets != decided).sum() == 200
         assert set(pool.targets.tolist()) == {0, 1}
-    assert workshop.domain.contains(pool.rows).all()
+    assert mitigation.domain.contains(pool.rows).all()
     assert np.isin(pool.seeds, parts.train).all()
 
 
-def test_seeds_are_the_nearest_rows_to_train_with(workshop, parts):
+def test_seeds_are_the_nearest_rows_to_train_with(mitigation, parts):
     from fairdesk.data.profiling.nearest import gower
 
-    pool = of_pairs(workshop, parts, "similar", 40, rng())
+    pool = of_pairs(mitigation, parts, "similar", 40, rng())
     for row, seed in zip(pool.rows, pool.seeds.tolist(), strict=True):
-        away = gower(workshop.domain, workshop.rows, row)
+        away = gower(mitigation.domain, mitigation.rows, row)
         assert away[seed] == pytest.approx(away[parts.train].min())
 
 
@@ -90,26 +90,26 @@ def test_a_smaller_pool_is_the_beginning_of_a_greater_one(made, seed, less, more
         assert np.array_equal(getattr(small, name), start)
 
 
-def test_nobody_is_added_who_is_tested_with(workshop, parts):
+def test_nobody_is_added_who_is_tested_with(mitigation, parts):
     # a hundred pairs that are real rows of each part
     places = np.concatenate([each[:100] for each in (parts.train, parts.validation, parts.test)])
-    rows = workshop.rows[places]
+    rows = mitigation.rows[places]
     others = rows.copy()
-    others[:, workshop.domain.protected] = 1 - others[:, workshop.domain.protected]
-    known = replace(workshop, pairs=others, partners=rows, numbers=np.arange(300))
+    others[:, mitigation.domain.protected] = 1 - others[:, mitigation.domain.protected]
+    known = replace(mitigation, pairs=others, partners=rows, numbers=np.arange(300))
     pool = of_pairs(known, parts, "similar", 1_000, rng())
     assert len(pool.rows) > 0
-    assert not keys(workshop, pool.rows) & held_out(workshop, parts)
+    assert not keys(mitigation, pool.rows) & held_out(mitigation, parts)
     assert set(pool.pairs.tolist()) <= set(range(100))
     assert pool.available == len(pool.rows) // 2
     assert pool.notes[0].startswith("Left out: 2")
     assert "could take 1,000" in pool.notes[1]
 
 
-def test_flagged_pairs_come_first_all_others_at_random(workshop, parts):
-    pool = of_pairs(replace(workshop, flagged=30), parts, "similar", 10_000, rng())
+def test_flagged_pairs_come_first_all_others_at_random(mitigation, parts):
+    pool = of_pairs(replace(mitigation, flagged=30), parts, "similar", 10_000, rng())
     numbers = pool.pairs[::2]
-    places = numbers - workshop.numbers[0]
+    places = numbers - mitigation.numbers[0]
     first = int((places < 30).sum())
     assert 0 < first <= 30
     assert (places[:first] < 30).all()
@@ -118,29 +118,29 @@ def test_flagged_pairs_come_first_all_others_at_random(workshop, parts):
     assert np.unique(numbers).size == numbers.size
 
 
-def test_who_was_found_twice_is_added_once(workshop, parts):
+def test_who_was_found_twice_is_added_once(mitigation, parts):
     twice = replace(
-        workshop,
-        pairs=np.tile(workshop.pairs[:50], (2, 1)),
-        partners=np.tile(workshop.partners[:50], (2, 1)),
+        mitigation,
+        pairs=np.tile(mitigation.pairs[:50], (2, 1)),
+        partners=np.tile(mitigation.partners[:50], (2, 1)),
         numbers=np.arange(100),
     )
     pool = of_pairs(twice, parts, "similar", 1_000, rng())
-    assert len(keys(workshop, pool.rows)) == len(pool.rows) // 2 == pool.available <= 50
+    assert len(keys(mitigation, pool.rows)) == len(pool.rows) // 2 == pool.available <= 50
 
 
-def test_texts_have_no_part_in_the_vote_which_is_told(workshop, parts):
+def test_texts_have_no_part_in_the_vote_which_is_told(mitigation, parts):
     note = Attribute("note", Kind.TEXT, ("x", "y", "z"), 0.0, 2.0, Role.FIXED)
     domain = msgspec.structs.replace(
-        workshop.domain, attributes=(*workshop.domain.attributes, note)
+        mitigation.domain, attributes=(*mitigation.domain.attributes, note)
     )
-    plain = of_pairs(workshop, parts, "majority", 40, rng())
+    plain = of_pairs(mitigation, parts, "majority", 40, rng())
     made = replace(
-        workshop,
+        mitigation,
         domain=domain,
-        rows=np.column_stack([workshop.rows, np.arange(len(workshop.rows)) % 3]),
-        pairs=np.column_stack([workshop.pairs, np.arange(len(workshop.pairs)) % 3]),
-        partners=np.column_stack([workshop.partners, np.arange(len(workshop.pairs)) % 3]),
+        rows=np.column_stack([mitigation.rows, np.arange(len(mitigation.rows)) % 3]),
+        pairs=np.column_stack([mitigation.pairs, np.arange(len(mitigation.pairs)) % 3]),
+        partners=np.column_stack([mitigation.partners, np.arange(len(mitigation.pairs)) % 3]),
     )
     pool = of_pairs(made, parts, "majority", 40, rng())
     # with texts fewer people are like somebody tested with, so others may be among the first
@@ -153,9 +153,9 @@ def test_texts_have_no_part_in_the_vote_which_is_told(workshop, parts):
     assert not any("texts" in each for each in plain.notes)
 
 
-def test_no_pairs_make_no_rows(workshop, parts):
+def test_no_pairs_make_no_rows(mitigation, parts):
     none = replace(
-        workshop, pairs=workshop.pairs[:0], partners=workshop.pairs[:0], numbers=np.arange(0)
+        mitigation, pairs=mitigation.pairs[:0], partners=mitigation.pairs[:0], numbers=np.arange(0)
     )
     for source in SOURCES:
         pool = of_pairs(none, parts, source, 100, rng())
@@ -164,8 +164,8 @@ def test_no_pairs_make_no_rows(workshop, parts):
         assert "only 0 pairs" in pool.notes[0]
 
 
-def test_the_seed_decides(workshop, parts):
-    first, again, other = (of_pairs(workshop, parts, "similar", 100, rng(i)) for i in (1, 1, 2))
+def test_the_seed_decides(mitigation, parts):
+    first, again, other = (of_pairs(mitigation, parts, "similar", 100, rng(i)) for i in (1, 1, 2))
     assert np.array_equal(first.rows, again.rows)
     assert np.array_equal(first.targets, again.targets)
     assert not np.array_equal(first.rows, other.rows)
@@ -192,19 +192,19 @@ def opposite_is_given_to_members(made, pool, parts, conditions, outcome):
     assert (pool.targets != decided).all()
 
 
-def test_samples_of_a_favoured_group_are_refused(workshop, parts):
-    men = making.with_rule(workshop)
+def test_samples_of_a_favoured_group_are_refused(mitigation, parts):
+    men = making.with_rule(mitigation)
     pool = of_rule(men, parts, 500, rng())
     assert len(pool.rows) == pool.available == 500
     assert not pool.notes
-    opposite_is_given_to_members(workshop, pool, parts, men.rule, workshop.favourable)
+    opposite_is_given_to_members(mitigation, pool, parts, men.rule, mitigation.favourable)
 
 
-def test_samples_of_a_slighted_group_are_favoured(workshop, parts):
-    women = making.with_rule(workshop, (Condition("sex", codes=(0.0,)),))
+def test_samples_of_a_slighted_group_are_favoured(mitigation, parts):
+    women = making.with_rule(mitigation, (Condition("sex", codes=(0.0,)),))
     pool = of_rule(women, parts, 500, rng())
-    opposite_is_given_to_members(workshop, pool, parts, women.rule, 1 - workshop.favourable)
-    assert (pool.targets == workshop.favourable).all()
+    opposite_is_given_to_members(mitigation, pool, parts, women.rule, 1 - mitigation.favourable)
+    assert (pool.targets == mitigation.favourable).all()
     # the other decision, counted, says the same thing
     other = replace(women, outcome="low")
     assert np.array_equal(of_rule(other, parts, 500, rng()).targets, pool.targets)
@@ -213,20 +213,20 @@ def test_samples_of_a_slighted_group_are_favoured(workshop, parts):
     assert np.array_equal(of_rule(mean, parts, 500, rng()).rows, pool.rows)
 
 
-def test_a_smaller_pool_of_samples_is_as_good(workshop, parts):
-    men = making.with_rule(workshop)
+def test_a_smaller_pool_of_samples_is_as_good(mitigation, parts):
+    men = making.with_rule(mitigation)
     small, great = (of_rule(men, parts, most, rng()) for most in (100, 500))
     assert np.array_equal(small.rows, great.rows[:100])
 
 
-def test_more_samples_than_can_be_made_are_told_of(workshop, parts):
+def test_more_samples_than_can_be_made_are_told_of(mitigation, parts):
     # only three men to make samples of, and whatever can be made of them in ten moves
-    inside = workshop.groups[:, 0] == 0
-    inside[parts.train[workshop.groups[parts.train, 0] == 1][:3]] = True
+    inside = mitigation.groups[:, 0] == 0
+    inside[parts.train[mitigation.groups[parts.train, 0] == 1][:3]] = True
     few = replace(
         parts, train=parts.train[inside[parts.train]], test=parts.test, validation=parts.validation
     )
-    pool = of_rule(making.with_rule(workshop), few, 100_000, rng())
+    pool = of_rule(making.with_rule(mitigation), few, 100_000, rng())
     assert 0 < len(pool.rows) < 100_000
     assert f"Only {len(pool.rows):,} of 100,000 samples" in pool.notes[0]
     assert "from 3 people" in pool.notes[0]
@@ -244,7 +244,7 @@ def test_three_classes_get_the_best_other_one(three):
 
 
 def test_a_threshold_decides_what_the_opposite_is(tmp_path):
-    made = making.workshop(tmp_path, threshold=0.3)
+    made = making.mitigation(tmp_path, threshold=0.3)
     parts = split(made, rng())
     men = making.with_rule(made)
     pool = of_rule(men, parts, 300, rng())
@@ -259,7 +259,7 @@ def test_a_threshold_decides_what_the_opposite_is(tmp_path):
 
 
 def test_classes_that_are_favourable_together(tmp_path):
-    made = making.workshop(tmp_path, classes=3, together=(1, 2))
+    made = making.mitigation(tmp_path, classes=3, together=(1, 2))
     parts = split(made, rng())
     men = making.with_rule(made)
     pool = of_rule(men, parts, 200, rng())
@@ -276,7 +276,7 @@ def test_classes_that_are_favourable_together(tmp_path):
 
 def test_constraints_hold_for_all_samples(tmp_path):
     limits = Limits(constraints=("hours <= age",))
-    made = making.workshop(tmp_path, limits=limits)
+    made = making.mitigation(tmp_path, limits=limits)
     assert not made.inside.all()
     parts = split(made, rng())
     men = making.with_rule(made)
@@ -286,14 +286,14 @@ def test_constraints_hold_for_all_samples(tmp_path):
         assert (pool.rows[:, 2] <= pool.rows[:, 0]).all()
 
 
-def test_a_group_by_what_the_model_is_not_given(workshop, parts):
+def test_a_group_by_what_the_model_is_not_given(mitigation, parts):
     ward = Attribute(
         *("ward", Kind.NOMINAL, ("north", "south"), 0.0, 1.0, Role.PROTECTED, (0.0, 1.0))
     )
-    domain = msgspec.structs.replace(workshop.domain, unseen=(ward,))
-    south = (workshop.rows[:, 2] > 35).astype(float)
+    domain = msgspec.structs.replace(mitigation.domain, unseen=(ward,))
+    south = (mitigation.rows[:, 2] > 35).astype(float)
     south[::5] = np.nan
-    made = replace(workshop, domain=domain, groups=np.column_stack([workshop.groups, south]))
+    made = replace(mitigation, domain=domain, groups=np.column_stack([mitigation.groups, south]))
     pool = of_rule(making.with_rule(made, (Condition("ward", codes=(1.0,)),)), parts, 300, rng())
     assert len(pool.rows) == 300
     assert (south[pool.seeds] == 1).all()
@@ -301,18 +301,18 @@ def test_a_group_by_what_the_model_is_not_given(workshop, parts):
     assert (pool.targets != made.favourable).all()
 
 
-def test_a_group_without_anybody_is_refused(workshop, parts):
-    nobody = making.with_rule(workshop, (Condition("sex", codes=(7.0,)),))
+def test_a_group_without_anybody_is_refused(mitigation, parts):
+    nobody = making.with_rule(mitigation, (Condition("sex", codes=(7.0,)),))
     with pytest.raises(SpecError, match="No samples of this group") as told:
         of_rule(nobody, parts, 100, rng())
     assert "None of the 1,2" in told.value.why
-    everybody = making.with_rule(workshop, (Condition("sex", codes=(0.0, 1.0)),))
+    everybody = making.with_rule(mitigation, (Condition("sex", codes=(0.0, 1.0)),))
     with pytest.raises(SpecError, match="nobody to compare"):
         of_rule(everybody, parts, 100, rng())
 
 
-def test_a_model_that_treats_all_alike_has_nothing_to_repair(workshop, parts):
-    alike = making.with_rule(workshop)
+def test_a_model_that_treats_all_alike_has_nothing_to_repair(mitigation, parts):
+    alike = making.with_rule(mitigation)
     same = replace(alike, model=_Same(alike.model))
     with pytest.raises(SpecError, match="nothing to repair"):
         of_rule(same, parts, 100, rng())
@@ -328,6 +328,6 @@ class _Same:
         return np.full((len(rows), 1), 0.75, dtype=np.float32)
 
 
-def test_a_decision_that_there_is_not_is_refused(workshop, parts):
+def test_a_decision_that_there_is_not_is_refused(mitigation, parts):
     with pytest.raises(SpecError, match="does not decide “perhaps”"):
-        of_rule(replace(making.with_rule(workshop), outcome="perhaps"), parts, 10, rng())
+        of_rule(replace(making.with_rule(mitigation), outcome="perhaps"), parts, 10, rng())

@@ -17,10 +17,10 @@ def parts(made, seed=0):
     return got.train, got.validation, got.test
 
 
-def test_every_usable_row_is_in_one_part(workshop):
-    together = np.concatenate(parts(workshop))
-    assert np.array_equal(np.sort(together), workshop.usable)
-    assert all(np.array_equal(each, np.sort(each)) for each in parts(workshop))
+def test_every_usable_row_is_in_one_part(mitigation):
+    together = np.concatenate(parts(mitigation))
+    assert np.array_equal(np.sort(together), mitigation.usable)
+    assert all(np.array_equal(each, np.sort(each)) for each in parts(mitigation))
 
 
 @settings(max_examples=20)
@@ -52,40 +52,40 @@ def made(_two):
     return making.fresh(_two)
 
 
-def test_labels_and_groups_are_shared_out_evenly(workshop):
-    sizes = np.array([len(each) for each in parts(workshop)])
+def test_labels_and_groups_are_shared_out_evenly(mitigation):
+    sizes = np.array([len(each) for each in parts(mitigation)])
     assert np.allclose(sizes / sizes.sum(), (0.6, 0.2, 0.2), atol=0.01)
-    for cell in np.unique(np.column_stack([workshop.target, workshop.groups]), axis=0):
-        mine = (np.column_stack([workshop.target, workshop.groups]) == cell).all(axis=1)
-        shares = np.array([mine[each].sum() for each in parts(workshop)]) / mine.sum()
+    for cell in np.unique(np.column_stack([mitigation.target, mitigation.groups]), axis=0):
+        mine = (np.column_stack([mitigation.target, mitigation.groups]) == cell).all(axis=1)
+        shares = np.array([mine[each].sum() for each in parts(mitigation)]) / mine.sum()
         assert np.allclose(shares, (0.6, 0.2, 0.2), atol=0.01)
 
 
-def test_small_groups_are_divided_with_the_others_of_their_label(workshop):
-    groups = workshop.groups.copy()
+def test_small_groups_are_divided_with_the_others_of_their_label(mitigation):
+    groups = mitigation.groups.copy()
     groups[:20] = np.arange(20)[:, None]
-    got = parts(replace(workshop, groups=groups))
+    got = parts(replace(mitigation, groups=groups))
     # one by one, all twenty would be trained with
     assert 3 < sum(np.isin(np.arange(20), each).sum() for each in got[1:]) < 16
 
 
-def test_the_seed_decides(workshop):
-    assert all(map(np.array_equal, parts(workshop, 1), parts(workshop, 1)))
-    assert not np.array_equal(parts(workshop, 1)[0], parts(workshop, 2)[0])
+def test_the_seed_decides(mitigation):
+    assert all(map(np.array_equal, parts(mitigation, 1), parts(mitigation, 1)))
+    assert not np.array_equal(parts(mitigation, 1)[0], parts(mitigation, 2)[0])
 
 
-def test_rows_without_label_or_outside_are_in_no_part(workshop):
-    target, inside = workshop.target.copy(), workshop.inside.copy()
+def test_rows_without_label_or_outside_are_in_no_part(mitigation):
+    target, inside = mitigation.target.copy(), mitigation.inside.copy()
     target[:300], inside[1000:1200] = -1, False
-    got = np.concatenate(parts(replace(workshop, target=target, inside=inside)))
+    got = np.concatenate(parts(replace(mitigation, target=target, inside=inside)))
     assert np.array_equal(np.sort(got), np.r_[300:1000, 1200:2000])
 
 
-def test_too_few_rows_are_refused_and_counted(workshop):
-    target, inside = workshop.target.copy(), workshop.inside.copy()
+def test_too_few_rows_are_refused_and_counted(mitigation):
+    target, inside = mitigation.target.copy(), mitigation.inside.copy()
     target[:1500], inside[1560:] = -1, False
     with pytest.raises(SpecError) as told:
-        parts(replace(workshop, target=target, inside=inside))
+        parts(replace(mitigation, target=target, inside=inside))
     assert "60 usable rows" in told.value.what
     assert "2,000 rows" in told.value.why
     assert "440 lie outside" in told.value.why
@@ -93,15 +93,15 @@ def test_too_few_rows_are_refused_and_counted(workshop):
     assert told.value.remedy
 
 
-def test_one_label_alone_is_refused(workshop):
-    alike = replace(workshop, target=np.ones_like(workshop.target))
+def test_one_label_alone_is_refused(mitigation):
+    alike = replace(mitigation, target=np.ones_like(mitigation.target))
     with pytest.raises(SpecError, match="have the label “low”"):
         parts(alike)
 
 
-def test_unseen_protected_attributes_and_missing_groups(workshop):
-    groups = workshop.groups.copy()
+def test_unseen_protected_attributes_and_missing_groups(mitigation):
+    groups = mitigation.groups.copy()
     groups[::3] = np.nan
-    got = parts(replace(workshop, groups=groups))
+    got = parts(replace(mitigation, groups=groups))
     shares = np.array([np.isnan(groups[each]).sum() for each in got]) / np.isnan(groups).sum()
     assert np.allclose(shares, (0.6, 0.2, 0.2), atol=0.01)

@@ -5,7 +5,7 @@ import pytest
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
 from fairdesk.models.inputs.input_check import (
-    Proof,
+    InputCheck,
     SampleRow,
     attributes_for,
     check,
@@ -65,7 +65,7 @@ def test_counts_and_shares():
     assert (first.row, first.label, first.prediction) == (1, "no", "no")
     assert first.sent == (20.0, 1.0)
     assert first.score == pytest.approx(0.35)
-    assert msgspec.json.decode(msgspec.json.encode(proof), type=Proof) == proof
+    assert msgspec.json.decode(msgspec.json.encode(proof), type=InputCheck) == proof
 
 
 def test_a_flipped_favourable_class_is_told_with_what_the_swap_would_give():
@@ -268,7 +268,7 @@ def test_a_model_in_an_assumed_order_that_hardly_beats_guessing_is_told(matched,
 def test_scores_settle_it_against_the_decisions_only_where_they_are_clear(auc, taken, why):
     rows = long_table()
     model = Rule(1, lambda m: np.zeros(len(m)), classes=("1", "2"))
-    proof = Proof(
+    proof = InputCheck(
         rows=100,
         left_out=0,
         accuracy=0.7,

@@ -14,7 +14,7 @@ from fairdesk.models.inputs.mapping import match
 from fairdesk.models.keras.tensorflow import TensorFlowModel
 from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
-from fairdesk.models.retrain.losses import Lesson, Training, why_not
+from fairdesk.models.retrain.losses import Training, TrainingSet, why_not
 from fairdesk.models.retrain.types import refit
 from tests.models import tables
 from tests.models.keras.test_file import dense, sequential, write_h5
@@ -26,10 +26,10 @@ from tests.models.learning import (
     accuracy,
     driven,
     fed,
-    lesson,
     scores,
     taught,
     trained_file,
+    training_set,
 )
 
 keras = pytest.importorskip("keras", reason="Keras needs TensorFlow, which is not installed")
@@ -147,7 +147,7 @@ def test_weights_say_what_counts(files):
     truth[TRAIN[half == 0]] = OTHERWISE[TRAIN[half == 0]]
     new, _ = taught(old, truth=truth, weights=np.where(half, 1.9, 0.1), training=QUICK)
     assert accuracy(new) > 0.7
-    held = lesson(old, TRAIN[half == 0], truth=truth)
+    held = training_set(old, TRAIN[half == 0], truth=truth)
     weights = np.where(half, 0.1, 1.9)
     new, _ = taught(old, truth=truth, weights=weights, training=QUICK, held=held)
     assert accuracy(new) < 0.3
@@ -199,7 +199,7 @@ def test_too_little_memory_is_told(files, monkeypatch):
 
 def test_missing_numbers_are_refused(files):
     old = opened(files["sigmoid"])
-    some = lesson(old)
+    some = training_set(old)
     rows = some.rows.copy()
     rows[0, 0] = np.nan
     steps = refit(old, replace(some, rows=rows), some, Training(), 1)
@@ -290,7 +290,7 @@ def test_a_network_that_reads_texts_learns_from_them(tmp_path):
     found = open_model(tmp_path / "m.keras")
     attributes = (attribute_of(jobs.columns[0], Role.VARIES),)
     old = FedModel(found, match(found.card, jobs, "label", "1"), attributes)
-    everybody = Lesson(jobs.codes[:, :1], jobs.codes[:, 1].astype(np.int64))
+    everybody = TrainingSet(jobs.codes[:, :1], jobs.codes[:, 1].astype(np.int64))
     training = Training(epochs=10, batch=32, patience=10)
     new, _ = driven(refit(old, everybody, everybody, training, 1))
     assert ((new.predict(everybody.rows)[:, 0] > 0.5) == everybody.targets).all()

@@ -34,7 +34,7 @@ from fairdesk.models.inputs.predictions import card_of
 from fairdesk.models.model import Capability, Companion
 from fairdesk.models.open import open_model
 from fairdesk.models.preparation.prepared import PreparedModel
-from fairdesk.models.retrain.losses import Lesson, Training, why_card_not, why_not
+from fairdesk.models.retrain.losses import Training, TrainingSet, why_card_not, why_not
 from fairdesk.models.retrain.types import refit
 from tests.models import tables
 from tests.models.learning import (
@@ -266,7 +266,7 @@ def test_a_pipeline_that_reads_texts_is_fitted_with_them(tmp_path):
     found = open_model(path)
     old = FedModel(found, match(found.card, people, "label", "1"), attributes)
     assert Capability.RETRAINS in found.card.can
-    other = Lesson(people.codes[:, :1], 1 - people.codes[:, 1].astype(np.int64))
+    other = TrainingSet(people.codes[:, :1], 1 - people.codes[:, 1].astype(np.int64))
     new, _ = driven(refit(old, other, other, Training(), 1))
     assert ((old.predict(other.rows)[:, 0] > 0.5) != other.targets).all()
     assert ((new.predict(other.rows)[:, 0] > 0.5) == other.targets).all()

@@ -45,10 +45,10 @@ from fairdesk.results.events import (
     GroupLine,
     GroupTable,
     LinearGroup,
-    Mined,
     PairShare,
     Proven,
     Region,
+    RuleSearchSummary,
     RuleSet,
     TermRate,
 )
@@ -460,7 +460,14 @@ def speak_of_rare(store):
     )
     for method, told in (
         ("certify", (proven, pair, box)),
-        ("testsgd", (Mined("y", ("faith",), 0.05, 9, 12, 500, 0.03, 1.0, notes=note), rule, line)),
+        (
+            "testsgd",
+            (
+                RuleSearchSummary("y", ("faith",), 0.05, 9, 12, 500, 0.03, 1.0, notes=note),
+                rule,
+                line,
+            ),
+        ),
     ):
         run = store.begin_run(RunSpec(method))
         store.measure(run, told)

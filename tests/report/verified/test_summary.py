@@ -9,7 +9,7 @@ from fairdesk.audit.plan.spec import RunSpec, versions
 from fairdesk.audit.store import hash_chain
 from fairdesk.audit.store.details import Choice, Details
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.verify.checks import Recheck
+from fairdesk.audit.verify.checks import VerifyRequest
 from fairdesk.audit.verify.record import ANCHOR, check_record
 from fairdesk.certify.proof.verify import Check
 from fairdesk.errors import ReportError
@@ -313,7 +313,7 @@ def test_the_manifest_of_another_audit_is_told_as_that(folder, tmp_path):
     (tmp_path / "other").mkdir()
     with building.people_store(tmp_path / "other", title="Another one") as store:
         write_report(store, tmp_path / "other.json", "json")
-    asked = Recheck(folder / "audit.fairdesk")
+    asked = VerifyRequest(folder / "audit.fairdesk")
     told = verified.verify(None, asked, (), tmp_path / "other.json", lambda _said: None)
     (found,) = (each for each in told.checks if each.failed)
     assert found.name == ATTACHED
@@ -426,7 +426,7 @@ def told(made):
         Check("What is there in part", 5, 0, 2, ("Too near.",)),
     )
     here = versions()
-    return verified.Account(
+    return verified.VerificationReport(
         what="verified",
         title="Who gets =cmd() credit?",
         audit="FD-0000-1111-2222",

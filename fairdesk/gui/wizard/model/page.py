@@ -69,7 +69,7 @@ from fairdesk.models.decisions.rule import own_text, score_name
 from fairdesk.models.inputs import predictions
 from fairdesk.models.inputs.checking import problems
 from fairdesk.models.inputs.editing import answered, constant, remap
-from fairdesk.models.inputs.input_check import Proof, SampleRow, settled
+from fairdesk.models.inputs.input_check import InputCheck, SampleRow, settled
 from fairdesk.models.inputs.mapping import propose
 from fairdesk.models.inputs.usual import Offer, offers, read_key, refitted, scaling_sentence
 from fairdesk.models.model import Capability, Mapping, ModelCard
@@ -95,7 +95,7 @@ class _Tried:
     """What came of trying the model on the rows."""
 
     mapping: Mapping
-    proof: Proof
+    proof: InputCheck
     note: str
     offers: tuple[Offer, ...] = ()
 
@@ -132,7 +132,7 @@ class ModelPage(Page):
         self._notes: tuple[str, ...] = ()
         self._first_notes: tuple[str, ...] = ()
         self._offers: tuple[Offer, ...] = ()
-        self._unprepared: tuple[Mapping, Proof] | None = None
+        self._unprepared: tuple[Mapping, InputCheck] | None = None
         self._fresh = False
         self._stop_making = Event()
         self._doing = ""
@@ -256,7 +256,7 @@ class ModelPage(Page):
             )
             return _Tried(chosen, proof, note, found)
 
-        def prove(other: Mapping, rows: Table) -> Proof:
+        def prove(other: Mapping, rows: Table) -> InputCheck:
             return worker.prove(other, rows, label, favourable)
 
         self._reader.ask(call, self._proved, self._refuse)
@@ -881,7 +881,7 @@ class ModelPage(Page):
             for note in notes:
                 self._warnings.addWidget(Words(f"·  {note}", tone="quiet"))
 
-    def _show_figures(self, proof: Proof) -> None:
+    def _show_figures(self, proof: InputCheck) -> None:
         state = self.state
         self._proof.setText(
             "The label is the model’s decision itself: there is nothing to compare it with."
@@ -948,7 +948,7 @@ def _opened_sentence(card: ModelCard) -> str:
     return f"{runs}; you agreed to run its code." if card.needed_trust else f"{runs}."
 
 
-def _more(proof: Proof) -> list[str]:
+def _more(proof: InputCheck) -> list[str]:
     """Say what else is known of how the model fares."""
     told = [f"Always guessing the commonest value would give {percent(proof.majority, 1)}."]
     if proof.auc is not None:
@@ -970,7 +970,7 @@ def _more(proof: Proof) -> list[str]:
     return told
 
 
-def _lacking(proof: Proof) -> str:
+def _lacking(proof: InputCheck) -> str:
     parts = [f"{count:,} lack “{name}”" for name, count in proof.set_aside.items() if count]
     return ", ".join(parts[:4]) or "they have missing cells"
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QRadioButton
 
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.parts import Card, Words, clear, heading, in_order, quiet
-from fairdesk.models.inputs.input_check import Proof
+from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.inputs.usual import CAVEAT, Offer
 from fairdesk.models.model import Mapping
 from fairdesk.wording.inspected import OFFERED
@@ -37,11 +37,14 @@ class PreparingCard(Card):
         self._lines.setColumnStretch(0, 1)
         self.body.addLayout(self._lines)
         self._choices: list[tuple[QRadioButton, Mapping]] = []
-        self._shown: tuple[tuple[Offer, ...], tuple[Mapping, Proof] | None] = ((), None)
+        self._shown: tuple[tuple[Offer, ...], tuple[Mapping, InputCheck] | None] = ((), None)
         self.hide()
 
     def show_offers(
-        self, offers: tuple[Offer, ...], before: tuple[Mapping, Proof] | None, now: Mapping | None
+        self,
+        offers: tuple[Offer, ...],
+        before: tuple[Mapping, InputCheck] | None,
+        now: Mapping | None,
     ) -> None:
         """Show what is offered beside how the model was fed before, and which of it holds now."""
         self.setVisible(bool(offers) and before is not None)
@@ -57,7 +60,7 @@ class PreparingCard(Card):
         """The choices from top to bottom; the first is to leave the inputs as they are."""
         return [button for button, _ in self._choices]
 
-    def _build(self, offers: tuple[Offer, ...], before: tuple[Mapping, Proof] | None) -> None:
+    def _build(self, offers: tuple[Offer, ...], before: tuple[Mapping, InputCheck] | None) -> None:
         self._choices = []
         clear(self._lines)
         if not offers or before is None:

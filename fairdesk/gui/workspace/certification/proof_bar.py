@@ -27,7 +27,7 @@ from fairdesk.gui.charts.painted import Canvas, PaintedChart
 from fairdesk.gui.charts.verdicts import MARKS, shown
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.estimates.share_bars import hatched
-from fairdesk.results.events import Figure, Proven, Share
+from fairdesk.results.events import Metric, Proven, Share
 from fairdesk.wording import figures, words
 
 #: The height of a bar, and what a part of it needs at least to be seen, and to carry its mark.
@@ -108,7 +108,7 @@ class Space:
         return said
 
 
-def spaces_of(spec: AuditSpec, measured: Sequence[Figure]) -> tuple[Space, ...]:
+def spaces_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
     """Make a bar of everything that a run says of people: proven, counted or only estimated.
 
     All protected attributes are changed together there; `alone_of` is for each of them.
@@ -133,7 +133,7 @@ def spaces_of(spec: AuditSpec, measured: Sequence[Figure]) -> tuple[Space, ...]:
     return tuple(found[whom] for whom in names if whom in found)
 
 
-def alone_of(spec: AuditSpec, measured: Sequence[Figure]) -> tuple[Space, ...]:
+def alone_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
     """Make a bar of each protected attribute by itself, of all possible people."""
     several = len(spec.domain.protected) > 1
     return tuple(

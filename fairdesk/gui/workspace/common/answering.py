@@ -14,7 +14,7 @@ from fairdesk.audit.catalogue.methods import (
 )
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.results.events import ExcessChange, GroupGap, Likeness, Share
+from fairdesk.results.events import ExcessChange, GradientFidelity, GroupGap, Share
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.figures import proven_of
 
@@ -104,6 +104,6 @@ def gaps(run: Run) -> tuple[GroupGap, ...]:
     return tuple(each for each in run.figures if isinstance(each, GroupGap))
 
 
-def likenesses(run: Run) -> tuple[Likeness, ...]:
+def likenesses(run: Run) -> tuple[GradientFidelity, ...]:
     """Give what a run tells of perturbation sizes."""
-    return tuple(each for each in run.figures if isinstance(each, Likeness))
+    return tuple(each for each in run.figures if isinstance(each, GradientFidelity))

@@ -18,7 +18,7 @@ from fairdesk.gui.workspace.common.answering import Run, all_off, likenesses, me
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.models.model import Capability
-from fairdesk.results.events import Likeness
+from fairdesk.results.events import GradientFidelity
 from fairdesk.wording import words
 
 _EXPLAINED = (
@@ -38,7 +38,7 @@ def size_text(size: float) -> str:
     return f"{float(f'{size:.2g}'):g}"
 
 
-def agreement(figures: Sequence[Likeness]) -> Drawing:
+def agreement(figures: Sequence[GradientFidelity]) -> Drawing:
     """Draw the cosine similarities, a line with points for each kind."""
     shown = [each for each in figures if each.gradients is not None]
     places = np.arange(len(shown), dtype=np.float64)
@@ -72,7 +72,7 @@ def agreement(figures: Sequence[Likeness]) -> Drawing:
     )
 
 
-def sweep(figures: Sequence[Likeness]) -> Drawing:
+def sweep(figures: Sequence[GradientFidelity]) -> Drawing:
     """Draw what a short search found with each size, as bars."""
     places = np.arange(len(figures), dtype=np.float64)
     found = np.array([each.found for each in figures], dtype=np.float64)
@@ -85,7 +85,7 @@ def sweep(figures: Sequence[Likeness]) -> Drawing:
     )
 
 
-def conclusions(figures: Sequence[Likeness]) -> list[str]:
+def conclusions(figures: Sequence[GradientFidelity]) -> list[str]:
     """Say how well the estimate holds, and which size serves best."""
     if not figures:
         return []

@@ -21,7 +21,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.charts.painted import PaintedChart
 from fairdesk.gui.charts.pointed import Pointed
 from fairdesk.gui.kit import parts, theme, tips
-from fairdesk.results.events import Figure
+from fairdesk.results.events import Metric
 from fairdesk.results.trials import Measure, Trial, What
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
@@ -65,7 +65,7 @@ class Curve:
     """
 
     spec: AuditSpec | None = None
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[Metric, ...] = ()
 
     @property
     def title(self) -> str:

@@ -36,7 +36,7 @@ from fairdesk.gui.workspace.mitigation.form import (
 )
 from fairdesk.gui.workspace.mitigation.table import BeforeAfter
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.events import Figure, RuleSet
+from fairdesk.results.events import Metric, RuleSet
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 
@@ -124,7 +124,7 @@ class RepairPage(QWidget):
         #: The trial that is looked at; ``None`` for the one that the search chose.
         self._picked: int | None = None
         #: The run that is drawn, how it stood, and its figures.
-        self._drawn: tuple[int, str, tuple[Figure, ...]] | None = None
+        self._drawn: tuple[int, str, tuple[Metric, ...]] | None = None
         #: Why nothing can be repaired here at all; ``None`` until it is known.
         self._wrong: str | None = None
         self.outdated = ""

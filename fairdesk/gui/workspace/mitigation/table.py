@@ -13,7 +13,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.parts import Padded
-from fairdesk.results.events import Figure
+from fairdesk.results.events import Metric
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 
@@ -56,7 +56,7 @@ class BeforeAfter(QTableWidget):
         self.horizontalHeader().setHighlightSections(False)
         shortcut(self, QKeySequence.StandardKey.Copy, self.copy)
 
-    def show_trial(self, spec: AuditSpec, figures: Sequence[Figure], number: int) -> None:
+    def show_trial(self, spec: AuditSpec, figures: Sequence[Metric], number: int) -> None:
         """Show a trial by its number; of one with nothing added what others are compared with."""
         trial, plain = (
             mitigation_words.trial_of(figures, number),

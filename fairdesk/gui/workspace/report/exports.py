@@ -37,7 +37,7 @@ from fairdesk.report.export.exports import (
 )
 from fairdesk.report.provenance.signing import Key
 from fairdesk.report.writing import replacing
-from fairdesk.results.events import Figure, GroupTable, Proven, RuleSet
+from fairdesk.results.events import GroupTable, Metric, Proven, RuleSet
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Export:
     name: str
     kind: str
     write: Callable[[Store, Path], None] | None = None
-    needs: type[Figure] | None = None
+    needs: type[Metric] | None = None
     form: Format | None = None
 
 

@@ -20,14 +20,14 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.verify.checks import Recheck
+from fairdesk.audit.verify.checks import VerifyRequest
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.verify import Check
 from fairdesk.errors import FairDeskError, TrustRequiredError
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.kit.background import Task, in_background
 from fairdesk.report.verified import summary as verified
-from fairdesk.report.verified.summary import Account
+from fairdesk.report.verified.summary import VerificationReport
 from fairdesk.wording import words
 
 #: So many pairs are asked about again where not all are.
@@ -74,7 +74,7 @@ class CheckDialog(QDialog):
         self._stop = threading.Event()
         self._worker: Worker | None = None
         self._task: Task | None = None
-        self.account: Account | None = None
+        self.account: VerificationReport | None = None
         self.setWindowTitle("Check this audit")
         self.data = QLineEdit(spec.data.path)
         self.model = QLineEdit("" if spec.predictions else spec.model.path)
@@ -113,7 +113,7 @@ class CheckDialog(QDialog):
         self._stop.clear()
         model = self.model.text().strip()
         data = self.data.text().strip()
-        asked = Recheck(
+        asked = VerifyRequest(
             self._path,
             Path(data).expanduser() if data else None,
             Path(model).expanduser() if model and not self._spec.predictions else None,
@@ -130,7 +130,7 @@ class CheckDialog(QDialog):
                 raise _CancelledError
             self._said.emit(sentence)
 
-        def work() -> Account | None:
+        def work() -> VerificationReport | None:
             try:
                 return verified.verify(worker, asked, (), manifest, say)
             except _CancelledError:
@@ -229,7 +229,7 @@ class CheckDialog(QDialog):
         if self._task is not None:
             self.busy.say("Stopping…")
 
-    def _take(self, told: Account | None) -> None:
+    def _take(self, told: VerificationReport | None) -> None:
         self._task = self._worker = None
         if told is not None:
             self.account = told
@@ -250,7 +250,7 @@ class CheckDialog(QDialog):
         ):
             self.run(trusted=True)
 
-    def _show(self, told: Account) -> None:
+    def _show(self, told: VerificationReport) -> None:
         """List what was compared: what differs first."""
         parts.clear(self._table)
         mark = "✓" if told.holds else "✗"

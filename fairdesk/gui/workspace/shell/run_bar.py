@@ -14,7 +14,7 @@ from fairdesk.gui.workspace.common.answering import Run, fall, method_of, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
 from fairdesk.gui.workspace.estimates.page import kind, main_shares, short
 from fairdesk.gui.workspace.subgroups.findings_list import greatest_text
-from fairdesk.results.events import Mined
+from fairdesk.results.events import RuleSearchSummary
 from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 
@@ -242,7 +242,7 @@ class RunBar(parts.Card):
     def _count_groups(self, run: Run) -> None:
         """Show how many rule sets were looked at, and the greatest difference so far."""
         self._tried.show_number(words.number(run.tried), "asked about")
-        mined = [each for each in run.figures if isinstance(each, Mined)]
+        mined = [each for each in run.figures if isinstance(each, RuleSearchSummary)]
         examined = words.counted(sum(each.rule_sets for each in mined), "rule set")
         greatest = greatest_text(run)
         if greatest:

@@ -22,7 +22,7 @@ from fairdesk.gui.workspace.common.answering import can_go_on, method_of, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.estimates.page import main_shares, short
 from fairdesk.gui.workspace.subgroups.findings_list import greatest_text
-from fairdesk.results.events import GroupTable, Mined
+from fairdesk.results.events import GroupTable, RuleSearchSummary
 from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 
@@ -207,7 +207,7 @@ def _groups_result(run: RunRecord) -> str:
     tables = sum(isinstance(each, GroupTable) for each in run.figures)
     if tables:
         return words.counted(tables, "table")
-    examined = sum(each.rule_sets for each in run.figures if isinstance(each, Mined))
+    examined = sum(each.rule_sets for each in run.figures if isinstance(each, RuleSearchSummary))
     greatest = greatest_text(run)
     told = (words.counted(examined, "rule set") if examined else "", greatest)
     return ", ".join(filter(None, told)) or "–"

@@ -44,7 +44,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.table_model import ROOT, Index
 from fairdesk.gui.workspace.common.answering import Run, gaps
-from fairdesk.results.events import Conditions, Figure, LinearGroup, Mined, RuleSet
+from fairdesk.results.events import Conditions, LinearGroup, Metric, RuleSearchSummary, RuleSet
 from fairdesk.wording import groups as group_words
 from fairdesk.wording import words
 from fairdesk.wording.rules import rule_phrase
@@ -74,7 +74,7 @@ class Finding:
 
     rule_set: RuleSet
     variants: tuple[Finding, ...]
-    mined: Mined = field(compare=False)
+    mined: RuleSearchSummary = field(compare=False)
     spec: AuditSpec = field(compare=False, repr=False)
 
     @property
@@ -159,7 +159,7 @@ def doubt_text(rule_set: RuleSet) -> str:
     return "\n".join(doubts)
 
 
-def findings_of(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[Finding, ...]:
+def findings_of(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[Finding, ...]:
     """Put rule sets into sentences, variants under their leader.
 
     The highest scores come first; those that leave too few people outside last.
@@ -175,7 +175,7 @@ def findings_of(spec: AuditSpec, figures: Iterable[Figure]) -> tuple[Finding, ..
     return tuple(sorted(found, key=rank))
 
 
-def _led(spec: AuditSpec, mined: Mined, told: Sequence[RuleSet]) -> list[Finding]:
+def _led(spec: AuditSpec, mined: RuleSearchSummary, told: Sequence[RuleSet]) -> list[Finding]:
     """Make the findings about one outcome."""
     following: defaultdict[int, list[Finding]] = defaultdict(list)
     for each in told:

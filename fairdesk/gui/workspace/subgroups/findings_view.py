@@ -33,7 +33,7 @@ from fairdesk.gui.workspace.subgroups.findings_list import (
 from fairdesk.gui.workspace.subgroups.other_methods import OtherMethods
 from fairdesk.gui.workspace.subgroups.rule_detail import RuleDetail
 from fairdesk.gui.workspace.subgroups.supports_view import SupportsView
-from fairdesk.results.events import Conditions, Figure, Mined
+from fairdesk.results.events import Conditions, Metric, RuleSearchSummary
 from fairdesk.wording import groups as group_words
 from fairdesk.wording import words
 
@@ -62,9 +62,9 @@ def mines(run: Run) -> bool:
     return method_of(run).key == METHOD
 
 
-def mined_of(run: Run) -> tuple[Mined, ...]:
+def mined_of(run: Run) -> tuple[RuleSearchSummary, ...]:
     """Give what a run did, an entry per outcome."""
-    return tuple(each for each in run.figures if isinstance(each, Mined))
+    return tuple(each for each in run.figures if isinstance(each, RuleSearchSummary))
 
 
 def off(spec: AuditSpec) -> str:
@@ -94,7 +94,7 @@ class FindingsView(RunPage):
     def __init__(self, session: Session) -> None:
         super().__init__(session, mines, "Run whose findings are shown")
         self._findings: tuple[Finding, ...] = ()
-        self._figures: tuple[Figure, ...] = ()
+        self._figures: tuple[Metric, ...] = ()
         self._latest: tuple[Finding, ...] = ()
         self._read = False
         self._headline = Statement()
@@ -293,7 +293,7 @@ class FindingsView(RunPage):
         if (finding := self.list.finding) is not None and finding != self.detail.finding:
             self._show_detail(finding)
 
-    def _list_choices(self, mined: tuple[Mined, ...]) -> None:
+    def _list_choices(self, mined: tuple[RuleSearchSummary, ...]) -> None:
         """Offer the attributes and outcomes that there are."""
         attributes = tuple(dict.fromkeys(name for each in mined for name in each.attributes))
         outcomes = tuple(each.outcome for each in mined)
@@ -312,7 +312,7 @@ class FindingsView(RunPage):
         self._attribute.setVisible(len(attributes) > 1)
         self._outcome.setVisible(len(outcomes) > 1)
 
-    def _chosen_outcome(self, mined: tuple[Mined, ...]) -> str:
+    def _chosen_outcome(self, mined: tuple[RuleSearchSummary, ...]) -> str:
         chosen = self._outcome.currentData()
         outcomes = [each.outcome for each in mined]
         return chosen if chosen in outcomes else next(iter(outcomes), "")
@@ -395,7 +395,7 @@ def _outcome_text(outcome: str) -> str:
     return f"“{outcome}”" if outcome else "Mean score"
 
 
-def _nothing(mined: tuple[Mined, ...]) -> str:
+def _nothing(mined: tuple[RuleSearchSummary, ...]) -> str:
     """Say why no rule set is listed."""
     if not mined:
         return ""

@@ -14,7 +14,7 @@ from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_list import score_text
-from fairdesk.results.events import Mined, Support
+from fairdesk.results.events import RuleSearchSummary, Support
 from fairdesk.wording import words
 from fairdesk.wording.rules import rule_phrase
 
@@ -27,7 +27,7 @@ _EXPLAINED = (
 )
 
 
-def drawing_of(mined: Mined) -> Drawing:
+def drawing_of(mined: RuleSearchSummary) -> Drawing:
     """Draw the highest score by the support asked for."""
     told = [each for each in mined.sweep if each.rule_sets]
     theta = np.array([100 * each.theta for each in told])
@@ -72,7 +72,7 @@ class SupportsView(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._mined: Mined | None = None
+        self._mined: RuleSearchSummary | None = None
         # made when it is needed: a chart takes a tenth of a second, and most audits have no sweep
         self.chart: LineChart | None = None
         self.table = RuleTable(
@@ -100,7 +100,7 @@ class SupportsView(QWidget):
         column.addWidget(self.table)
         column.addLayout(row)
 
-    def show_mined(self, mined: Mined, *, idle: bool) -> None:
+    def show_mined(self, mined: RuleSearchSummary, *, idle: bool) -> None:
         """Show what a run found by the support asked for; ``idle`` when another could begin."""
         self._button.setEnabled(idle)
         if mined == self._mined:

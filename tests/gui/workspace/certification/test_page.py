@@ -75,7 +75,7 @@ class Options(msgspec.Struct, frozen=True):
     boxes: int = 256
 
 
-def prove(ledger, people, options, rng):
+def prove(context, people, options, rng):
     yield Measured("certify", ALL)
     yield Progress("certify", 1, 1, 100, 0, 100)
 

@@ -3,16 +3,16 @@ import pytest
 
 from fairdesk.gui.charts.chart import Mark
 from fairdesk.gui.workspace.compare.diagnosis_view import agreement, conclusions, sweep
-from fairdesk.results.events import Likeness
+from fairdesk.results.events import GradientFidelity
 
 SWEPT = (
-    Likeness(0.01, 100, 0.62, 0.55, 0.60, 1_000, 241),
-    Likeness(1.0, 100, 0.97, 0.95, 0.96, 1_000, 402),
-    Likeness(10.0, 100, 0.71, 0.66, 0.74, 1_000, 279),
+    GradientFidelity(0.01, 100, 0.62, 0.55, 0.60, 1_000, 241),
+    GradientFidelity(1.0, 100, 0.97, 0.95, 0.96, 1_000, 402),
+    GradientFidelity(10.0, 100, 0.71, 0.66, 0.74, 1_000, 279),
 )
 BLIND = (
-    Likeness(0.01, 100, None, None, None, 1_000, 3),
-    Likeness(1.0, 100, None, None, None, 1_000, 0),
+    GradientFidelity(0.01, 100, None, None, None, 1_000, 3),
+    GradientFidelity(1.0, 100, None, None, None, 1_000, 0),
 )
 
 
@@ -30,7 +30,7 @@ def test_the_best_size_is_told_in_words():
     ("cosine", "word"), [(0.95, "agree"), (0.6, "mostly"), (0.3, "hardly"), (-0.2, "do not")]
 )
 def test_how_far_they_agree_has_a_word(cosine, word):
-    (said, *_) = conclusions((Likeness(1.0, 9, cosine, None, None, 10, 0),))
+    (said, *_) = conclusions((GradientFidelity(1.0, 9, cosine, None, None, 10, 0),))
     assert word in said
 
 
@@ -43,7 +43,7 @@ def test_cosines_are_lines_with_points_over_the_sizes():
     header, rows = drawing.table()
     assert header == ("perturbation size", "gradients", "directions", "odds")
     assert rows[1] == ("1", "0.97", "0.95", "0.96")
-    against = agreement((Likeness(1.0, 9, -0.4, 0.1, 0.2, 10, 0),))
+    against = agreement((GradientFidelity(1.0, 9, -0.4, 0.1, 0.2, 10, 0),))
     assert against.y_low == -1.0
 
 

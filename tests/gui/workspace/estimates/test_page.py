@@ -20,7 +20,7 @@ from fairdesk.gui.workspace.estimates.share_bars import ShareBars
 from fairdesk.gui.workspace.shell.overview_page import ESTIMATE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.workspace import COMPARE, EXAMPLES, NAMES, SHARE, Workspace
-from fairdesk.results.events import GroupGap, Likeness, Progress, Share
+from fairdesk.results.events import GradientFidelity, GroupGap, Progress, Share
 from tests.gui.auditing import make_audit
 
 BOTH = ("age", "sex")
@@ -271,7 +271,7 @@ def test_results_are_read_whole_in_the_table_of_runs(opened, path):
 def test_only_runs_with_examples_stand_on_their_page(opened, path):
     estimate = measure(path, "estimate", [DOMAIN])
     with Store.open(path) as store:
-        likeness = Likeness(0.5, 100, 0.97, 0.9, 0.8, 400, 30)
+        likeness = GradientFidelity(0.5, 100, 0.97, 0.9, 0.8, 400, 30)
         diagnosis = store.begin_run(RunSpec("diagnose"))
         store.measure(diagnosis, [likeness])
         store.end_run(diagnosis, "done")
