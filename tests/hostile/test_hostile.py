@@ -99,7 +99,7 @@ def indented(source):
 
 
 def lives(store):
-    store.log("The audit lived on.")
+    store.log("The audit lived on.", "decided")
     return store.log_entries()[-1].what == "The audit lived on."
 
 

@@ -131,7 +131,7 @@ def test_the_log_is_printed_with_its_chain_and_what_passes_is_not(tmp_path):
         store.log("Merged two groups.", "decided")
         before = make_report(store)
         store.log("Exported the report.", "exported")
-        store.log("Looked at it.", "checked")
+        store.log("Exported the pairs.", "exported")
         assert make_report(store) == before
         log = [entry for entry in store.log_entries() if entry.kind not in PASSING]
     section = section_of(before, "evidence")

@@ -103,8 +103,8 @@ class ModelFile(msgspec.Struct, frozen=True):
     size: int
 
 
-#: What an entry of the log is about. ``"exported"``, ``"checked"`` and ``"told"`` change nothing in
-#: the audit: a report is the same before and after them.
+#: What an entry of the log is about. ``"exported"`` changes nothing in the audit: a report is the
+#: same before and after it.
 LogKind = Literal[
     "begun",
     "decided",
@@ -116,11 +116,9 @@ LogKind = Literal[
     "final",
     "draft",
     "exported",
-    "checked",
-    "told",
 ]
 #: Entries that leave the audit, and so its report, as they were.
-PASSING: tuple[LogKind, ...] = ("exported", "checked", "told")
+PASSING: tuple[LogKind, ...] = ("exported",)
 
 
 class LogEntry(msgspec.Struct, frozen=True):
@@ -142,7 +140,7 @@ class LogEntry(msgspec.Struct, frozen=True):
 
     at: str
     what: str
-    kind: LogKind = "told"
+    kind: LogKind
     told: str = ""
     link: str = ""
 

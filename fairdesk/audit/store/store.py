@@ -711,7 +711,7 @@ class Store:
                 raise _no_pair(told.pair)
             self._write_log(said, "marked", told)
 
-    def log(self, what: str, kind: LogKind = "told", told: object = None) -> None:
+    def log(self, what: str, kind: LogKind, told: object = None) -> None:
         """Write down what happened, with the time, at the end of the log's chain.
 
         Parameters

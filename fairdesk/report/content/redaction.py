@@ -49,8 +49,6 @@ NAMED = "Something with a name that few rows have; it stands in the audit file."
 
 #: What is about single pairs in the log.
 _OF_PAIRS: tuple[LogKind, ...] = ("marked", "learned")
-#: Entries that tell of the question, or of anything: in them every name counts, however short.
-_OF_QUESTIONS: tuple[LogKind, ...] = ("decided", "told")
 #: What in a manifest tells how names of the data are taken.
 _NAMING = ("codes", "hints", "names", "domain_file", "map_file")
 #: What in a manifest may speak of names of the data, and what in it is no speech.
@@ -292,7 +290,8 @@ class Shown:
             return LEFT_OUT
         if entry.kind in ("details", "choice"):
             return ""
-        strict = entry.kind in _OF_QUESTIONS
+        # in what tells of the question every name counts, however short
+        strict = entry.kind == "decided"
         for text in (entry.what, *_texts_of(entry.told)):
             if any(self._mentions(text, strict=strict)):
                 return NAMED

@@ -228,7 +228,7 @@ def test_details_and_choice_are_replayed(store):
     ],
 )
 def test_an_entry_that_tells_something_else_is_named(kind, document):
-    good = LogEntry("2026-01-01T00:00:00+00:00", "Hello.", "told", "")
+    good = LogEntry("2026-01-01T00:00:00+00:00", "Hello.", "decided", "")
     with pytest.raises(StoreError, match="Entry 2 ") as caught:
         digests.replayed([good, msgspec.structs.replace(good, kind=kind, told=document)])
     assert caught.value.remedy

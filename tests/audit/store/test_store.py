@@ -183,7 +183,7 @@ def test_a_run_of_somebody_else_is_not_settled(store):
     with Store.open(store.path) as other:
         other.settle()
         assert [record.state for record in other.runs()] == ["running"]
-        store.log("goes on")
+        store.log("goes on", "decided")
     store.settle()
     assert [record.state for record in store.runs()] == ["failed"]
     assert store._one("PRAGMA journal_mode") == ("wal",)
@@ -285,8 +285,8 @@ def test_marks_and_notes_are_kept(filled):
 
 
 def test_the_log_is_kept_in_order(store):
-    store.log("First.")
-    store.log("Second.")
+    store.log("First.", "decided")
+    store.log("Second.", "decided")
     assert [entry.what for entry in store.log_entries()][-2:] == ["First.", "Second."]
 
 

@@ -73,7 +73,7 @@ def test_a_report_is_the_same_before_and_after_it_is_exported(store, tmp_path):
     before, report = of(store), make_report(store)
     (tmp_path / "report.pdf").write_bytes(b"%PDF")
     store.exported("Exported.", {"report.pdf": tmp_path / "report.pdf"}, before)
-    store.log("Checked.", "checked")
+    store.log("Exported.", "exported")
     assert of(store) == before
     assert make_report(store) == report
     assert store.manifest() == before
