@@ -28,11 +28,11 @@ for number in range(3, 64):
 
 _GUEST = """
 import gc
-from fairdesk.audit import serving, wire
-guest = next(each for each in gc.get_objects() if isinstance(each, serving.Guest))
+from fairdesk.audit.worker import server, wire
+guest = next(each for each in gc.get_objects() if isinstance(each, server.Guest))
 outgoing = guest._outgoing
 frame = sys._getframe()
-while frame.f_code is not serving.Guest.answer.__code__:
+while frame.f_code is not server.Guest.answer.__code__:
     frame = frame.f_back
 call = frame.f_locals["request"].call
 """

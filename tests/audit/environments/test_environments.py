@@ -23,6 +23,7 @@ from fairdesk.audit.environments.environments import Requirement, find, made, ma
 from fairdesk.audit.plan.plan import domain_of
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.inspection import Subject, inspect
+from fairdesk.audit.worker import beside
 from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.relay_wire import read, write
 from fairdesk.errors import ModelError, TrustRequiredError, WorkerError
@@ -499,21 +500,20 @@ def test_two_that_make_the_same_both_get_it(installer, home):
 def test_the_guest_gets_fairdesk_without_what_lies_beside_it(tmp_path):
     """As with an installed FairDesk, beside which other versions of libraries lie."""
     package = tmp_path / "site-packages/fairdesk"
-    (package / "audit").mkdir(parents=True)
-    source = Path(environments.__file__)
-    (package / "audit/worker/beside.py").write_bytes(source.with_name("beside.py").read_bytes())
-    for folder in (package, package / "audit"):
+    (package / "audit/worker").mkdir(parents=True)
+    (package / "audit/worker/beside.py").write_bytes(Path(beside.__file__).read_bytes())
+    for folder in (package, package / "audit", package / "audit/worker"):
         (folder / "__init__.py").write_text("")
     (package.parent / "beside_it.py").write_text("")
     (package / "audit/worker/guest.py").write_text(
         "import importlib.util as u, fairdesk, sys\n"
         "print(__name__, u.find_spec('beside_it'), fairdesk.__path__, sys.argv[1:])"
     )
-    beside = package / "audit/worker/beside.py"
+    program = package / "audit/worker/beside.py"
     polluted = os.environ | {"PYTHONPATH": str(package.parent)}
 
     done = subprocess.run(
-        [sys.executable, "-I", beside, "--unconfined"],
+        [sys.executable, "-I", program, "--unconfined"],
         check=False,
         capture_output=True,
         text=True,

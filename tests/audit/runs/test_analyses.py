@@ -132,7 +132,9 @@ def lying_guest(tmp_path, lie):
     program = tmp_path / "lying.py"
     source = Path(fake_guest.__file__).read_text(encoding="utf-8")
     lies = (
-        f"    from fairdesk.individual import minimal, plausibility, why\n{lie}\n    guest.main()"
+        "    from fairdesk.individual.realism import minimal, plausibility\n"
+        "    from fairdesk.individual.surrogates import explanation as why\n"
+        f"{lie}\n    guest.main()"
     )
     program.write_text(re.sub(r"    guest\.main\(\)", lambda _: lies, source), encoding="utf-8")
     return Worker(command=(sys.executable, str(program)))

@@ -137,7 +137,7 @@ def test_a_guest_that_cannot_begin_confined_begins_all_the_same(caches, monkeypa
         "-c",
         (
             "import sys\nif '--unconfined' not in sys.argv: sys.exit(4)\n"
-            "from fairdesk.audit import guest\nguest.main()"
+            "from fairdesk.audit.worker import guest\nguest.main()"
         ),
     )
     worker = Worker(command=command)

@@ -237,7 +237,8 @@ def test_what_the_window_needs_imports_nothing_heavy():
     import sys
 
     code = (
-        "import sys; from fairdesk.data import rereading, retyping, rows;"
+        "import sys; from fairdesk.data.columns import rereading, retyping;"
+        "from fairdesk.data.formats import rows;"
         "heavy = {'pandas', 'pyarrow', 'scipy', 'sklearn', 'PySide6', 'onnxruntime', 'h5py'};"
         "sys.exit(bool(heavy & set(sys.modules)))"
     )

@@ -631,8 +631,8 @@ def test_another_parquet_file_is_refused(tmp_path, worker):
 def test_what_is_no_parquet_file_is_not_written(tmp_path):
     source = tmp_path / "guest.py"
     source.write_text(
-        "from fairdesk.audit import guest\n"
-        "from fairdesk.data import parquet_writing\n"
+        "from fairdesk.audit.worker import guest\n"
+        "from fairdesk.data.formats import parquet_writing\n"
         "parquet_writing.packed = lambda *_: b'PAR1 and harm'\n"
         "guest.main()\n"
     )

@@ -272,7 +272,7 @@ def test_every_formula_of_the_report_is_drawn():
         for each in _formulas().values()
     )
     # MathML of typst has no lines over letters: they are accents
-    look = (package / "look" / "formulas.typ").read_text(encoding="utf-8")
+    look = (package / "render" / "look" / "formulas.typ").read_text(encoding="utf-8")
     assert not re.search(r"\b(overline|underline|cancel|underbrace|overbrace)\(", look)
 
 

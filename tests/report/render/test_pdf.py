@@ -415,7 +415,7 @@ def test_the_same_report_gives_the_same_bytes_in_another_process_and_time_zone(t
     (tmp_path / "report.json").write_bytes(msgspec.json.encode(made))
     program = (
         "import sys, msgspec, pathlib\n"
-        "from fairdesk.report import pages\n"
+        "from fairdesk.report.render import pdf as pages\n"
         "from fairdesk.report.blocks import Report\n"
         "folder = pathlib.Path(sys.argv[1])\n"
         "made = msgspec.json.decode((folder / 'report.json').read_bytes(), type=Report)\n"
