@@ -571,14 +571,6 @@ def _add_rows(weights: Float64, at: int, live: Numbers, slopes: Float64, sums: F
 
 
 @njit(fastmath=_FAST)
-def _dot(first: Float64, second: Float64) -> float:
-    told = 0.0
-    for u in range(first.size):
-        told += first[u] * second[u]
-    return told
-
-
-@njit(fastmath=_FAST)
 def _least_of(slopes: Float64, low: Float64, high: Float64) -> float:
     """Give the least of a sum with these coefficients of numbers that lie between others."""
     told = 0.0

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
-
-if TYPE_CHECKING:
-    pass
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -4,6 +4,12 @@ Written in the compiler's own terms, for `fairdesk.models.dense.forward` and
 `fairdesk.certify.counting.exhaustive_kernels` (whose compiled loops hold it: a change here needs
 one there, or an emptied cache). A run is `LANES` neighbouring numbers, one for each of so many
 rows; whatever is done is done to all of them by the same instructions.
+
+Why not plain loops over the rows of a block, which numba's compiler turns into such instructions by
+itself? They were tried, with four inputs added at once: the same answers to the last bit, and no
+search would notice, for it spends next to nothing here. But a proof asks about many millions of
+points, and one that counts most of them took over twice the processor's time. ONNX Runtime
+does not promise that a row's answer is the same wherever in a batch it stands.
 """
 # numba's decorators have no types
 # mypy: disallow-untyped-decorators=False
